@@ -1,0 +1,288 @@
+"""The checks behind NodeGraph, one function for each thing that it is given."""
+
+import numbers
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from dccgcn.errors import Finding, GraphError, some
+
+
+def row_count(features: Any) -> int:
+    """Number of nodes, read off the feature matrix."""
+    shape = np.shape(features) if not sp.issparse(features) else features.shape
+    if len(shape) != 2:
+        raise GraphError(
+            f"Features must be a matrix with one row per node, but have shape {tuple(shape)}.",
+            "Pass an (n, d) array; a single feature is an (n, 1) array.",
+        )
+    if shape[0] == 0:
+        raise GraphError("The graph has no nodes.", "Pass at least two nodes.")
+    if shape[1] == 0:
+        raise GraphError(
+            "There are no feature columns.",
+            "Both channels need features; without any, use a method that needs none, such as label propagation.",
+        )
+    return int(shape[0])
+
+
+def ids(given: Any, n: int) -> np.ndarray:
+    """Unique ids, one per node, kept as they were given."""
+    if given is None:
+        return np.arange(n)
+    listed = given if isinstance(given, np.ndarray) else _objects(given)
+    if len(listed) != n:
+        raise GraphError(f"There are {len(listed)} ids for {n} rows of features.", "Give one id per node.")
+    listed = np.array(listed)  # a copy: the caller's array must stay writable
+    if listed.dtype == object and len({type(i) for i in listed}) == 1 and isinstance(listed[0], str | int):
+        simple = np.array(listed.tolist())
+        if simple.tolist() == listed.tolist():  # 64-bit overflow and trailing NULs stay objects
+            listed = simple
+    seen: dict[Any, Any] = {}
+    for i in listed.tolist():
+        key = _spelling(i)
+        if key in seen and (seen[key] is not i):
+            other = seen[key]
+            if type(other) is not type(i):
+                raise GraphError(
+                    f"The ids {other!r} and {i!r} differ only in type and would be taken for one another.",
+                    "Read the id column as text, or as numbers, throughout.",
+                )
+            positions = [p for p, x in enumerate(listed.tolist()) if _spelling(x) == key]
+            raise GraphError(
+                f"The node id {some([i])} occurs {len(positions)} times (rows {some(positions)}).",
+                "Give every node an id of its own.",
+            )
+        seen[key] = i
+    return listed
+
+
+def _spelling(i: Any) -> str:
+    if isinstance(i, numbers.Real) and not isinstance(i, bool) and float(i).is_integer():
+        return str(int(i))  # 1 and 1.0 are one spelling
+    return str(i)
+
+
+def features(
+    given: Any, node_ids: np.ndarray, impute: Literal["error", "zero", "mean"], findings: list[Finding]
+) -> Any:
+    """Finite float32 features; zero rows are named, constant features refused."""
+    if sp.issparse(given):
+        x = sp.csr_array(given, dtype=np.float32, copy=True)
+        x.sum_duplicates()
+        values = x.data
+    else:
+        try:
+            x = np.array(given, dtype=np.float32, order="C")
+        except (TypeError, ValueError) as error:
+            raise GraphError(f"Features must be numbers ({error}).", "Encode text and categories first.") from error
+        values = x.reshape(-1)
+    bad = ~np.isfinite(values)
+    if bad.any():
+        x = _impute(x, node_ids, impute, findings)
+    if sp.issparse(x):
+        x.eliminate_zeros()
+        x.sort_indices()
+        zero = np.diff(x.indptr) == 0
+    else:
+        zero = ~x.any(axis=1)
+    if zero.all():
+        raise GraphError(
+            "Every feature is zero, so no feature graph is possible.",
+            "Give features, or use a method that works on the topology alone.",
+        )
+    if zero.any():
+        findings.append(
+            Finding(
+                "warning",
+                "zero-features",
+                f"{int(zero.sum())} nodes have only zero features; in the feature graph they are "
+                f"linked to nothing but themselves: {some(node_ids[zero])}.",
+            )
+        )
+    return x
+
+
+def _impute(
+    x: Any, node_ids: np.ndarray, impute: Literal["error", "zero", "mean"], findings: list[Finding]
+) -> Any:
+    if sp.issparse(x):
+        rows = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
+        bad_rows, bad_cols = rows[~np.isfinite(x.data)], x.indices[~np.isfinite(x.data)]
+    else:
+        bad_rows, bad_cols = np.nonzero(~np.isfinite(x))
+    where = f"{len(bad_rows)} features are NaN or infinite, at nodes {some(node_ids[np.unique(bad_rows)])}"
+    if impute == "error":
+        raise GraphError(f"{where}.", "Mend them, or pass impute='zero' or impute='mean'.")
+    if impute == "zero":
+        fill = np.zeros(x.shape[1], dtype=np.float32)
+    else:
+        finite = x.copy()
+        if sp.issparse(finite):
+            finite.data[~np.isfinite(finite.data)] = 0
+        else:
+            finite[~np.isfinite(finite)] = 0
+        count = x.shape[0] - np.bincount(bad_cols, minlength=x.shape[1])
+        fill = np.asarray(finite.sum(axis=0), dtype=np.float32).reshape(-1) / np.maximum(count, 1)
+    if sp.issparse(x):
+        x.data[~np.isfinite(x.data)] = fill[bad_cols]
+    else:
+        x[bad_rows, bad_cols] = fill[bad_cols]
+    findings.append(Finding("warning", "imputed-features", f"{where}; replaced by the column's {impute}."))
+    return x
+
+
+def edges(given: Any, weights: Any, node_ids: np.ndarray, findings: list[Finding]) -> tuple[np.ndarray, np.ndarray]:
+    """Unique undirected pairs u < v with their weights."""
+    n = len(node_ids)
+    if sp.issparse(given):
+        if given.shape != (n, n):
+            raise GraphError(
+                f"The adjacency matrix has shape {given.shape} for {n} nodes.", "It must be square, a row per node."
+            )
+        coo = sp.coo_array(given)
+        pairs, weights = np.stack([coo.row, coo.col], axis=1).astype(np.int64), coo.data
+    else:
+        pairs = _pairs(given)
+    w = np.ones(len(pairs), dtype=np.float32) if weights is None else np.asarray(weights, dtype=np.float32).reshape(-1)
+    if len(w) != len(pairs):
+        raise GraphError(f"There are {len(w)} edge weights for {len(pairs)} edges.", "Give one weight per edge.")
+    bad = np.flatnonzero(~(np.isfinite(w) & (w > 0)))
+    if len(bad):
+        raise GraphError(
+            f"{len(bad)} edge weights are negative, zero or not finite, at edges {some(bad)}.",
+            "Weights must be positive; leave edges that do not exist out.",
+        )
+    outside = np.flatnonzero((pairs < 0).any(axis=1) | (pairs >= n).any(axis=1))
+    if len(outside):
+        raise GraphError(
+            f"{len(outside)} edges point outside the {n} nodes, at edges {some(outside)}.",
+            "Edges are pairs of node positions from 0 to n-1.",
+        )
+    loops = pairs[:, 0] == pairs[:, 1]
+    if loops.any():
+        findings.append(
+            Finding("note", "self-loops", f"{int(loops.sum())} self-loops removed (each method adds its own once).")
+        )
+        pairs, w = pairs[~loops], w[~loops]
+    return _merge(pairs, w, node_ids, findings)
+
+
+def _pairs(given: Any) -> np.ndarray:
+    pairs = np.asarray(given)
+    if pairs.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        hint = " (PyG's edge_index is its transpose)" if pairs.ndim == 2 and pairs.shape[0] == 2 else ""
+        raise GraphError(f"Edges must have shape (E, 2), not {pairs.shape}{hint}.", "Pass one pair per row.")
+    if pairs.dtype.kind not in "iu":
+        raise GraphError(
+            f"Edges must be integer node positions, not {pairs.dtype}.", "Map ids to positions, or read from tables."
+        )
+    return pairs.astype(np.int64)
+
+
+def _merge(
+    pairs: np.ndarray, w: np.ndarray, node_ids: np.ndarray, findings: list[Finding]
+) -> tuple[np.ndarray, np.ndarray]:
+    n = len(node_ids)
+    low, high = pairs.min(axis=1, initial=n), pairs.max(axis=1, initial=-1)
+    key, inverse = np.unique(low * n + high, return_inverse=True)
+    unique = np.stack([key // n, key % n], axis=1)
+    weights = np.zeros(len(key), dtype=np.float32)
+    np.maximum.at(weights, inverse, w)
+
+    directed = np.unique(pairs[:, 0] * n + pairs[:, 1])
+    duplicates = len(pairs) - len(directed)
+    if duplicates:
+        findings.append(Finding("note", "duplicate-edges", f"{duplicates} duplicate edges merged."))
+    both = len(directed) - len(key)  # pairs that were given in both directions
+    if 0 < both < len(key):
+        findings.append(
+            Finding(
+                "warning",
+                "directed-edges",
+                f"The edges look directed ({both} of {len(key)} pairs go both ways); made symmetric.",
+            )
+        )
+    if len(key) == 0:
+        findings.append(
+            Finding("warning", "no-edges", "The graph has no edges: the topology channel sees features only, as an MLP.")
+        )
+        return unique, weights
+    isolated = np.flatnonzero(np.bincount(unique.ravel(), minlength=n) == 0)
+    if len(isolated):
+        findings.append(
+            Finding(
+                "warning",
+                "isolated-nodes",
+                f"{len(isolated)} nodes have no edge and hear only themselves: {some(node_ids[isolated])}.",
+            )
+        )
+    return unique, weights
+
+
+def labels(
+    given: Any, class_names: Sequence[Any] | None, unlabelled: Sequence[Any], n: int
+) -> tuple[np.ndarray, tuple[Any, ...]]:
+    """Positions in the class names, -1 where the label is missing."""
+    if given is None:
+        return np.full(n, -1), tuple(class_names or ())
+    listed = _objects(given)
+    if len(listed) != n:
+        raise GraphError(f"There are {len(listed)} labels for {n} rows of features.", "Give one label per node.")
+    values = [None if _is_missing(y, unlabelled) else _plain(y) for y in listed.tolist()]
+    known = [y for y in values if y is not None]
+    if "-1" in known and "-1" not in (class_names or ()):
+        raise GraphError(
+            "A label is the text '-1': a class of that name, or unlabelled?",
+            "Pass unlabelled=['-1'] if it marks unlabelled nodes, else name it among the classes.",
+        )
+    fractions = [y for y in known if isinstance(y, float)]
+    if fractions:
+        raise GraphError(
+            f"Labels must be classes, but some are fractions: {some(fractions)}.",
+            "This is classification: round or bin the values into classes first.",
+        )
+    names = tuple(class_names) if class_names is not None else tuple(sorted(set(known), key=_order))
+    position = {(type(name), name): p for p, name in enumerate(map(_plain, names))}
+    if len(position) != len(names):
+        raise GraphError(f"Class names repeat: {some(names)}.", "Name every class once.")
+    unknown = sorted({str(y) for y in known if (type(y), y) not in position})
+    if unknown:
+        raise GraphError(f"Labels outside the listed classes: {some(unknown)}.", "Add them to classes, or mend them.")
+    codes = [-1 if y is None else position[(type(y), y)] for y in values]
+    return np.array(codes, dtype=np.int64), names
+
+
+def _objects(given: Any) -> np.ndarray:
+    array = np.empty(len(given), dtype=object)
+    array[:] = given.tolist() if isinstance(given, np.ndarray) else list(given)
+    return array
+
+
+def _plain(y: Any) -> Any:
+    """A label as a plain Python value; 2.0 is 2, as tables with gaps store integers as floats."""
+    if isinstance(y, np.generic):
+        y = y.item()
+    if isinstance(y, float) and y.is_integer():
+        return int(y)
+    return y
+
+
+def _is_missing(y: Any, unlabelled: Sequence[Any]) -> bool:
+    if y is None or any(type(y) is type(u) and y == u for u in unlabelled):
+        return True
+    if isinstance(y, str):
+        return y.strip() == ""
+    if isinstance(y, bool | np.bool_):
+        return False
+    if isinstance(y, numbers.Real):
+        return bool(np.isnan(float(y))) or y == -1
+    return type(y).__name__ in {"NAType", "NaTType"}
+
+
+def _order(y: Any) -> tuple[str, Any]:
+    return (type(y).__name__, y)

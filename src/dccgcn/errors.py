@@ -1,0 +1,62 @@
+"""Every way in which dccgcn says that something is wrong: what, where, and how to mend it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+class DccgcnError(Exception):
+    """A mistake that the user can mend. The command line prints it and exits with code 2."""
+
+    def __init__(self, what: str, remedy: str = "") -> None:
+        super().__init__(f"{what} {remedy}".strip())
+        self.what = what
+        self.remedy = remedy
+
+
+class GraphError(DccgcnError):
+    """The features, edges, labels or ids of a graph do not fit together."""
+
+
+class SettingsError(DccgcnError):
+    """An option is unknown, of the wrong type or out of its range."""
+
+
+class SplitError(DccgcnError):
+    """A split asks for what the graph does not have."""
+
+
+class DataFileError(DccgcnError):
+    """A file is missing, altered, truncated or not of the expected form."""
+
+
+class TrainingError(DccgcnError):
+    """Training broke down; the message names the epoch."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something odd that does not stop a run but belongs in its report."""
+
+    level: Literal["warning", "note"]
+    code: str  # short and stable, such as "isolated-nodes"
+    text: str  # one sentence: what was seen and what was done about it
+
+    def __str__(self) -> str:
+        return f"{self.level}: {self.text}"
+
+
+def some(items: object, most: int = 5) -> str:
+    """The first few of many ids or line numbers, as they are shown in messages.
+
+    >>> some([3, 1, 4, 1, 5, 9])
+    '3, 1, 4, 1, 5, … (6 in all)'
+    """
+    listed = list(items)  # type: ignore[call-overload]
+    shown = ", ".join(_short(item) for item in listed[:most])
+    return shown if len(listed) <= most else f"{shown}, … ({len(listed)} in all)"
+
+
+def _short(item: object, most: int = 60) -> str:
+    # an id may be ten kilobytes long or hold line breaks; a message must stay readable
+    text = repr(item) if isinstance(item, str) else str(item)
+    return text if len(text) <= most else text[: most - 1] + "…"

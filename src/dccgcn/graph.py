@@ -1,0 +1,116 @@
+"""NodeGraph: the one data object. It is checked when it is built; everything after may trust it."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from dccgcn import checks
+from dccgcn.errors import Finding
+
+Features = sp.csr_array | np.ndarray
+
+
+class NodeGraph:
+    """Nodes with features, undirected edges between them, and labels on some of them.
+
+    Parameters
+    ----------
+    features : (n, d) NumPy array or SciPy sparse matrix, finite.
+    edges : (E, 2) integer node positions, or a sparse (n, n) adjacency matrix. Direction, duplicates
+        and self-loops are dropped, each with a finding.
+    labels : n labels of any kind. -1, None, NaN and "" mean unlabelled; omitted: all unlabelled.
+    ids : n unique node ids, given back unchanged; omitted: 0 to n-1.
+    classes : class names in the order of the probability columns; omitted: the sorted labels.
+    edge_weights : E positive weights; omitted: all one. Of duplicate edges the largest counts.
+    unlabelled : further label values that mean unlabelled.
+    impute : "error" refuses NaN and infinite features, "zero" and "mean" replace them.
+
+    Attributes
+    ----------
+    features : (n, d) float32, ``csr_array`` or ``ndarray`` as given.
+    edges : (E, 2) int64, unique, ``edges[:, 0] < edges[:, 1]``, sorted.
+    weights : (E,) float32.
+    labels : (n,) int64 positions in ``classes``, -1 for unlabelled.
+    findings : what was odd and what was done about it.
+    """
+
+    def __init__(
+        self,
+        features: Any,
+        edges: Any,
+        labels: Any = None,
+        *,
+        ids: Any = None,
+        classes: Sequence[Any] | None = None,
+        edge_weights: Any = None,
+        unlabelled: Sequence[Any] = (),
+        impute: Literal["error", "zero", "mean"] = "error",
+        name: str = "graph",
+    ) -> None:
+        findings: list[Finding] = []
+        self.name = name
+        n = checks.row_count(features)
+        self.ids: np.ndarray = checks.ids(ids, n)
+        self.features: Features = checks.features(features, self.ids, impute, findings)
+        self.edges, self.weights = checks.edges(edges, edge_weights, self.ids, findings)
+        self.labels, self.classes = checks.labels(labels, classes, unlabelled, n)
+        self.findings = tuple(findings)
+        for array in (self.ids, self.edges, self.weights, self.labels):
+            array.setflags(write=False)
+
+    @property
+    def n(self) -> int:
+        """Number of nodes."""
+        return len(self.ids)
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
+        return int(self.features.shape[1])
+
+    @property
+    def c(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    @property
+    def labelled(self) -> np.ndarray:
+        """Positions of the nodes whose label is known."""
+        return np.flatnonzero(self.labels >= 0)
+
+    @cached_property
+    def adjacency(self) -> sp.csr_array:
+        """A: symmetric, weighted, without self-loops, column indices sorted."""
+        u, v = self.edges.T
+        rows, cols = np.concatenate([u, v]), np.concatenate([v, u])
+        values = np.concatenate([self.weights, self.weights])
+        adjacency = sp.csr_array((values, (rows, cols)), shape=(self.n, self.n))
+        adjacency.sort_indices()
+        return adjacency
+
+    @cached_property
+    def degree(self) -> np.ndarray:
+        """Number of neighbours of each node."""
+        return np.bincount(self.edges.ravel(), minlength=self.n)
+
+    @cached_property
+    def component(self) -> np.ndarray:
+        """Number of the connected component that each node belongs to."""
+        return np.asarray(connected_components(self.adjacency, directed=False)[1])
+
+    @cached_property
+    def homophily(self) -> float:
+        """Share of the edges between labelled nodes that join two of one class."""
+        a, b = self.labels[self.edges].T
+        known = (a >= 0) & (b >= 0)
+        return float((a == b)[known].mean()) if known.any() else float("nan")
+
+    def __repr__(self) -> str:
+        return (
+            f"NodeGraph({self.name!r}: {self.n} nodes, {len(self.edges)} edges, {self.d} features, "
+            f"{self.c} classes, {len(self.labelled)} labelled)"
+        )

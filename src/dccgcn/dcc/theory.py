@@ -1,0 +1,202 @@
+"""Section 3.1's theorems as the paper states them, the exact identities, and what two channels measure.
+
+p1, p2 are the channels' accuracies, c is the number of classes, N_r = rN nodes are right in both channels and
+N_w = wN wrong in both with the same class. The 1 - r - w where the channels disagree are the low-confidence nodes;
+p_low is the first channel's accuracy on them. Appendix equations go by the numbers of the paper's source, 13 to 22.
+
+**Theorem 1 is not a bound.** The first channel is right where both are and on a share p_low of the disagreement:
+p1 = r + (1 - r - w)·p_low. Eq. 17 writes N_a = N_r + N_w in place of N_r, counting as right the nodes on which both
+channels are wrong in the same way. Its solution, Eq. 18's left side, is too small by exactly w / (1 - r - w); the
+inequality that follows is true of that expression and not of p_low. Independent channels break it whenever w > 0.
+"""
+
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from dccgcn.errors import DccgcnError
+from dccgcn.evaluation.metrics import channel_counts
+
+T = TypeVar("T", float, np.ndarray)  # a number, or a grid of them
+
+
+def independent_r(p1: T, p2: T) -> T:
+    """Eq. 13: r of two independent channels, p1·p2."""
+    return p1 * p2
+
+
+def independent_w(p1: T, p2: T, c: int) -> T:
+    """Eq. 13: w of two independent channels with symmetric errors (Assumption 1), (1 - p1)(1 - p2) / (c - 1)."""
+    if c < 2:
+        raise DccgcnError(f"Two classes or more are needed to be wrong, not {c}.")
+    return (1 - p1) * (1 - p2) / (c - 1)
+
+
+# Theorem 1
+
+
+def theorem1_bound(p1: T, p2: T) -> T:
+    """Eq. 2, right side: the claimed upper bound on p_low. It is none; see the module's docstring."""
+    return _ratio(p1 * (1 - p2), 1 - p1 * p2)
+
+
+def theorem1_equality(p1: T, p2: T, r: T) -> T:
+    """Eq. 2, middle: (p1 - r) / (1 - p1·p2), which is p_low only if the channels agree on p1·p2 of the nodes."""
+    return _ratio(p1 - r, 1 - p1 * p2)
+
+
+def eq18_left(p1: T, p2: T, c: int, gamma: float = 0.0) -> T:
+    """Eq. 18, left side: (p1 - a) / (1 - a) with the agreement a = p1·p2 + (1 - p1)(1 - p2)/(c - 1) + γ."""
+    a = independent_r(p1, p2) + independent_w(p1, p2, c) + gamma
+    return _ratio(p1 - a, 1 - a)
+
+
+def low_accuracy(p1: T, r: T, w: T) -> T:
+    """p_low = (p1 - r) / (1 - r - w), exactly and without any assumption; NaN where nothing disagrees."""
+    return _ratio(p1 - r, 1 - r - w)
+
+
+def excess_needed(p1: T, p2: T, w: T) -> T:
+    """Theorem 1's inequality holds if and only if r - p1·p2 is above this: p1(1 - p2)w / (1 - p1).
+
+    With r = p1·p2 + α, (p1(1 - p2) - α) / (1 - p1·p2 - α - w) < p1(1 - p2) / (1 - p1·p2) comes down to
+    α(1 - p1) > p1(1 - p2)w: the channels must be right together often enough to make up for being wrong together.
+    """
+    return _ratio(p1 * (1 - p2) * w, 1 - p1)
+
+
+# Theorem 2
+
+
+def theorem2_bound(p1: T, agreement: T) -> T:
+    """Eq. 3 and 22 with the agreement a = r + w in place of its expansion: gain < (1 - p1)·a."""
+    return (1 - p1) * agreement
+
+
+def theorem2_corrected(p1: T, r: T, w: T) -> T:
+    """Theorem 2 counting right answers only: gain < (1 - p1)·r - p1·w, which is Eq. 22's bound less w.
+
+    Assumes that calibration changes answers of low-confidence nodes only, that there are such nodes, and
+    Assumption 2, p'_low < p1. Then p1 + gain = r + (1 - r - w)·p'_low < r + (1 - r - w)·p1. The bound equals
+    (1 - r - w)(p1 - p_low), so it is positive just where the words of Theorem 1, p_low < p1, are true.
+    """
+    return (1 - p1) * r - p1 * w
+
+
+def gain(p1: T, r: T, w: T, p_low_after: T) -> T:
+    """Eq. 19 counting right answers only: gain = r + (1 - r - w)·p'_low - p1, exact if agreeing nodes keep theirs."""
+    return r + (1 - r - w) * p_low_after - p1
+
+
+# Analysis 2 (Figure 7): the bounds over a grid of accuracies
+
+
+def upper_bound(p1: T, p2: T, c: int, gamma: float = 0.0) -> T:
+    """Eq. 3 and 22: (1 - p1)[p1·p2 + (1 - p1)(1 - p2)/(c - 1) + γ].
+
+    Analysis 2 says that it is greatest at p2 = p1. It is linear in p2, and for p1 > 1/c rises up to p2 = 1.
+    """
+    return theorem2_bound(p1, independent_r(p1, p2) + independent_w(p1, p2, c) + gamma)
+
+
+def upper_bound_over_better(p1: T, p2: T, c: int, gamma: float = 0.0) -> T:
+    """The smaller of Eq. 22's bounds for either channel: what can be gained over the better one.
+
+    This is the reading of Appendix C ("similarly, p'_low < p2") under which its claim is true: for p1 >= 1/2 and a
+    given p1, the surface peaks at p2 = p1.
+    """
+    bound: T = np.minimum(upper_bound(p1, p2, c, gamma), upper_bound(p2, p1, c, gamma))
+    return bound
+
+
+def corrected_upper_bound(p1: T, p2: T, c: int, alpha: float = 0.0, beta: float = 0.0) -> T:
+    """Theorem 2 counting right answers only, over the same grid: (1 - p1)(p1·p2 + α) - p1(w + β).
+
+    With α = β = 0 it is p1(1 - p1)(c·p2 - 1)/(c - 1): there is something to gain only if the second channel is
+    better than chance. γ alone does not do here, as α helps and β hurts.
+    """
+    return theorem2_corrected(p1, independent_r(p1, p2) + alpha, independent_w(p1, p2, c) + beta)
+
+
+# What two channels measure
+
+
+@dataclass(frozen=True)
+class ChannelStatistics:
+    """What the theorems speak of, counted on n nodes."""
+
+    p1: float  # accuracy of the first channel
+    p2: float  # accuracy of the second
+    r: float  # share right in both
+    w: float  # share wrong in both with the same class
+    agreement: float  # r + w, the share of high-confidence nodes
+    p_low: float | None  # the first channel's accuracy where they disagree, counted there; None if they never do
+    n: int
+
+    def excess(self, c: int) -> tuple[float, float]:
+        """α and β of Eq. 15: how far r and w are above those of independent channels. γ is their sum."""
+        return self.r - independent_r(self.p1, self.p2), self.w - independent_w(self.p1, self.p2, c)
+
+
+def measure(truth: Any, prediction1: Any, prediction2: Any) -> ChannelStatistics:
+    """Count everything the theorems speak of; p_low is counted too, not computed by the identity."""
+    k = channel_counts(truth, prediction1, prediction2)
+    return ChannelStatistics(
+        p1=(k.both_right + k.only_first_right) / k.n,
+        p2=(k.both_right + k.only_second_right) / k.n,
+        r=k.both_right / k.n,
+        w=k.both_wrong_same / k.n,
+        agreement=k.agree / k.n,
+        p_low=k.only_first_right / k.disagree if k.disagree else None,
+        n=k.n,
+    )
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity as the paper has it, as it must be, and as it was counted; None where there is no such number."""
+
+    quantity: str
+    equation: str
+    paper: float | None
+    exact: float | None
+    measured: float | None
+    holds: bool | None = None  # is measured < paper, where the paper says so and its assumption is met
+
+
+def side_by_side(stats: ChannelStatistics, c: int, p_low_after: float | None = None) -> tuple[Row, ...]:
+    """The rows of a table: paper's formula, exact identity, measured value.
+
+    p_low_after is the accuracy of the low-confidence nodes after calibration (p'_low); with it the gain is told, for
+    calibration that leaves the other nodes' answers alone. Theorem 2 is judged only if Assumption 2 is met.
+    """
+    p1, p2, r, w, low = stats.p1, stats.p2, stats.r, stats.w, stats.p_low
+    r0, w0 = independent_r(p1, p2), independent_w(p1, p2, c)
+    rows = [
+        Row("right in both channels", "13, independent", r0, None, r),
+        Row("wrong in both, same class", "13, independent", w0, None, w),
+        Row("agreement", "14, independent", r0 + w0, r + w, stats.agreement),
+    ]
+    if low is not None:
+        exact = low_accuracy(p1, r, w)
+        alpha, beta = stats.excess(c)
+        bound = theorem1_bound(p1, p2)
+        rows += [
+            Row("low-confidence accuracy, below p1", "Theorem 1, words", p1, exact, low, low < p1),
+            Row("low-confidence accuracy, bound", "2, right side", bound, exact, low, low < bound),
+            Row("low-confidence accuracy, value", "2, middle", theorem1_equality(p1, p2, r), exact, low),
+            Row("low-confidence accuracy, value", "18, left side", eq18_left(p1, p2, c, alpha + beta), exact, low),
+        ]
+    paper, corrected = theorem2_bound(p1, stats.agreement), theorem2_corrected(p1, r, w)
+    gained = None if low is None or p_low_after is None else gain(p1, r, w, p_low_after)
+    assumed = gained is not None and p_low_after is not None and p_low_after < p1  # Assumption 2
+    holds = gained < paper if gained is not None and assumed else None
+    return (*rows, Row("gain by calibration, bound", "3 and 22", paper, corrected, gained, holds))
+
+
+def _ratio(top: T, bottom: T) -> T:
+    # 0/0 is what remains of a set without nodes: no accuracy, rather than an error or an infinite one
+    known = np.asarray(bottom) != 0
+    ratio: T = np.where(known, top / np.where(known, bottom, 1.0), np.nan)[()]
+    return ratio

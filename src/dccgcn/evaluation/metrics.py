@@ -1,0 +1,92 @@
+"""How many answers are right: overall, by class, by pair of channels, before and after calibration."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import f1_score
+
+from dccgcn.evaluation import checks
+
+
+def accuracy(truth: Any, prediction: Any) -> float:
+    """Share of right answers, the paper's ACC."""
+    truth, prediction = checks.labels(truth, prediction=prediction)
+    return float((truth == prediction).mean())
+
+
+def macro_f1(truth: Any, prediction: Any) -> float:
+    """Mean F1 over the classes present in the truth, the paper's F1.
+
+    A class that is never predicted counts 0. A class that is predicted but does not occur in the truth has no F1
+    of its own and is left out of the mean; its false alarms already cost the true classes their recall.
+    """
+    truth, prediction = checks.labels(truth, prediction=prediction)
+    return float(f1_score(truth, prediction, labels=np.unique(truth), average="macro", zero_division=0))
+
+
+@dataclass(frozen=True)
+class ChannelCounts:
+    """Every node falls into exactly one of the five."""
+
+    both_right: int
+    both_wrong_same: int  # the two agree on one wrong class: high confidence, and wrong
+    both_wrong_different: int
+    only_first_right: int
+    only_second_right: int
+
+    @property
+    def agree(self) -> int:
+        """Nodes of the high-confidence set (Section 3.3)."""
+        return self.both_right + self.both_wrong_same
+
+    @property
+    def disagree(self) -> int:
+        """Nodes of the low-confidence set (Section 3.3)."""
+        return self.both_wrong_different + self.only_first_right + self.only_second_right
+
+    @property
+    def n(self) -> int:
+        """Number of nodes."""
+        return self.agree + self.disagree
+
+
+def channel_counts(truth: Any, prediction1: Any, prediction2: Any) -> ChannelCounts:
+    """How the right and wrong answers of two channels coincide."""
+    truth, first, second = checks.labels(truth, prediction1=prediction1, prediction2=prediction2)
+    right1, right2, same = first == truth, second == truth, first == second
+    return ChannelCounts(
+        both_right=int((right1 & right2).sum()),
+        both_wrong_same=int((same & ~right1).sum()),
+        both_wrong_different=int((~right1 & ~right2 & ~same).sum()),
+        only_first_right=int((right1 & ~right2).sum()),
+        only_second_right=int((right2 & ~right1).sum()),
+    )
+
+
+@dataclass(frozen=True)
+class ConfidenceSplit:
+    """Accuracy on either side of the selection; None where the side is empty."""
+
+    accuracy_high: float | None  # before calibration: how right the answers are that calibration builds on
+    accuracy_low_before: float | None
+    accuracy_low_after: float | None
+    agreement: float  # share of high-confidence nodes
+
+
+def confidence_split(truth: Any, prediction_before: Any, prediction_after: Any, agree: Any) -> ConfidenceSplit:
+    """Accuracy of the high- and the low-confidence nodes before and after calibration (Section 5.1, Figure 4)."""
+    truth, before, after, agree = checks.labels(
+        truth, prediction_before=prediction_before, prediction_after=prediction_after, agree=agree
+    )
+    high = agree.astype(bool)
+    return ConfidenceSplit(
+        accuracy_high=_share(before == truth, high),
+        accuracy_low_before=_share(before == truth, ~high),
+        accuracy_low_after=_share(after == truth, ~high),
+        agreement=float(high.mean()),
+    )
+
+
+def _share(right: np.ndarray, among: np.ndarray) -> float | None:
+    return float(right[among].mean()) if among.any() else None

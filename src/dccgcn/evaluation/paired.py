@@ -1,0 +1,65 @@
+"""Is one method better than another on the same splits? Means with their spread, differences with their interval."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from dccgcn.errors import DccgcnError
+from dccgcn.evaluation import checks
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Mean and spread of one method's results over splits."""
+
+    mean: float
+    std: float | None  # over splits, n - 1 in the denominator; None for a single split
+    n: int
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3g}" if self.std is None else f"{self.mean:.3g} ± {self.std:.2g}"
+
+
+def summary(values: Any) -> Summary:
+    """Mean ± standard deviation over splits.
+
+    >>> print(summary([63.0, 65.0, 64.0]))
+    64 ± 1
+    """
+    (x,) = checks.aligned(values=values)
+    return Summary(float(x.mean()), float(x.std(ddof=1)) if len(x) > 1 else None, len(x))
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """Mean of first - second over splits, with Student's interval; a single split has a mean and nothing more."""
+
+    mean: float
+    std: float | None  # of the differences, not of either method
+    low: float | None  # ends of the interval for the mean
+    high: float | None
+    p_value: float | None  # two-sided, of "no difference"
+    n: int
+
+
+def paired_difference(first: Any, second: Any, level: float = 0.95) -> PairedDifference:
+    """Compare two methods run on the same splits, in the same order.
+
+    Where every split shows the same difference the interval shrinks to it, and p is 1 if that difference is zero
+    and 0 if not. Splits of one graph overlap, so the interval speaks of further splits of that graph alone.
+    """
+    a, b = checks.aligned(first=first, second=second)
+    if not 0 < level < 1:
+        raise DccgcnError(f"The level of an interval lies between 0 and 1, not at {level}.", "Use 0.95 for 95 %.")
+    difference = a.astype(np.float64) - b.astype(np.float64)
+    n, mean = len(difference), float(difference.mean())
+    if n == 1:
+        return PairedDifference(mean, None, None, None, None, 1)
+    std = float(difference.std(ddof=1))
+    error = std / np.sqrt(n)
+    half = float(stats.t.ppf((1 + level) / 2, n - 1) * error)
+    t = abs(mean) / error if error > 0 else np.inf if mean else 0.0
+    p_value = float(2 * stats.t.sf(t, n - 1))
+    return PairedDifference(mean, std, mean - half, mean + half, p_value, n)

@@ -1,0 +1,125 @@
+"""Can an answer's confidence be believed? Calibration errors, and rankings of answers by trust."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from dccgcn.errors import DccgcnError
+from dccgcn.evaluation import checks
+
+Scheme = Literal["equal-mass", "equal-width"]
+
+
+def confidence(probabilities: Any) -> np.ndarray:
+    """(n,) probability of each node's answer."""
+    return checks.probabilities(probabilities).max(axis=1)
+
+
+def margin(probabilities: Any) -> np.ndarray:
+    """(n,) lead of the answer's probability over the runner-up's."""
+    top = np.partition(checks.probabilities(probabilities), -2, axis=1)
+    return top[:, -1] - top[:, -2]
+
+
+def negative_entropy(probabilities: Any) -> np.ndarray:
+    """(n,) Σ p log p: 0 for a certain answer, -log c for a uniform one."""
+    p = checks.probabilities(probabilities)
+    return np.sum(p * np.log(np.where(p > 0, p, 1.0)), axis=1)
+
+
+def confidence_gap(probabilities: Any, truth: Any) -> float:
+    """Mean confidence minus accuracy: positive is over-confident, negative under-confident.
+
+    >>> confidence_gap([[0.6, 0.4], [0.6, 0.4]], [0, 0])
+    -0.4
+    """
+    stated, right = _answers(probabilities, truth)
+    return float(stated.mean() - right.mean())
+
+
+@dataclass(frozen=True)
+class Bin:
+    """One bar of a reliability diagram."""
+
+    lower: float  # equal-width: the edges, lower < confidence <= upper;
+    upper: float  # equal-mass: the smallest and the largest confidence in the bin
+    count: int
+    confidence: float  # mean
+    accuracy: float
+
+
+def reliability(probabilities: Any, truth: Any, bins: int = 15, scheme: Scheme = "equal-mass") -> tuple[Bin, ...]:
+    """The bars of a reliability diagram, empty ones left out.
+
+    Equal-mass bins keep equal confidences together, so that no bar depends on the order of the nodes: a node's bin
+    follows from the number of nodes less confident than itself.
+    """
+    stated, right = _answers(probabilities, truth)
+    if bins < 1:
+        raise DccgcnError(f"A reliability diagram needs one bin or more, not {bins}.")
+    edges = np.linspace(0, 1, bins + 1)
+    if scheme == "equal-mass":
+        which = np.searchsorted(np.sort(stated), stated, side="left") * bins // len(stated)
+    elif scheme == "equal-width":
+        which = np.searchsorted(edges[1:-1], stated, side="left")
+    else:
+        raise DccgcnError(f"There is no binning scheme {scheme!r}.", "Use 'equal-mass' or 'equal-width'.")
+    bars = []
+    for b in np.unique(which):
+        inside = which == b
+        s = stated[inside]
+        lower, upper = (edges[b], edges[b + 1]) if scheme == "equal-width" else (s.min(), s.max())
+        bars.append(Bin(float(lower), float(upper), len(s), float(s.mean()), float(right[inside].mean())))
+    return tuple(bars)
+
+
+def ece(probabilities: Any, truth: Any, bins: int = 15, scheme: Scheme = "equal-mass") -> float:
+    """Expected calibration error: Σ_b (n_b / n) · |accuracy_b - confidence_b|."""
+    bars = reliability(probabilities, truth, bins, scheme)
+    n = sum(bar.count for bar in bars)
+    return sum(bar.count * abs(bar.accuracy - bar.confidence) for bar in bars) / n
+
+
+def auroc(score: Any, right: Any) -> float | None:
+    """Chance that a right answer scores above a wrong one, ties counting half; None if there is only one kind."""
+    score, right = checks.aligned(score=score, right=right)
+    right = right.astype(bool)
+    return None if right.all() or not right.any() else float(roc_auc_score(right, score))
+
+
+@dataclass(frozen=True)
+class RiskCoverage:
+    """Share of wrong answers among the most trusted ones, for every number of answers given."""
+
+    coverage: np.ndarray  # (n,) 1/n, 2/n, … 1
+    risk: np.ndarray  # (n,)
+
+    @property
+    def area(self) -> float:
+        """Mean risk over all coverages: lower is better, the error rate is what a random ranking expects."""
+        return float(self.risk.mean())
+
+
+def risk_coverage(score: Any, right: Any) -> RiskCoverage:
+    """Answer the most trusted nodes first; the risk at each coverage.
+
+    Nodes of equal score have no order. Each of them counts the error rate of its tie, which is the mean over all
+    orders of the tie, so neither the curve nor its area depends on how the nodes were listed.
+    """
+    score, right = checks.aligned(score=score, right=right)
+    n = len(score)
+    _, tie, size = np.unique(-score.astype(np.float64), return_inverse=True, return_counts=True)
+    errors = np.bincount(tie, weights=~right.astype(bool))
+    expected = np.repeat(errors / size, size)  # (n,) from the most to the least trusted
+    answered = np.arange(1, n + 1)
+    return RiskCoverage(coverage=answered / n, risk=np.cumsum(expected) / answered)
+
+
+def _answers(probabilities: Any, truth: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Each node's confidence and whether its answer is right."""
+    p = checks.probabilities(probabilities)
+    answer = p.argmax(axis=1)
+    truth, answer = checks.labels(truth, prediction=answer)
+    return p.max(axis=1), truth == answer

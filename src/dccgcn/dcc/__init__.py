@@ -1,0 +1,1 @@
+"""DCC-GCN, the paper, a file per section: settings, influence, channel, selection, calibration, objective, model."""

@@ -1,0 +1,33 @@
+"""Section 3.5: the terms of the loss."""
+
+from typing import Literal
+
+import torch.nn.functional as F
+from torch import Tensor
+
+Reduction = Literal["mean", "sum"]
+
+
+def l_smooth(d: Tensor, reduction: Reduction) -> Tensor:
+    """Eq. 9: the distances of Eq. 5 summed over the edges. Each edge has two entries; self-loops add nothing."""
+    return d.sum() / 2 if reduction == "sum" else d.mean()
+
+
+def l_label(mu: Tensor, s: Tensor, labels: Tensor, phi: float, reduction: Reduction) -> Tensor:
+    """Eq. 10 over the labelled nodes: (μ - Y)ᵀ (Σ⁻¹ + I/φ) (μ - Y).
+
+    Shapes: mu, s (labelled, c); labels (labelled,).
+    """
+    y = F.one_hot(labels, mu.shape[1]).to(mu.dtype)
+    per_node = ((mu - y).square() * (s + 1 / phi)).sum(1)
+    return per_node.sum() if reduction == "sum" else per_node.mean()
+
+
+def l_cross(logits: Tensor, labels: Tensor, reduction: Reduction) -> Tensor:
+    """Eq. 11: cross-entropy of the labelled nodes."""
+    return F.cross_entropy(logits, labels, reduction=reduction)
+
+
+def total(cross: Tensor, smooth: Tensor, label: Tensor, lambda1: float, lambda2: float) -> Tensor:
+    """Eq. 12."""
+    return cross + lambda1 * smooth + lambda2 * label

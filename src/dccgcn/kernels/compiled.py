@@ -1,0 +1,137 @@
+"""The raw kernels in numba. Each output row is written by one thread, in a fixed order of summation.
+
+``fastmath`` lets LLVM vectorise the inner sums; results are the same for every run and thread count.
+"""
+
+import math
+
+import numba
+import numpy as np
+
+from dccgcn.kernels.random import bits
+
+_jit = numba.njit(parallel=True, fastmath=True, cache=True, nogil=True)
+_jit_with_inf = numba.njit(parallel=True, cache=True, nogil=True)  # fastmath would assume that -inf does not occur
+
+
+@_jit
+def spmm(indptr, indices, values, dense, out):  # type: ignore[no-untyped-def]
+    """out = S @ dense, where S has these values."""
+    width = dense.shape[1]
+    for i in numba.prange(len(indptr) - 1):
+        for j in range(width):
+            out[i, j] = 0
+        for e in range(indptr[i], indptr[i + 1]):
+            v = values[e]
+            if v != 0:  # dropped entries cost nothing
+                u = indices[e]
+                for j in range(width):
+                    out[i, j] += v * dense[u, j]
+
+
+@_jit
+def spmm_ordered(indptr, indices, order, values, dense, out):  # type: ignore[no-untyped-def]
+    """The same with values[order]: a product with the transpose, without building its values."""
+    width = dense.shape[1]
+    for i in numba.prange(len(indptr) - 1):
+        for j in range(width):
+            out[i, j] = 0
+        for e in range(indptr[i], indptr[i + 1]):
+            v = values[order[e]]
+            if v != 0:
+                u = indices[e]
+                for j in range(width):
+                    out[i, j] += v * dense[u, j]
+
+
+@_jit
+def sddmm(indptr, indices, left, right, out):  # type: ignore[no-untyped-def]
+    """out[e] = <left[row of e], right[column of e]>: the gradient of spmm's values."""
+    width = left.shape[1]
+    for i in numba.prange(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            u = indices[e]
+            total = left.dtype.type(0)
+            for j in range(width):
+                total += left[i, j] * right[u, j]
+            out[e] = total
+
+
+@_jit
+def edge_distance(indptr, indices, mu_r, s_r, mu_c, s_c, out):  # type: ignore[no-untyped-def]
+    """Eq. 5 on each entry: sum over classes of (mu_r - mu_c)² (s_r + s_c)."""
+    classes = mu_r.shape[1]
+    for i in numba.prange(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            u = indices[e]
+            total = mu_r.dtype.type(0)
+            for k in range(classes):
+                gap = mu_r[i, k] - mu_c[u, k]
+                total += gap * gap * (s_r[i, k] + s_c[u, k])
+            out[e] = total
+
+
+@_jit
+def edge_distance_rows(indptr, indices, grad, mu_r, s_r, mu_c, s_c, grad_mu, grad_s):  # type: ignore[no-untyped-def]
+    """Gradient of edge_distance for the row nodes; on the transposed pattern, for the column nodes."""
+    classes = mu_r.shape[1]
+    for i in numba.prange(len(indptr) - 1):
+        for k in range(classes):
+            grad_mu[i, k] = 0
+            grad_s[i, k] = 0
+        for e in range(indptr[i], indptr[i + 1]):
+            u = indices[e]
+            g = grad[e]
+            for k in range(classes):
+                gap = mu_r[i, k] - mu_c[u, k]
+                grad_mu[i, k] += 2 * g * gap * (s_r[i, k] + s_c[u, k])
+                grad_s[i, k] += g * gap * gap
+
+
+@_jit_with_inf
+def neighbour_softmax(indptr, scores, out):  # type: ignore[no-untyped-def]
+    """Softmax over the entries of each row. Scores of -inf get weight 0; a row of nothing else stays 0."""
+    for i in numba.prange(len(indptr) - 1):
+        start, stop = indptr[i], indptr[i + 1]
+        top = -np.inf
+        for e in range(start, stop):
+            if scores[e] > top:
+                top = scores[e]
+        total = 0.0
+        for e in range(start, stop):
+            weight = math.exp(scores[e] - top) if scores[e] > -np.inf else 0.0
+            out[e] = weight
+            total += weight
+        if total > 0:
+            for e in range(start, stop):
+                out[e] /= total
+
+
+@_jit
+def neighbour_softmax_grad(indptr, grad, weights, out):  # type: ignore[no-untyped-def]
+    for i in numba.prange(len(indptr) - 1):
+        mean = weights.dtype.type(0)
+        for e in range(indptr[i], indptr[i + 1]):
+            mean += grad[e] * weights[e]
+        for e in range(indptr[i], indptr[i + 1]):
+            out[e] = weights[e] * (grad[e] - mean)
+
+
+@_jit
+def dropout(values, key, threshold, scale, out):  # type: ignore[no-untyped-def]
+    for e in numba.prange(len(values)):
+        out[e] = values[e] * scale if bits(key, e) >= threshold else 0
+
+
+@_jit
+def relu_dropout(values, key, threshold, scale, out):  # type: ignore[no-untyped-def]
+    for e in numba.prange(len(values)):
+        v = values[e]
+        out[e] = v * scale if (v > 0 and bits(key, e) >= threshold) else 0
+
+
+@_jit
+def relu_dropout_grad(grad, kept, scale, out):  # type: ignore[no-untyped-def]
+    """The mask is read off the output: an entry is positive only if it was and was kept."""
+    for e in numba.prange(len(grad)):
+        out[e] = grad[e] * scale if kept[e] > 0 else 0

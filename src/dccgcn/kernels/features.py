@@ -1,0 +1,41 @@
+"""X·Θ with bag-of-words X: the largest product of the first layer, sparse where that is faster."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from dccgcn.kernels import ops
+from dccgcn.kernels.pattern import Pattern
+
+# Above this share of non-zeros a dense product is faster, dropout included (see docs/performance.md).
+DENSE_ABOVE = 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureMatrix:
+    """The features X, ready for products: a pattern with values, or a dense tensor."""
+
+    pattern: Pattern | None
+    values: Tensor  # (entries,) with a pattern, else (n, d)
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, x: sp.csr_array | np.ndarray, device: torch.device | str = "cpu") -> "FeatureMatrix":
+        shape = (int(x.shape[0]), int(x.shape[1]))
+        filled = (x.nnz if sp.issparse(x) else np.count_nonzero(x)) / max(1, shape[0] * shape[1])
+        if filled > DENSE_ABOVE:
+            dense = x.toarray() if sp.issparse(x) else x
+            return cls(None, torch.from_numpy(np.ascontiguousarray(dense, dtype=np.float32)).to(device), shape)
+        sparse = sp.csr_array(x, dtype=np.float32)
+        sparse.sort_indices()
+        return cls(Pattern.of(sparse, device=device), torch.from_numpy(sparse.data).to(device), shape)
+
+    def times(self, theta: Tensor, p: float = 0.0, key: int = 0) -> Tensor:
+        """dropout(X, p) @ theta: (n, d) times (d, width) → (n, width)."""
+        values = ops.dropout(self.values, p, key)
+        if self.pattern is None:
+            return values @ theta
+        return ops.spmm(self.pattern, values, theta)

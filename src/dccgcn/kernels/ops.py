@@ -1,0 +1,177 @@
+"""The differentiable operations. Which kernel serves them is written in the pattern."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from dccgcn.kernels import compiled, fallback
+from dccgcn.kernels.pattern import Pattern
+from dccgcn.kernels.random import bits_torch, threshold
+
+
+def spmm(pattern: Pattern, values: Tensor, dense: Tensor) -> Tensor:
+    """S @ dense with gradients for the values of S and for dense.
+
+    Shapes: values (entries,), dense (cols, width) → (rows, width).
+    """
+    return _Spmm.apply(pattern, values, dense)  # type: ignore[no-any-return]
+
+
+def edge_distance(pattern: Pattern, mu_r: Tensor, s_r: Tensor, mu_c: Tensor, s_c: Tensor) -> Tensor:
+    """Eq. 5's distance of row node and column node on each entry.
+
+    Shapes: mu_r, s_r (rows, classes), mu_c, s_c (cols, classes) → (entries,).
+    """
+    return _EdgeDistance.apply(pattern, mu_r, s_r, mu_c, s_c)  # type: ignore[no-any-return]
+
+
+def neighbour_softmax(pattern: Pattern, scores: Tensor) -> Tensor:
+    """Softmax over the entries of each row; -inf leaves an entry out, a row of -inf alone gets zeros.
+
+    Shapes: scores (entries,) → (entries,).
+    """
+    return _NeighbourSoftmax.apply(pattern, scores)  # type: ignore[no-any-return]
+
+
+def dropout(values: Tensor, p: float, key: int) -> Tensor:
+    """Dropout of a tensor that needs no gradient (the stored values of the features)."""
+    if p == 0:
+        return values
+    if values.device.type != "cpu":
+        keep = bits_torch(key, values.numel(), values.device).view(values.shape) >= threshold(p)
+        return values * keep / (1 - p)
+    out = torch.empty_like(values)
+    compiled.dropout(_flat(values), np.uint32(key), np.uint32(threshold(p)), _scale(p, values), _flat(out))
+    return out
+
+
+def relu_dropout(values: Tensor, p: float, key: int) -> Tensor:
+    """dropout(relu(values)) in one pass, without a stored mask."""
+    return _ReluDropout.apply(values, p, key)  # type: ignore[no-any-return]
+
+
+class _Spmm(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, p: Pattern, values: Tensor, dense: Tensor) -> Tensor:
+        ctx.pattern = p
+        ctx.save_for_backward(values, dense if values.requires_grad else None)
+        if p.backend == "torch":
+            return fallback.spmm(p, values, dense)
+        out = torch.empty(p.shape[0], dense.shape[1], dtype=dense.dtype)
+        compiled.spmm(_np(p.indptr), _np(p.indices), _np(values), _np(dense), _np(out))
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor | None, Tensor | None]:
+        p: Pattern = ctx.pattern
+        values, dense = ctx.saved_tensors
+        by_values = by_dense = None
+        if ctx.needs_input_grad[1]:
+            if p.backend == "torch":
+                by_values = fallback.sddmm(p, grad, dense)
+            else:
+                by_values = torch.empty_like(values)
+                compiled.sddmm(_np(p.indptr), _np(p.indices), _np(grad), _np(dense), _np(by_values))
+        if ctx.needs_input_grad[2]:
+            if p.backend == "torch":
+                by_dense = fallback.spmm_transposed(p, values, grad)
+            else:
+                by_dense = torch.empty(p.shape[1], grad.shape[1], dtype=grad.dtype)
+                compiled.spmm_ordered(
+                    _np(p.t_indptr), _np(p.t_indices), _np(p.t_order), _np(values), _np(grad), _np(by_dense)
+                )
+        return None, by_values, by_dense
+
+
+class _EdgeDistance(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, p: Pattern, mu_r: Tensor, s_r: Tensor, mu_c: Tensor, s_c: Tensor) -> Tensor:
+        ctx.pattern = p
+        ctx.save_for_backward(mu_r, s_r, mu_c, s_c)
+        if p.backend == "torch":
+            return fallback.edge_distance(p, mu_r, s_r, mu_c, s_c)
+        out = torch.empty(p.entries, dtype=mu_r.dtype)
+        compiled.edge_distance(_np(p.indptr), _np(p.indices), _np(mu_r), _np(s_r), _np(mu_c), _np(s_c), _np(out))
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        p: Pattern = ctx.pattern
+        mu_r, s_r, mu_c, s_c = ctx.saved_tensors
+        if p.backend == "torch":
+            return None, *fallback.edge_distance_grad(p, grad, mu_r, s_r, mu_c, s_c)
+        rows = [_np(t) for t in (mu_r, s_r)]
+        cols = [_np(t) for t in (mu_c, s_c)]
+        by_rows = [torch.empty_like(t, memory_format=torch.contiguous_format) for t in (mu_r, s_r)]
+        by_cols = [torch.empty_like(t, memory_format=torch.contiguous_format) for t in (mu_c, s_c)]
+        g = _np(grad)
+        compiled.edge_distance_rows(_np(p.indptr), _np(p.indices), g, *rows, *cols, *map(_np, by_rows))
+        # the distance is symmetric: seen from the columns, the transposed pattern has the same form
+        g_t = g[_np(p.t_order)]
+        compiled.edge_distance_rows(_np(p.t_indptr), _np(p.t_indices), g_t, *cols, *rows, *map(_np, by_cols))
+        return None, *by_rows, *by_cols
+
+
+class _NeighbourSoftmax(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, p: Pattern, scores: Tensor) -> Tensor:
+        if p.backend == "torch":
+            weights = fallback.neighbour_softmax(p, scores)
+        else:
+            weights = torch.empty_like(scores)
+            compiled.neighbour_softmax(_np(p.indptr), _np(scores), _np(weights))
+        ctx.pattern = p
+        ctx.save_for_backward(weights)
+        return weights
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor]:
+        p: Pattern = ctx.pattern
+        (weights,) = ctx.saved_tensors
+        if p.backend == "torch":
+            return None, fallback.neighbour_softmax_grad(p, grad, weights)
+        out = torch.empty_like(weights)
+        compiled.neighbour_softmax_grad(_np(p.indptr), _np(grad), _np(weights), _np(out))
+        return None, out
+
+
+class _ReluDropout(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, p: float, key: int) -> Tensor:
+        ctx.p = p
+        if values.device.type != "cpu":
+            keep = bits_torch(key, values.numel(), values.device).view(values.shape) >= threshold(p)
+            out = values.relu() * keep / (1 - p)
+        else:
+            out = torch.empty_like(values)
+            compiled.relu_dropout(_flat(values), np.uint32(key), np.uint32(threshold(p)), _scale(p, values), _flat(out))
+        ctx.save_for_backward(out)
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
+        (kept,) = ctx.saved_tensors
+        if grad.device.type != "cpu":
+            return grad * (kept > 0) / (1 - ctx.p), None, None
+        out = torch.empty_like(kept)
+        compiled.relu_dropout_grad(_flat(grad.contiguous()), _flat(kept), _scale(ctx.p, kept), _flat(out))
+        return out, None, None
+
+
+def _np(tensor: Tensor) -> np.ndarray:
+    return tensor.detach().contiguous().numpy()
+
+
+def _flat(tensor: Tensor) -> np.ndarray:
+    return tensor.detach().view(-1).numpy()
+
+
+def _scale(p: float, like: Tensor) -> np.floating:
+    return like.numpy(force=True).dtype.type(1 / (1 - p))

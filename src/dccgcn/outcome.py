@@ -1,0 +1,25 @@
+"""Outcome: what every method returns for a graph, a row per node."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dccgcn.errors import Finding
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Class probabilities for all nodes, and what a dual-channel method can say beyond them."""
+
+    probabilities: np.ndarray  # (n, c) float32, rows sum to one
+    channels: dict[str, np.ndarray] = field(default_factory=dict)  # each channel's own probabilities, (n, c)
+    agree: np.ndarray | None = None  # (n,) bool: high-confidence, the channels give the same class
+    before: np.ndarray | None = None  # (n, c) probabilities without calibration
+    repaired: np.ndarray | None = None  # (n,) bool: rebuilt from high-confidence neighbours
+    embeddings: dict[str, np.ndarray] = field(default_factory=dict)  # (n, width) each, for pictures
+    findings: tuple[Finding, ...] = ()  # what was odd about this run
+
+    @property
+    def prediction(self) -> np.ndarray:
+        """Most probable class of each node, the first of equals."""
+        return self.probabilities.argmax(axis=1)

@@ -1,0 +1,17 @@
+"""Feature rows as given, divided by their sum, or scaled to unit length."""
+
+from typing import Literal
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.preprocessing import normalize
+
+Scaling = Literal["raw", "row", "unit"]
+
+
+def scaled(features: sp.csr_array | np.ndarray, how: Scaling) -> sp.csr_array | np.ndarray:
+    """Zero rows stay zero."""
+    if how == "raw":
+        return features
+    result = normalize(features, norm="l1" if how == "row" else "l2")
+    return sp.csr_array(result) if sp.issparse(result) else np.asarray(result)

@@ -1,0 +1,104 @@
+"""View: one graph to propagate on, as A + I with normalised weights."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from dccgcn.errors import Finding, some
+from dccgcn.graph import NodeGraph
+from dccgcn.kernels import Pattern
+from dccgcn.views.knn import nearest
+
+Normalisation = Literal["symmetric", "row", "none"]
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A graph with self-loops, its entries' pattern, and the normalised weight of each entry."""
+
+    adjacency: sp.csr_array  # A, without self-loops
+    matrix: sp.csr_array  # Â = normalised A + I
+    pattern: Pattern  # of Â
+    alpha: Tensor  # (entries,) the values of Â
+    findings: tuple[Finding, ...] = ()
+
+
+def normalise(adjacency: sp.csr_array, how: Normalisation) -> sp.csr_array:
+    """Â: D̃^-1/2 (A+I) D̃^-1/2, or D̃^-1 (A+I), or A+I itself."""
+    with_loops = sp.csr_array(adjacency + sp.eye_array(adjacency.shape[0], dtype=np.float32, format="csr"))
+    with_loops.sort_indices()
+    if how == "none":
+        return with_loops
+    degree = np.asarray(with_loops.sum(axis=1)).reshape(-1)
+    rows = np.repeat(np.arange(len(degree)), np.diff(with_loops.indptr))
+    if how == "row":
+        with_loops.data = (with_loops.data / degree[rows]).astype(np.float32)
+    else:
+        with_loops.data = (with_loops.data / np.sqrt(degree[rows] * degree[with_loops.indices])).astype(np.float32)
+    return with_loops
+
+
+def topology_view(graph: NodeGraph, how: Normalisation) -> View:
+    """The first channel's graph G = (A, X)."""
+    return _remember(graph, ("topology", how), lambda: _view(graph.adjacency, how, ()))
+
+
+def feature_view(
+    graph: NodeGraph, k: int, how: Normalisation, progress: Callable[[int, int], None] | None = None
+) -> View:
+    """The second channel's graph G' = (A', X): u and v are joined if either is among the other's k nearest."""
+
+    def build() -> View:
+        adjacency, findings = _remember(graph, ("knn", k), lambda: _feature_adjacency(graph, k, progress))
+        return _view(adjacency, how, findings)
+
+    return _remember(graph, ("feature", k, how), build)
+
+
+def _feature_adjacency(
+    graph: NodeGraph, k: int, progress: Callable[[int, int], None] | None
+) -> tuple[sp.csr_array, tuple[Finding, ...]]:
+    found = nearest(graph.features, k, progress=progress)
+    rows, nth = np.nonzero(found.indices >= 0)
+    cols = found.indices[rows, nth]
+    directed = sp.csr_array((np.ones(len(rows), np.float32), (rows, cols)), shape=(graph.n, graph.n))
+    adjacency = sp.csr_array(directed.maximum(directed.T))
+    adjacency.sort_indices()
+    findings = []
+    if found.tied.any():
+        findings.append(
+            Finding(
+                "note",
+                "knn-ties",
+                f"{found.tied.mean():.1%} of the nodes tie at neighbour {k} of the feature graph; "
+                "the node that stands first in the table was taken.",
+            )
+        )
+    few = np.flatnonzero((found.indices < 0).any(axis=1) & (found.indices >= 0).any(axis=1))
+    if len(few):
+        findings.append(
+            Finding("note", "knn-few", f"{len(few)} nodes have fewer than {k} others with features: {some(graph.ids[few])}.")
+        )
+    return adjacency, tuple(findings)
+
+
+def _view(adjacency: sp.csr_array, how: Normalisation, findings: tuple[Finding, ...]) -> View:
+    matrix = normalise(adjacency, how)
+    return View(adjacency, matrix, Pattern.of(matrix), torch.from_numpy(matrix.data), findings)
+
+
+# A graph never changes once it is built, so what is derived from it is derived once.
+_derived: "WeakKeyDictionary[NodeGraph, dict[Any, Any]]" = WeakKeyDictionary()
+
+
+def _remember(graph: NodeGraph, key: Any, make: Callable[[], Any]) -> Any:
+    known = _derived.setdefault(graph, {})
+    if key not in known:
+        known[key] = make()
+    return known[key]

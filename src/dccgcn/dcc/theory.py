@@ -106,8 +106,8 @@ def upper_bound_over_better(p1: T, p2: T, c: int, gamma: float = 0.0) -> T:
     This is the reading of Appendix C ("similarly, p'_low < p2") under which its claim is true: for p1 >= 1/2 and a
     given p1, the surface peaks at p2 = p1.
     """
-    bound: T = np.minimum(upper_bound(p1, p2, c, gamma), upper_bound(p2, p1, c, gamma))
-    return bound
+    smaller: Any = np.minimum(upper_bound(p1, p2, c, gamma), upper_bound(p2, p1, c, gamma))
+    return smaller if smaller.ndim else smaller.item()
 
 
 def corrected_upper_bound(p1: T, p2: T, c: int, alpha: float = 0.0, beta: float = 0.0) -> T:
@@ -196,7 +196,7 @@ def side_by_side(stats: ChannelStatistics, c: int, p_low_after: float | None = N
 
 
 def _ratio(top: T, bottom: T) -> T:
-    # 0/0 is what remains of a set without nodes: no accuracy, rather than an error or an infinite one
-    known = np.asarray(bottom) != 0
-    ratio: T = np.where(known, top / np.where(known, bottom, 1.0), np.nan)[()]
-    return ratio
+    # a set without nodes has no accuracy; 1 - r - w may miss its zero by rounding, and no graph has 1e12 nodes
+    known = np.abs(np.asarray(bottom)) > 1e-12
+    ratio: Any = np.where(known, top / np.where(known, bottom, 1.0), np.nan)
+    return ratio if ratio.ndim else ratio.item()

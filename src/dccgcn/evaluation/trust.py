@@ -120,6 +120,10 @@ def risk_coverage(score: Any, right: Any) -> RiskCoverage:
 def _answers(probabilities: Any, truth: Any) -> tuple[np.ndarray, np.ndarray]:
     """Each node's confidence and whether its answer is right."""
     p = checks.probabilities(probabilities)
-    answer = p.argmax(axis=1)
-    truth, answer = checks.labels(truth, prediction=answer)
+    truth, answer = checks.labels(truth, prediction=p.argmax(axis=1))
+    if truth.dtype.kind not in "iu" or truth.max() >= p.shape[1]:
+        raise DccgcnError(
+            f"The truth must be positions among the {p.shape[1]} columns of probabilities.",
+            "Pass class codes, as in NodeGraph.labels, rather than class names.",
+        )
     return p.max(axis=1), truth == answer

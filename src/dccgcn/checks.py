@@ -12,7 +12,7 @@ from dccgcn.errors import Finding, GraphError, some
 
 def row_count(features: Any) -> int:
     """Number of nodes, read off the feature matrix."""
-    shape = np.shape(features) if not sp.issparse(features) else features.shape
+    shape = np.shape(features) if not _is_sparse(features) else features.shape
     if len(shape) != 2:
         raise GraphError(
             f"Features must be a matrix with one row per node, but have shape {tuple(shape)}.",
@@ -43,7 +43,7 @@ def ids(given: Any, n: int) -> np.ndarray:
     seen: dict[Any, Any] = {}
     for i in listed.tolist():
         key = _spelling(i)
-        if key in seen and (seen[key] is not i):
+        if key in seen:
             other = seen[key]
             if type(other) is not type(i):
                 raise GraphError(
@@ -60,16 +60,19 @@ def ids(given: Any, n: int) -> np.ndarray:
 
 
 def _spelling(i: Any) -> str:
-    if isinstance(i, numbers.Real) and not isinstance(i, bool) and float(i).is_integer():
-        return str(int(i))  # 1 and 1.0 are one spelling
-    return str(i)
+    return str(int(i)) if isinstance(i, float) and i.is_integer() else str(i)  # 1 and 1.0 are one spelling
 
 
 def features(
-    given: Any, node_ids: np.ndarray, impute: Literal["error", "zero", "mean"], findings: list[Finding]
+    given: Any,
+    node_ids: np.ndarray,
+    impute: Literal["error", "zero", "mean"],
+    featureless: bool,
+    findings: list[Finding],
 ) -> Any:
-    """Finite float32 features; zero rows are named, constant features refused."""
-    if sp.issparse(given):
+    """Finite float32 features; zero rows are named, constant features refused unless asked for."""
+    x: Any
+    if _is_sparse(given):
         x = sp.csr_array(given, dtype=np.float32, copy=True)
         x.sum_duplicates()
         values = x.data
@@ -82,18 +85,22 @@ def features(
     bad = ~np.isfinite(values)
     if bad.any():
         x = _impute(x, node_ids, impute, findings)
-    if sp.issparse(x):
+    if _is_sparse(x):
         x.eliminate_zeros()
         x.sort_indices()
         zero = np.diff(x.indptr) == 0
     else:
         zero = ~x.any(axis=1)
-    if zero.all():
-        raise GraphError(
-            "Every feature is zero, so no feature graph is possible.",
-            "Give features, or use a method that works on the topology alone.",
+    if len(node_ids) > 1 and _is_constant(x):
+        if not featureless:
+            raise GraphError(
+                "All nodes have the same features, so no feature graph is possible.",
+                "Give features that differ, or pass featureless=True for a method that looks at the edges alone.",
+            )
+        findings.append(
+            Finding("warning", "no-features", "All nodes have the same features: only the edges can tell them apart.")
         )
-    if zero.any():
+    elif zero.any():
         findings.append(
             Finding(
                 "warning",
@@ -105,10 +112,19 @@ def features(
     return x
 
 
-def _impute(
-    x: Any, node_ids: np.ndarray, impute: Literal["error", "zero", "mean"], findings: list[Finding]
-) -> Any:
-    if sp.issparse(x):
+def _is_constant(x: Any) -> bool:
+    if not _is_sparse(x):
+        return bool((x == x[0]).all())
+    width = x.indptr[1]  # entries in the first row; columns are sorted and zeros are gone
+    return bool(
+        (np.diff(x.indptr) == width).all()
+        and (x.indices.reshape(x.shape[0], width) == x.indices[:width]).all()
+        and (x.data.reshape(x.shape[0], width) == x.data[:width]).all()
+    )
+
+
+def _impute(x: Any, node_ids: np.ndarray, impute: Literal["error", "zero", "mean"], findings: list[Finding]) -> Any:
+    if _is_sparse(x):
         rows = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
         bad_rows, bad_cols = rows[~np.isfinite(x.data)], x.indices[~np.isfinite(x.data)]
     else:
@@ -120,13 +136,13 @@ def _impute(
         fill = np.zeros(x.shape[1], dtype=np.float32)
     else:
         finite = x.copy()
-        if sp.issparse(finite):
+        if _is_sparse(finite):
             finite.data[~np.isfinite(finite.data)] = 0
         else:
             finite[~np.isfinite(finite)] = 0
         count = x.shape[0] - np.bincount(bad_cols, minlength=x.shape[1])
         fill = np.asarray(finite.sum(axis=0), dtype=np.float32).reshape(-1) / np.maximum(count, 1)
-    if sp.issparse(x):
+    if _is_sparse(x):
         x.data[~np.isfinite(x.data)] = fill[bad_cols]
     else:
         x[bad_rows, bad_cols] = fill[bad_cols]
@@ -137,7 +153,7 @@ def _impute(
 def edges(given: Any, weights: Any, node_ids: np.ndarray, findings: list[Finding]) -> tuple[np.ndarray, np.ndarray]:
     """Unique undirected pairs u < v with their weights."""
     n = len(node_ids)
-    if sp.issparse(given):
+    if _is_sparse(given):
         if given.shape != (n, n):
             raise GraphError(
                 f"The adjacency matrix has shape {given.shape} for {n} nodes.", "It must be square, a row per node."
@@ -209,7 +225,9 @@ def _merge(
         )
     if len(key) == 0:
         findings.append(
-            Finding("warning", "no-edges", "The graph has no edges: the topology channel sees features only, as an MLP.")
+            Finding(
+                "warning", "no-edges", "The graph has no edges: the topology channel sees features only, as an MLP."
+            )
         )
         return unique, weights
     isolated = np.flatnonzero(np.bincount(unique.ravel(), minlength=n) == 0)
@@ -233,7 +251,8 @@ def labels(
     listed = _objects(given)
     if len(listed) != n:
         raise GraphError(f"There are {len(listed)} labels for {n} rows of features.", "Give one label per node.")
-    values = [None if _is_missing(y, unlabelled) else _plain(y) for y in listed.tolist()]
+    marks = [_plain(u) for u in unlabelled]
+    values = [None if _is_missing(y, marks) else y for y in map(_plain, listed.tolist())]
     known = [y for y in values if y is not None]
     if "-1" in known and "-1" not in (class_names or ()):
         raise GraphError(
@@ -259,7 +278,8 @@ def labels(
 
 def _objects(given: Any) -> np.ndarray:
     array = np.empty(len(given), dtype=object)
-    array[:] = given.tolist() if isinstance(given, np.ndarray) else list(given)
+    for position, item in enumerate(given.tolist() if hasattr(given, "tolist") else given):
+        array[position] = item  # one by one: a slice would spread tuples over columns
     return array
 
 
@@ -286,3 +306,7 @@ def _is_missing(y: Any, unlabelled: Sequence[Any]) -> bool:
 
 def _order(y: Any) -> tuple[str, Any]:
     return (type(y).__name__, y)
+
+
+def _is_sparse(x: Any) -> bool:
+    return bool(sp.issparse(x))  # a plain bool: the stubs' type guard knows none of the attributes

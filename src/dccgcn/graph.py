@@ -28,6 +28,7 @@ class NodeGraph:
     edge_weights : E positive weights; omitted: all one. Of duplicate edges the largest counts.
     unlabelled : further label values that mean unlabelled.
     impute : "error" refuses NaN and infinite features, "zero" and "mean" replace them.
+    featureless : accept features that are the same for all nodes, as where only the edges are known.
 
     Attributes
     ----------
@@ -49,13 +50,14 @@ class NodeGraph:
         edge_weights: Any = None,
         unlabelled: Sequence[Any] = (),
         impute: Literal["error", "zero", "mean"] = "error",
+        featureless: bool = False,
         name: str = "graph",
     ) -> None:
         findings: list[Finding] = []
         self.name = name
         n = checks.row_count(features)
         self.ids: np.ndarray = checks.ids(ids, n)
-        self.features: Features = checks.features(features, self.ids, impute, findings)
+        self.features: Features = checks.features(features, self.ids, impute, featureless, findings)
         self.edges, self.weights = checks.edges(edges, edge_weights, self.ids, findings)
         self.labels, self.classes = checks.labels(labels, classes, unlabelled, n)
         self.findings = tuple(findings)

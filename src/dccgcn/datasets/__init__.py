@@ -1,0 +1,83 @@
+"""The benchmark graphs, by name."""
+
+import difflib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dccgcn.datasets.catalog import CORA_CLASSES, DATASETS, DataFile, DatasetInfo
+from dccgcn.datasets.embedded import read_cora
+from dccgcn.datasets.fetch import data_folder, fetch
+from dccgcn.errors import DataFileError, DccgcnError
+from dccgcn.graph import NodeGraph
+from dccgcn.io import amgcn, citation_full, planetoid
+from dccgcn.splits import Split
+
+__all__ = ["DATASETS", "DataFile", "Dataset", "DatasetInfo", "data_folder", "describe", "fetch", "load"]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A graph, the splits that were published with it, and what is known of it."""
+
+    graph: NodeGraph
+    splits: dict[str, Split]
+    info: DatasetInfo
+
+
+def describe(name: str) -> DatasetInfo:
+    """What is known of a dataset; nothing is read or downloaded."""
+    try:
+        return DATASETS[name]
+    except KeyError:
+        close = difflib.get_close_matches(name.lower(), DATASETS, n=1)
+        meant = f" Did you mean {close[0]!r}?" if close else ""
+        raise DccgcnError(f"There is no dataset {name!r}.{meant}", f"Choose one of: {', '.join(DATASETS)}.") from None
+
+
+def load(name: str, folder: str | Path | None = None) -> Dataset:
+    """Read a benchmark graph, downloading its files if the data folder does not hold them.
+
+    folder: the data folder; omitted: the environment variable DCCGCN_DATA, else a per-user cache.
+    """
+    info = describe(name)
+    paths = [fetch(file, folder) for file in info.files]
+    splits: list[Split]
+    match info.format:
+        case "embedded":
+            graph, public = read_cora()
+            splits = [public]
+        case "planetoid":
+            stem = paths[0].name.split(".")[1]
+            classes = CORA_CLASSES if stem == "cora" else None
+            graph, public = planetoid.read(paths[0].parent, stem, classes, title=name)
+            splits = [public]
+        case "am-gcn":
+            graph, splits = amgcn.read(paths[0], title=name)
+        case "citation-full":
+            graph, splits = citation_full.read(paths[0], title=name), []
+        case "citation-partial":
+            graph, splits = citation_full.read_partial(paths[0], title=name)
+    check_counts(graph, info)
+    return Dataset(graph, {split.kind: split for split in splits}, info)
+
+
+def check_counts(graph: NodeGraph, info: DatasetInfo) -> None:
+    """Refuse a graph that is not the one the catalogue describes."""
+    found = {
+        "classes": graph.c,
+        "features": graph.d,
+        "nodes": graph.n,
+        "pairs": len(graph.edges),
+        "isolated": int((graph.degree == 0).sum()),
+        "zero_rows": graph.n - len(np.unique(graph.features.nonzero()[0])),
+    }
+    expected = {what: getattr(info, what) for what in found}
+    wrong = [
+        f"{found[what]} {what} instead of {number}"
+        for what, number in expected.items()
+        if number is not None and found[what] != number
+    ]
+    if wrong:
+        raise DataFileError(f"The files of {info.name!r} hold {', '.join(wrong)}.", "Delete them and load it again.")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from dccgcn import checks
 from dccgcn.errors import Finding
 
-Features = sp.csr_array | np.ndarray
+Features: TypeAlias = Any  # sp.csr_array | np.ndarray, which SciPy does not type
 
 
 class NodeGraph:

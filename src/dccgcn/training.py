@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -16,7 +15,7 @@ _EXPLODED = 1e9
 
 def minimise(
     loss: Callable[[int], Tensor],
-    parameters: list[dict[str, Any]],
+    parameters: list[dict[str, object]],
     lr: float,
     epochs: int,
     progress: Progress | None = None,

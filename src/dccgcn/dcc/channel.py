@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from dccgcn.kernels import FeatureMatrix, dropout_key, relu_dropout, spmm
-from dccgcn.views import Field
+from dccgcn.kernels import dropout_key, relu_dropout, spmm
+from dccgcn.views import FieldInput
 
 
 class Channel(nn.Module):
@@ -19,16 +19,17 @@ class Channel(nn.Module):
         nn.init.xavier_uniform_(self.theta1)
         nn.init.xavier_uniform_(self.theta2)
 
-    def forward(self, x: FeatureMatrix, field: Field, weights: Tensor, draw: tuple[int, int, int]) -> Tensor:
-        """Embeddings of the field's outputs.
+    def forward(self, inputs: FieldInput, weights: Tensor, draw: tuple[int, int, int] = (0, 0, 0)) -> Tensor:
+        """Embeddings of the field's outputs, (outputs, hidden2).
 
-        x holds the rows of the field's inputs, weights one number per entry of the view. draw is the
-        (seed, epoch, channel) of the dropout. Shapes: x (inputs, d) → (outputs, hidden2).
+        weights holds a number for each entry of the view; draw is the (seed, epoch, channel) of the dropout.
         """
         p = self.dropout if self.training else 0.0
         seed, epoch, channel = draw
+        field = inputs.field
         w1, w2 = field.weights(weights)
-        h = spmm(field.first, w1, x.times(self.theta1, p, dropout_key(seed, epoch, 2 * channel)))  # (hidden, h1)
+        h = inputs.x.times(self.theta1, p, dropout_key(seed, epoch, 2 * channel))  # (inputs, hidden1)
+        h = spmm(field.first, w1, h)  # (hidden, hidden1)
         h = relu_dropout(h, p, dropout_key(seed, epoch, 2 * channel + 1))
-        h = spmm(field.second, w2, h @ self.theta2)  # (outputs, h2)
+        h = spmm(field.second, w2, h @ self.theta2)  # (outputs, hidden2)
         return h.relu() if self.output_activation else h

@@ -1,7 +1,5 @@
 """DCC-GCN from graph to outcome: build the views, train, select, calibrate."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -13,10 +11,10 @@ from dccgcn.dcc.selection import high_confidence
 from dccgcn.dcc.settings import DccSettings
 from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels import FeatureMatrix, Pattern
+from dccgcn.kernels import Pattern
 from dccgcn.outcome import Outcome
 from dccgcn.training import Progress, minimise, seeded
-from dccgcn.views import Field, Scaling, View, feature_view, hops, receptive_field, scaled, topology_view
+from dccgcn.views import FieldInput, View, feature_view, hops, topology_view
 
 
 def fit(
@@ -40,19 +38,6 @@ def build_views(graph: NodeGraph, settings: DccSettings, progress: Progress | No
     )
 
 
-@dataclass(frozen=True, eq=False)
-class ChannelInput:
-    """What one channel reads to embed some nodes."""
-
-    field: Field
-    x: FeatureMatrix  # rows of the field's inputs
-
-    @classmethod
-    def of(cls, graph: NodeGraph, scaling: Scaling, view: View, outputs: np.ndarray) -> "ChannelInput":
-        field = receptive_field(view, outputs)
-        return cls(field, FeatureMatrix.of(scaled(graph.features, scaling)[field.inputs]))
-
-
 class TrainingStep:
     """The loss of Eq. 12, computed on the part of the graph that it depends on.
 
@@ -67,11 +52,11 @@ class TrainingStep:
         self.labels = torch.from_numpy(graph.labels[train])
         s = model.settings
         self.calibrates_from = s.calibrate_from * s.epochs if s.calibration else s.epochs
-        self.plain = [ChannelInput.of(graph, s.features, view, train) for view in views]
+        self.plain = [FieldInput.of(graph, s.features, view, train) for view in views]
         if self.calibrates_from < s.epochs:
             reached = [hops(view.adjacency, train, s.m) for view in views]
             near = np.unique(np.concatenate([train, *(r.indices for r in reached)]))
-            self.near = [ChannelInput.of(graph, s.features, view, near) for view in views]
+            self.near = [FieldInput.of(graph, s.features, view, near) for view in views]
             self.near_nodes = torch.from_numpy(near)
             self.train_in_near = torch.from_numpy(np.searchsorted(near, train))
             self.neighbourhoods = [Pattern.of(r[:, near]) for r in reached]
@@ -84,10 +69,12 @@ class TrainingStep:
         for c, inputs in enumerate(self.near if calibrating else self.plain):
             d, weights = model.edge_weights(self.views[c], c)
             distances.append(d)
-            embeddings.append(model.channels[c](inputs.x, inputs.field, weights, (self.seed, epoch, c)))
+            embeddings.append(model.channels[c](inputs, weights, (self.seed, epoch, c)))
         own = [h[self.train_in_near] for h in embeddings] if calibrating else embeddings
         head_logits = [head(h) for head, h in zip(model.heads, own, strict=True)]
-        parts = self.calibrated_parts(embeddings) if calibrating else [p(h) for p, h in zip(model.parts, own, strict=False)]
+        parts = (
+            self.calibrated_parts(embeddings) if calibrating else [p(h) for p, h in zip(model.parts, own, strict=False)]
+        )
         cross = objective.l_cross(torch.stack(parts).sum(0) + model.b, self.labels, s.reduction)
         for logits in head_logits:
             cross = cross + s.head_weight * objective.l_cross(logits, self.labels, s.reduction)
@@ -134,8 +121,8 @@ def classify(graph: NodeGraph, views: tuple[View, View], model: DccGcn) -> Outco
     everything = np.arange(graph.n)
     embeddings = []
     for c, view in enumerate(views):
-        inputs = ChannelInput.of(graph, s.features, view, everything)
-        embeddings.append(model.channels[c](inputs.x, inputs.field, model.edge_weights(view, c)[1], (0, 0, c)))
+        inputs = FieldInput.of(graph, s.features, view, everything)
+        embeddings.append(model.channels[c](inputs, model.edge_weights(view, c)[1]))
     head_logits = [head(h) for head, h in zip(model.heads, embeddings, strict=True)]
     high = high_confidence(*head_logits)
 

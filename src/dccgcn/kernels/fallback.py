@@ -20,7 +20,11 @@ def spmm_transposed(p: Pattern, values: Tensor, dense: Tensor) -> Tensor:
 
 def sddmm(p: Pattern, left: Tensor, right: Tensor) -> Tensor:
     zeros = torch.sparse_csr_tensor(
-        p.indptr, p.indices, torch.zeros(p.entries, dtype=left.dtype, device=left.device), p.shape, check_invariants=False
+        p.indptr,
+        p.indices,
+        torch.zeros(p.entries, dtype=left.dtype, device=left.device),
+        p.shape,
+        check_invariants=False,
     )
     return torch.sparse.sampled_addmm(zeros, left, right.T, beta=0).values()
 

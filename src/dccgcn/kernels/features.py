@@ -1,6 +1,7 @@
 """X·Θ with bag-of-words X: the largest product of the first layer, sparse where that is faster."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,7 +24,7 @@ class FeatureMatrix:
     shape: tuple[int, int]
 
     @classmethod
-    def of(cls, x: sp.csr_array | np.ndarray, device: torch.device | str = "cpu") -> "FeatureMatrix":
+    def of(cls, x: Any, device: torch.device | str = "cpu") -> "FeatureMatrix":
         shape = (int(x.shape[0]), int(x.shape[1]))
         filled = (x.nnz if sp.issparse(x) else np.count_nonzero(x)) / max(1, shape[0] * shape[1])
         if filled > DENSE_ABOVE:

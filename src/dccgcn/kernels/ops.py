@@ -17,7 +17,7 @@ def spmm(pattern: Pattern, values: Tensor, dense: Tensor) -> Tensor:
 
     Shapes: values (entries,), dense (cols, width) → (rows, width).
     """
-    return _Spmm.apply(pattern, values, dense)  # type: ignore[no-any-return]
+    return _Spmm.apply(pattern, values, dense)
 
 
 def edge_distance(pattern: Pattern, mu_r: Tensor, s_r: Tensor, mu_c: Tensor, s_c: Tensor) -> Tensor:
@@ -25,7 +25,7 @@ def edge_distance(pattern: Pattern, mu_r: Tensor, s_r: Tensor, mu_c: Tensor, s_c
 
     Shapes: mu_r, s_r (rows, classes), mu_c, s_c (cols, classes) → (entries,).
     """
-    return _EdgeDistance.apply(pattern, mu_r, s_r, mu_c, s_c)  # type: ignore[no-any-return]
+    return _EdgeDistance.apply(pattern, mu_r, s_r, mu_c, s_c)
 
 
 def neighbour_softmax(pattern: Pattern, scores: Tensor) -> Tensor:
@@ -33,7 +33,7 @@ def neighbour_softmax(pattern: Pattern, scores: Tensor) -> Tensor:
 
     Shapes: scores (entries,) → (entries,).
     """
-    return _NeighbourSoftmax.apply(pattern, scores)  # type: ignore[no-any-return]
+    return _NeighbourSoftmax.apply(pattern, scores)
 
 
 def dropout(values: Tensor, p: float, key: int) -> Tensor:
@@ -50,7 +50,7 @@ def dropout(values: Tensor, p: float, key: int) -> Tensor:
 
 def relu_dropout(values: Tensor, p: float, key: int) -> Tensor:
     """dropout(relu(values)) in one pass, without a stored mask."""
-    return _ReluDropout.apply(values, p, key)  # type: ignore[no-any-return]
+    return _ReluDropout.apply(values, p, key)
 
 
 class _Spmm(torch.autograd.Function):

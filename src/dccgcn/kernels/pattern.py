@@ -28,7 +28,11 @@ class Pattern:
 
     @classmethod
     def of(
-        cls, matrix: sp.csr_array, *, device: torch.device | str = "cpu", backend: Literal["numba", "torch"] | None = None
+        cls,
+        matrix: sp.csr_array,
+        *,
+        device: torch.device | str = "cpu",
+        backend: Literal["numba", "torch"] | None = None,
     ) -> "Pattern":
         """The pattern of a SciPy matrix; entry e of the pattern is ``matrix.data[e]``."""
         if not matrix.has_sorted_indices:
@@ -39,10 +43,13 @@ class Pattern:
         transposed = sp.csr_array(entries.T)
         transposed.sort_indices()
         arrays = (matrix.indptr, matrix.indices, transposed.indptr, transposed.indices, transposed.data)
-        tensors = [torch.from_numpy(a.astype(np.int32)).to(device) for a in arrays]
+        indptr, indices, t_indptr, t_indices, t_order = (
+            torch.from_numpy(a.astype(np.int32)).to(device) for a in arrays
+        )
         if backend is None:
             backend = "numba" if torch.device(device).type == "cpu" else "torch"
-        return cls(*tensors, shape=(int(matrix.shape[0]), int(matrix.shape[1])), backend=backend)
+        shape = (int(matrix.shape[0]), int(matrix.shape[1]))
+        return cls(indptr, indices, t_indptr, t_indices, t_order, shape, backend)
 
     @property
     def entries(self) -> int:

@@ -1,14 +1,16 @@
 """The two views of a graph: its topology, and the kNN graph of its features; and their neighbourhoods."""
 
-from dccgcn.views.field import Field, receptive_field
+from dccgcn.views.field import Field, FieldInput, receptive_field
 from dccgcn.views.hops import hop_blocks, hops
 from dccgcn.views.knn import Neighbours, nearest
 from dccgcn.views.scaling import Scaling, scaled
-from dccgcn.views.view import View, feature_view, topology_view
+from dccgcn.views.view import Normalisation, View, feature_view, topology_view
 
 __all__ = [
     "Field",
+    "FieldInput",
     "Neighbours",
+    "Normalisation",
     "Scaling",
     "View",
     "feature_view",

@@ -11,7 +11,9 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from dccgcn.kernels import Pattern
+from dccgcn.graph import NodeGraph
+from dccgcn.kernels import FeatureMatrix, Pattern
+from dccgcn.views.scaling import Scaling, scaled
 from dccgcn.views.view import View
 
 
@@ -33,6 +35,19 @@ class Field:
             on_view if self.first_entries is None else on_view[self.first_entries],
             on_view if self.second_entries is None else on_view[self.second_entries],
         )
+
+
+@dataclass(frozen=True, eq=False)
+class FieldInput:
+    """A field with the feature rows that it reads: all that a two-layer network needs for its outputs."""
+
+    field: Field
+    x: FeatureMatrix  # (inputs, d)
+
+    @classmethod
+    def of(cls, graph: NodeGraph, scaling: Scaling, view: View, outputs: np.ndarray) -> "FieldInput":
+        field = receptive_field(view, outputs)
+        return cls(field, FeatureMatrix.of(scaled(graph.features, scaling)[field.inputs]))
 
 
 def receptive_field(view: View, outputs: np.ndarray) -> Field:

@@ -11,6 +11,7 @@ negative similarities rank last. A row of zeros has no direction: it is nobody's
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numba
 import numpy as np
@@ -33,12 +34,12 @@ class Neighbours:
 
 
 def nearest(
-    features: sp.csr_array | np.ndarray,
+    features: Any,
     k: int,
     block: int = _BLOCK,
     progress: Callable[[int, int], None] | None = None,
 ) -> Neighbours:
-    """The k most similar nodes of each node, never itself."""
+    """The k most similar nodes of each node, never itself. Features are an array or a SciPy sparse matrix."""
     n = int(features.shape[0])
     if not 1 <= k < n:
         raise SettingsError(

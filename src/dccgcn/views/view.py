@@ -83,7 +83,9 @@ def _feature_adjacency(
     few = np.flatnonzero((found.indices < 0).any(axis=1) & (found.indices >= 0).any(axis=1))
     if len(few):
         findings.append(
-            Finding("note", "knn-few", f"{len(few)} nodes have fewer than {k} others with features: {some(graph.ids[few])}.")
+            Finding(
+                "note", "knn-few", f"{len(few)} nodes have fewer than {k} others with features: {some(graph.ids[few])}."
+            )
         )
     return adjacency, tuple(findings)
 

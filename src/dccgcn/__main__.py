@@ -1,0 +1,3 @@
+from dccgcn.cli import main
+
+main()

@@ -1,0 +1,57 @@
+"""GCN (Kipf & Welling, ICLR 2017): Z = S relu(S X W0) W1 with S = D̃^-1/2 (A+I) D̃^-1/2."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from pydantic import Field
+from torch import Tensor
+
+from dccgcn.dcc.channel import Channel
+from dccgcn.graph import NodeGraph
+from dccgcn.outcome import Outcome
+from dccgcn.settings import Settings, count, rate, share, weight
+from dccgcn.training import Progress, minimise, seeded
+from dccgcn.views import FieldInput, Normalisation, Scaling, View, topology_view
+
+
+class GcnSettings(Settings):
+    """The settings of the paper and its code."""
+
+    hidden: int = count(16, "Width of the hidden layer.")
+    dropout: float = share(0.5, "Share of features and hidden units dropped in training.")
+    lr: float = rate(0.01, "Learning rate of Adam.")
+    weight_decay: float = weight(5e-4, "L2 penalty on the first layer.")
+    epochs: int = count(200, "Training epochs.")
+    features: Scaling = Field("row", description="Feature rows as given, divided by their sum, or of unit length.")
+    normalisation: Normalisation = Field("symmetric", description="How A + I is normalised.")
+
+
+def fit(
+    graph: NodeGraph, train: np.ndarray, settings: GcnSettings, seed: int, progress: Progress | None = None
+) -> Outcome:
+    """Train on the labels of the nodes in ``train`` and classify all nodes."""
+    return fit_on(topology_view(graph, settings.normalisation), graph, train, settings, seed, progress)
+
+
+def fit_on(
+    view: View, graph: NodeGraph, train: np.ndarray, settings: GcnSettings, seed: int, progress: Progress | None
+) -> Outcome:
+    """GCN on any graph over the same nodes. It is one channel of Eq. 6 with every influence equal."""
+    s = settings
+    with seeded(seed):
+        model = Channel(graph.d, s.hidden, graph.c, s.dropout, output_activation=False)
+    near = FieldInput.of(graph, s.features, view, train)
+    labels = torch.from_numpy(graph.labels[train])
+
+    def loss(epoch: int) -> Tensor:
+        return F.cross_entropy(model(near, view.alpha, (seed, epoch, 0)), labels)
+
+    groups: list[dict[str, object]] = [
+        {"params": [model.theta1], "weight_decay": s.weight_decay},
+        {"params": [model.theta2]},
+    ]
+    minimise(loss, groups, s.lr, s.epochs, progress)
+    model.eval()
+    with torch.no_grad():
+        logits = model(FieldInput.of(graph, s.features, view, np.arange(graph.n)), view.alpha)
+    return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})

@@ -1,0 +1,96 @@
+"""dccgcn datasets: list, describe and fetch the benchmark graphs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dccgcn.cli.display import errors, output, print_findings, print_json, table
+from dccgcn.datasets import DATASETS, DatasetInfo, data_folder, describe, load
+from dccgcn.datasets import fetch as fetch_file
+
+
+def datasets(
+    name: Annotated[str | None, typer.Argument(help="Describe this one; without a name, list all.")] = None,
+    fetch: Annotated[
+        bool, typer.Option("--fetch", help="Download what is missing and check it; without a name, everything.")
+    ] = False,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of the data files; default: $DCCGCN_DATA or a cache.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """List the benchmark graphs, describe one, or fetch their files.
+
+    Examples:
+
+        dccgcn datasets
+
+        dccgcn datasets citeseer --fetch
+    """
+    chosen = [describe(name)] if name else list(DATASETS.values())
+    if fetch:
+        _fetch(chosen, data)
+    if json:
+        listed = [_facts(info, data) for info in chosen]
+        print_json(listed[0] if name else listed)
+    elif name:
+        _describe(chosen[0], data)
+    else:
+        _list(chosen, data)
+
+
+def _fetch(chosen: list[DatasetInfo], data: Path | None) -> None:
+    for info in chosen:
+        for file in info.files:
+            if file.url is None and len(chosen) > 1:
+                continue  # a file without an address cannot be asked for in passing
+            path = fetch_file(file, data)
+            errors.print(f"{path}: right", highlight=False)
+
+
+def _facts(info: DatasetInfo, data: Path | None) -> dict[str, object]:
+    present = all((data_folder(data) / file.path).is_file() for file in info.files)
+    return {
+        "name": info.name,
+        "title": info.title,
+        "description": info.description,
+        "source": info.source,
+        "classes": info.classes,
+        "features": info.features,
+        "nodes": info.nodes,
+        "pairs": info.pairs,
+        "isolated": info.isolated,
+        "zero_rows": info.zero_rows,
+        "paper_edges": info.paper_edges,
+        "files": [vars(file) for file in info.files],
+        "present": present,
+    }
+
+
+def _list(chosen: list[DatasetInfo], data: Path | None) -> None:
+    shown = table("Benchmark graphs", "name", "nodes", "edges", "features", "classes", "files")
+    for info in chosen:
+        facts = _facts(info, data)
+        state = "in the package" if not info.files else "present" if facts["present"] else "not fetched"
+        shown.add_row(info.name, f"{info.nodes:,}", f"{info.pairs:,}", f"{info.features:,}", str(info.classes), state)
+    output.print(shown)
+    errors.print(f"Edges are unique undirected pairs. Files are kept in {data_folder(data)}.", highlight=False)
+
+
+def _describe(info: DatasetInfo, data: Path | None) -> None:
+    facts = _facts(info, data)
+    shown = table(f"{info.title}: {info.description}", "", "")
+    shown.columns[1].justify = "left"
+    for what in ("source", "nodes", "pairs", "paper_edges", "features", "classes", "isolated", "zero_rows"):
+        shown.add_row(what.replace("_", " "), "not known" if facts[what] is None else str(facts[what]))
+    for file in info.files:
+        shown.add_row("file", f"{file.path}  {file.url or '(no public address)'}")
+    if facts["present"]:
+        loaded = load(info.name, data)
+        shown.add_row("homophily", f"{loaded.graph.homophily:.3f}")
+        shown.add_row("published splits", ", ".join(loaded.splits) or "none")
+        output.print(shown)
+        print_findings(loaded.graph.findings)
+    else:
+        output.print(shown)

@@ -1,0 +1,139 @@
+"""dccgcn fit: one method on one benchmark graph."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from dccgcn import datasets, splits
+from dccgcn.cli.display import errors, output, percent, print_findings, print_json, progress_bar, table
+from dccgcn.errors import SplitError
+from dccgcn.methods import get_method
+from dccgcn.result import Result, run
+from dccgcn.settings import parse_assignments, read_yaml
+from dccgcn.threads import use_threads
+
+
+def fit(
+    name: Annotated[str, typer.Argument(help="The graph: see [b]dccgcn datasets[/b]. cora needs no download.")],
+    method: Annotated[str, typer.Option(help="See [b]dccgcn methods[/b].")] = "dcc-gcn",
+    labels_per_class: Annotated[int | None, typer.Option(help="Training labels drawn from each class.")] = None,
+    label_rate: Annotated[float | None, typer.Option(help="Share of the nodes to train on, such as 0.005.")] = None,
+    split: Annotated[str | None, typer.Option(help="A split file, or a published split such as public.")] = None,
+    small_classes: Annotated[
+        Literal["half", "error"],
+        typer.Option(
+            help="With --labels-per-class K: a class of fewer than 2K nodes gives half of them, or is an error."
+        ),
+    ] = "half",
+    seed: Annotated[int, typer.Option(help="Of the split and of training. Evaluation uses 0 to 999.", min=0)] = 0,
+    settings: Annotated[Path | None, typer.Option(help="A settings.yaml that a run wrote.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="OPTION=VALUE", help="Change one setting; may be repeated.")
+    ] = None,
+    baseline: Annotated[str | None, typer.Option(help="Run this method on the same split too, for comparison.")] = None,
+    theory: Annotated[bool, typer.Option("--theory", help="Show the paper's theorems against this run.")] = False,
+    threads: Annotated[int | None, typer.Option(help="Threads to use; default: one per core.", min=1)] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of the data files; default: $DCCGCN_DATA or a cache.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write predictions.csv, result.json, settings.yaml and split.json here.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+) -> None:
+    """Train a method on a few labels of a graph and measure it on all others.
+
+    Without a split option, two labels of each class are used. The same seed draws the same split for every method.
+
+    Examples:
+
+        dccgcn fit cora --labels-per-class 2 --baseline gcn
+
+        dccgcn fit citeseer --label-rate 0.005 --seed 3 --set m=1 --out runs/citeseer --json
+    """
+    use_threads(threads)
+    chosen = get_method(method)
+    other = get_method(baseline) if baseline else None
+    options = parse_assignments(set_ or [])
+    if settings:
+        options = {**read_yaml(settings), **options}
+    configured = chosen.published_settings(name, options)
+
+    dataset = datasets.load(name, data)
+    drawn = choose_split(dataset, labels_per_class, label_rate, split, seed, small_classes)
+    with progress_bar(method) as progress:
+        result = run(dataset.graph, drawn, chosen, configured, seed, progress)
+    compared = None
+    if other:
+        with progress_bar(other.name) as progress:
+            compared = run(dataset.graph, drawn, other, other.published_settings(name), seed, progress)
+    if out:
+        result.save(out)
+    if json:
+        print_json({**result.summary(), **({"baseline": compared.summary()} if compared else {})})
+        return
+    print_result(result, compared)
+    if theory:
+        print_theory(result)
+    print_findings(result.findings)
+    if out:
+        errors.print(f"Written to {out}: predictions.csv, result.json, settings.yaml, split.json", highlight=False)
+
+
+def choose_split(
+    dataset: datasets.Dataset,
+    labels_per_class: int | None,
+    label_rate: float | None,
+    split: str | None,
+    seed: int,
+    small_classes: Literal["half", "error"],
+) -> splits.Split:
+    """The split that the options ask for."""
+    if sum(option is not None for option in (labels_per_class, label_rate, split)) > 1:
+        raise SplitError(
+            "--labels-per-class, --label-rate and --split exclude one another.", "Give one of them, or none."
+        )
+    if label_rate is not None:
+        return splits.by_rate(dataset.graph, label_rate, seed)
+    if split is None:
+        return splits.per_class(dataset.graph, labels_per_class or 2, seed, small_classes)
+    if split in dataset.splits:
+        return dataset.splits[split]
+    if not Path(split).exists():
+        known = ", ".join(dataset.splits) or "none"
+        raise SplitError(f"{split!r} is no file and no published split of this graph.", f"Published splits: {known}.")
+    return splits.Split.load(split, dataset.graph)
+
+
+def print_result(result: Result, compared: Result | None) -> None:
+    """The table of one run."""
+    split = result.split
+    title = f"{result.method} on {result.graph.name}: {len(split.train)} labels, {len(split.test)} test nodes"
+    title += f", seed {result.seed}"
+    shown = table(title, "", "")
+    if compared:
+        shown.add_row(f"{compared.method}, accuracy", percent(compared.accuracy))
+        shown.add_row(f"{compared.method}, macro-F1", percent(compared.macro_f1), end_section=True)
+    for channel, accuracy in result.channel_accuracy.items():
+        shown.add_row(f"{channel} channel, accuracy", percent(accuracy))
+    if result.agreement is not None:
+        shown.add_row("channels agree on", percent(result.agreement), end_section=True)
+        shown.add_row("high confidence (they agree), accuracy", percent(result.accuracy_high))
+        shown.add_row("low confidence, accuracy before calibration", percent(result.accuracy_low_before))
+        shown.add_row("low confidence, accuracy after calibration", percent(result.accuracy_low_after))
+        shown.add_row("rebuilt from neighbours", percent(result.repaired), end_section=True)
+    shown.add_row(f"[bold]{result.method}, accuracy[/]", f"[bold]{percent(result.accuracy)}[/]")
+    shown.add_row(f"[bold]{result.method}, macro-F1[/]", f"[bold]{percent(result.macro_f1)}[/]", end_section=True)
+    shown.add_row("seconds", f"{result.seconds:.1f}")
+    output.print(shown)
+
+
+def print_theory(result: Result) -> None:
+    """The theorems as stated, as they must be, and as this run measured them."""
+    shown = table("The theorems against this run", "quantity", "equation", "paper", "exact", "measured", "holds")
+    for row in result.theory:
+        numbers = ["–" if x is None else f"{x:.3f}" for x in (row.paper, row.exact, row.measured)]
+        holds = {True: "yes", False: "no", None: ""}[row.holds]
+        shown.add_row(row.quantity, row.equation, *numbers, holds)
+    output.print(shown)

@@ -1,0 +1,63 @@
+"""The methods by name. Adding one is a file with ``fit`` and its settings, and a line here."""
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+import numpy as np
+import yaml
+
+from dccgcn.baselines import gcn
+from dccgcn.dcc import method as dcc
+from dccgcn.dcc.settings import DccSettings
+from dccgcn.errors import DccgcnError
+from dccgcn.graph import NodeGraph
+from dccgcn.outcome import Outcome
+from dccgcn.settings import Settings
+from dccgcn.training import Progress
+
+
+@dataclass(frozen=True)
+class Method:
+    """One system, behind the signature that all of them share."""
+
+    name: str
+    summary: str
+    reference: str
+    settings: type[Settings]
+    fit: Callable[[NodeGraph, np.ndarray, Any, int, Progress | None], Outcome]
+
+    def published_settings(self, dataset: str, options: Mapping[str, Any] | None = None) -> Settings:
+        """The settings published for a dataset (where there are any), with some options changed.
+
+        A dataset from another source ("cora-planetoid") shares those of the first part of its name.
+        """
+        file = resources.files("dccgcn.experiments") / "published" / f"{self.name}.yaml"
+        published = yaml.safe_load(file.read_text(encoding="utf-8")) if file.is_file() else {}
+        return self.settings.of({**published.get(dataset.split("-")[0], {}), **(options or {})})
+
+
+METHODS = {
+    method.name: method
+    for method in (
+        Method(
+            "dcc-gcn",
+            "Two channels select what they agree on and repair the rest from it.",
+            "Shi et al., Select and Calibrate the Low-confidence, Neurocomputing",
+            DccSettings,
+            dcc.fit,
+        ),
+        Method("gcn", "Graph convolution on the topology.", "Kipf & Welling, ICLR 2017", gcn.GcnSettings, gcn.fit),
+    )
+}
+
+
+def get_method(name: str) -> Method:
+    """The method of that name, or an error that lists them."""
+    if name in METHODS:
+        return METHODS[name]
+    close = difflib.get_close_matches(name.lower(), METHODS, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise DccgcnError(f"There is no method {name!r}.{hint}", f"Choose one of: {', '.join(METHODS)}.")

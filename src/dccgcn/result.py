@@ -1,0 +1,180 @@
+"""Result: one run of one method on one split, measured; and the folder that it is kept in."""
+
+import json
+import platform
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from dccgcn.dcc import theory
+from dccgcn.errors import Finding
+from dccgcn.evaluation import metrics
+from dccgcn.graph import NodeGraph
+from dccgcn.io.files import write_atomically
+from dccgcn.methods import Method
+from dccgcn.outcome import Outcome
+from dccgcn.settings import Settings
+from dccgcn.splits import Split, check_training
+from dccgcn.training import Progress
+
+_PACKAGES = ("dccgcn", "torch", "torch_geometric", "numpy", "scipy", "scikit-learn", "numba")
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a run answered and how right it was. Shares are between 0 and 1; None where a set is empty."""
+
+    graph: NodeGraph
+    split: Split
+    method: str
+    settings: Settings
+    seed: int
+    outcome: Outcome  # the answers, a row per node
+    accuracy: float | None  # on the test nodes
+    macro_f1: float | None  # mean F1 over the classes among the test nodes
+    channel_accuracy: dict[str, float]  # of each channel's own head
+    agreement: float | None  # share of test nodes on which the channels agree
+    accuracy_high: float | None  # on the test nodes on which they agree
+    accuracy_low_before: float | None  # where they disagree, before calibration
+    accuracy_low_after: float | None  # the same nodes, after it
+    repaired: float | None  # share of test nodes that were rebuilt from neighbours
+    theory: tuple[theory.Row, ...]  # the theorems, stated, exact and measured
+    findings: tuple[Finding, ...]  # what was odd about graph, split and run
+    seconds: float  # of the method, views included if they were not built before
+    threads: int
+
+    def summary(self) -> dict[str, Any]:
+        """All but the answers, as plain values."""
+        split = {"kind": self.split.kind, "seed": self.split.seed, "hash": self.split.hash}
+        return {
+            "dataset": self.graph.name,
+            "method": self.method,
+            "seed": self.seed,
+            "n_train": len(self.split.train),
+            "n_test": len(self.split.test),
+            "accuracy": self.accuracy,
+            "macro_f1": self.macro_f1,
+            "channel_accuracy": self.channel_accuracy,
+            "agreement": self.agreement,
+            "accuracy_high": self.accuracy_high,
+            "accuracy_low_before": self.accuracy_low_before,
+            "accuracy_low_after": self.accuracy_low_after,
+            "repaired": self.repaired,
+            "seconds": round(self.seconds, 3),
+            "threads": self.threads,
+            "split": split,
+            "settings": self.settings.model_dump(),
+            "theory": [vars(row) for row in self.theory],
+            "findings": [vars(finding) for finding in self.findings],
+            "versions": {"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}},
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row per node: what is predicted, how probable it is, and whether the channels agree."""
+        graph, outcome = self.graph, self.outcome
+        names = np.array([str(name) for name in graph.classes], dtype=object)
+        role = np.full(graph.n, "unlabelled", dtype=object)
+        role[graph.labelled] = "unused"
+        for part in ("train", "validation", "test"):
+            role[getattr(self.split, part)] = part
+        columns: dict[str, Any] = {
+            "node_id": graph.ids,
+            "prediction": names[outcome.prediction],
+            "probability": outcome.probabilities.max(axis=1),
+        }
+        if outcome.agree is not None:
+            columns["confidence_set"] = np.where(outcome.agree, "high", "low")
+        if outcome.repaired is not None:
+            columns["repaired"] = outcome.repaired
+        for channel, probabilities in outcome.channels.items():
+            columns[f"{channel}_channel"] = names[probabilities.argmax(axis=1)]
+        columns["role"] = role
+        columns["label"] = np.where(graph.labels >= 0, names[graph.labels], "")
+        return pd.DataFrame(columns)
+
+    def save(self, folder: Path) -> None:
+        """Write predictions.csv, result.json, settings.yaml and split.json, each whole or not at all."""
+        write_atomically(folder / "predictions.csv", self.to_frame().to_csv(index=False, float_format="%.6f"))
+        write_atomically(folder / "settings.yaml", f"# {self.method} on {self.graph.name}\n" + self.settings.to_yaml())
+        self.split.save(folder / "split.json")
+        # last, since a folder with a result is a finished one
+        write_atomically(folder / "result.json", json.dumps(self.summary(), indent=2) + "\n")
+
+
+def run(
+    graph: NodeGraph, split: Split, method: Method, settings: Settings, seed: int, progress: Progress | None = None
+) -> Result:
+    """Fit a method on a split and measure its answers on the split's test nodes."""
+    split.check(graph)
+    odd = [*graph.findings, *split.findings, *check_training(graph, split.train)]
+    start = perf_counter()
+    outcome = method.fit(graph, split.train, settings, seed, progress)
+    seconds = perf_counter() - start
+    outcome = _only_seen_classes(outcome, np.bincount(graph.labels[split.train], minlength=graph.c) > 0)
+    return _measured(graph, split, method.name, settings, seed, outcome, tuple(odd), seconds)
+
+
+def _only_seen_classes(outcome: Outcome, seen: np.ndarray) -> Outcome:
+    """A class without a training label has probability 0, whatever the method's weights started as."""
+    if seen.all():
+        return outcome
+
+    def masked(probabilities: np.ndarray) -> np.ndarray:
+        kept = probabilities * seen
+        return kept / kept.sum(axis=1, keepdims=True)
+
+    return replace(
+        outcome,
+        probabilities=masked(outcome.probabilities),
+        before=None if outcome.before is None else masked(outcome.before),
+        channels={name: masked(p) for name, p in outcome.channels.items()},
+    )
+
+
+def _measured(
+    graph: NodeGraph,
+    split: Split,
+    method: str,
+    settings: Settings,
+    seed: int,
+    outcome: Outcome,
+    odd: tuple[Finding, ...],
+    seconds: float,
+) -> Result:
+    test, truth = split.test, graph.labels[split.test]
+    scored = len(test) > 0
+    answers = {name: p.argmax(axis=1)[test] for name, p in outcome.channels.items()} if scored else {}
+    parts = rows = None
+    if scored and outcome.agree is not None and outcome.before is not None:
+        before = outcome.before.argmax(axis=1)[test]
+        parts = metrics.confidence_split(truth, before, outcome.prediction[test], outcome.agree[test])
+    if len(answers) == 2:
+        rows = theory.side_by_side(
+            theory.measure(truth, *answers.values()), graph.c, parts.accuracy_low_after if parts else None
+        )
+    return Result(
+        graph=graph,
+        split=split,
+        method=method,
+        settings=settings,
+        seed=seed,
+        outcome=outcome,
+        accuracy=metrics.accuracy(truth, outcome.prediction[test]) if scored else None,
+        macro_f1=metrics.macro_f1(truth, outcome.prediction[test]) if scored else None,
+        channel_accuracy={name: metrics.accuracy(truth, answer) for name, answer in answers.items()},
+        agreement=parts.agreement if parts else None,
+        accuracy_high=parts.accuracy_high if parts else None,
+        accuracy_low_before=parts.accuracy_low_before if parts else None,
+        accuracy_low_after=parts.accuracy_low_after if parts else None,
+        repaired=float(outcome.repaired[test].mean()) if scored and outcome.repaired is not None else None,
+        theory=rows or (),
+        findings=(*odd, *outcome.findings),
+        seconds=seconds,
+        threads=torch.get_num_threads(),
+    )

@@ -133,8 +133,9 @@ def _impute(x: Any, node_ids: np.ndarray, impute: Literal["error", "zero", "mean
     if impute == "error":
         raise GraphError(f"{where}.", "Mend them, or pass impute='zero' or impute='mean'.")
     if impute == "zero":
-        fill = np.zeros(x.shape[1], dtype=np.float32)
+        fill, filling = np.zeros(x.shape[1], dtype=np.float32), "zero"
     else:
+        filling = "the mean of their column"
         finite = x.copy()
         if _is_sparse(finite):
             finite.data[~np.isfinite(finite.data)] = 0
@@ -146,7 +147,7 @@ def _impute(x: Any, node_ids: np.ndarray, impute: Literal["error", "zero", "mean
         x.data[~np.isfinite(x.data)] = fill[bad_cols]
     else:
         x[bad_rows, bad_cols] = fill[bad_cols]
-    findings.append(Finding("warning", "imputed-features", f"{where}; replaced by the column's {impute}."))
+    findings.append(Finding("warning", "imputed-features", f"{where}; replaced by {filling}."))
     return x
 
 
@@ -265,7 +266,8 @@ def labels(
             f"Labels must be classes, but some are fractions: {some(fractions)}.",
             "This is classification: round or bin the values into classes first.",
         )
-    names = tuple(class_names) if class_names is not None else tuple(sorted(set(known), key=_order))
+    seen = {(type(y), y): y for y in known}  # by type as well: 1 and True are equal, but two labels
+    names = tuple(class_names) if class_names is not None else tuple(sorted(seen.values(), key=_order))
     position = {(type(name), name): p for p, name in enumerate(map(_plain, names))}
     if len(position) != len(names):
         raise GraphError(f"Class names repeat: {some(names)}.", "Name every class once.")

@@ -58,5 +58,5 @@ def some(items: object, most: int = 5) -> str:
 
 def _short(item: object, most: int = 60) -> str:
     # an id may be ten kilobytes long or hold line breaks; a message must stay readable
-    text = repr(item) if isinstance(item, str) else str(item)
+    text = repr(str(item)) if isinstance(item, str) else str(item)
     return text if len(text) <= most else text[: most - 1] + "…"

@@ -8,13 +8,23 @@ import numpy as np
 
 from dccgcn.datasets.catalog import CORA_CLASSES, DATASETS, DataFile, DatasetInfo
 from dccgcn.datasets.embedded import read_cora
-from dccgcn.datasets.fetch import data_folder, fetch
+from dccgcn.datasets.fetch import FOLDER_VARIABLE, data_folder, fetch
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.graph import NodeGraph
 from dccgcn.io import amgcn, citation_full, planetoid
 from dccgcn.splits import Split
 
-__all__ = ["DATASETS", "DataFile", "Dataset", "DatasetInfo", "data_folder", "describe", "fetch", "load"]
+__all__ = [
+    "DATASETS",
+    "FOLDER_VARIABLE",
+    "DataFile",
+    "Dataset",
+    "DatasetInfo",
+    "data_folder",
+    "describe",
+    "fetch",
+    "load",
+]
 
 
 @dataclass(frozen=True)

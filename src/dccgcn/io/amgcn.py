@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.errors import DataFileError
+from dccgcn.errors import DataFileError, GraphError, SplitError
 from dccgcn.graph import NodeGraph
 from dccgcn.splits import Split, published
 
@@ -44,6 +44,8 @@ def _reading(path: Path) -> Iterator[None]:
         yield
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
         raise DataFileError(f"{path} is not a whole zip archive ({error}).", "Download it again.") from error
+    except (GraphError, SplitError) as error:
+        raise DataFileError(f"The files in {path} do not fit together: {error.what}", "Download it again.") from error
 
 
 def _only(archive: zipfile.ZipFile, path: Path, ending: str) -> str:

@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.errors import DataFileError
+from dccgcn.errors import DataFileError, GraphError, SplitError
 from dccgcn.graph import NodeGraph
 from dccgcn.splits import Split, published
+
+_FAULTS = (OSError, EOFError, KeyError, ValueError, TypeError, zipfile.BadZipFile, zlib.error, GraphError, SplitError)
 
 
 def read(path: Path, title: str | None = None) -> NodeGraph:
@@ -62,5 +64,5 @@ def _opened(path: Path) -> Iterator["np.lib.npyio.NpzFile"]:
     try:
         with np.load(path, allow_pickle=False) as file:
             yield file
-    except (OSError, EOFError, KeyError, ValueError, TypeError, zipfile.BadZipFile, zlib.error) as error:
+    except _FAULTS as error:
         raise DataFileError(f"{path} is not of the expected form ({error}).", "Download it again.") from error

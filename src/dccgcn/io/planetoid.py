@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.errors import DataFileError
+from dccgcn.errors import DataFileError, GraphError, SplitError
 from dccgcn.graph import NodeGraph
 from dccgcn.splits import Split, published
 
@@ -46,10 +46,10 @@ def read(
             name=title or name,
         )
         trained = len(loaded["y"])
-    except (ValueError, IndexError, TypeError, AttributeError) as error:
+        validated = np.arange(trained, trained + VALIDATION_NODES)
+        return graph, published(graph, "public", np.arange(trained), validated, test)
+    except (GraphError, SplitError, ValueError, IndexError, TypeError, AttributeError) as error:
         raise DataFileError(f"The files {folder}/ind.{name}.* do not fit together ({error}).", _AGAIN) from error
-    validated = np.arange(trained, trained + VALIDATION_NODES)
-    return graph, published(graph, "public", np.arange(trained), validated, test)
 
 
 def unpickle(path: Path) -> Any:

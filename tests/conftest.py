@@ -1,0 +1,21 @@
+"""What the tests share: the embedded Cora, and skipping where benchmark files are not at hand."""
+
+import pytest
+
+from dccgcn import datasets
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test marked `benchmark_files(name, …)` unless all files of these datasets are there."""
+    for marker in item.iter_markers("benchmark_files"):
+        folder = datasets.data_folder()
+        files = [file for name in marker.args for file in datasets.describe(name).files]
+        missing = [file.path for file in files if not (folder / file.path).is_file()]
+        if missing:
+            pytest.skip(f"{missing[0]} is not in the data folder; set {datasets.FOLDER_VARIABLE} to run this")
+
+
+@pytest.fixture(scope="session")
+def cora() -> datasets.Dataset:
+    """The embedded Cora."""
+    return datasets.load("cora")

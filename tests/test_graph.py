@@ -1,0 +1,272 @@
+"""NodeGraph against bad input. The row numbers are those of the project's table of bad inputs."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dccgcn.errors import GraphError
+from dccgcn.graph import NodeGraph
+
+X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 0.0]])
+EDGES = [(0, 1), (1, 2), (2, 3)]
+
+
+def graph(**changes: Any) -> NodeGraph:
+    return NodeGraph(**({"features": X, "edges": EDGES, "labels": ["a", "b", None, "a"]} | changes))
+
+
+def codes(built: NodeGraph) -> list[str]:
+    return [finding.code for finding in built.findings]
+
+
+def refused(match: str, **changes: Any) -> None:
+    with pytest.raises(GraphError, match=match) as caught:
+        graph(**changes)
+    assert caught.value.remedy, "an error without a remedy"
+
+
+def test_a_sound_graph_has_no_findings() -> None:
+    built = graph()
+    assert built.findings == ()
+    assert (built.n, built.d, built.c) == (4, 2, 2)
+    assert built.features.dtype == np.float32
+    assert built.labels.tolist() == [0, 1, -1, 0]
+    assert built.labelled.tolist() == [0, 1, 3]
+    assert built.degree.tolist() == [1, 2, 2, 1]
+    assert built.homophily == 0.0
+    assert (built.adjacency != built.adjacency.T).nnz == 0
+    assert "4 nodes, 3 edges" in repr(built)
+
+
+def test_a_graph_cannot_be_altered_and_does_not_alter_what_it_was_given() -> None:
+    ids, labels = np.array([4, 3, 2, 1]), np.array([0, 1, 0, 1])
+    built = graph(ids=ids, labels=labels)
+    for array in (built.ids, built.edges, built.weights, built.labels):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = array[1]
+    ids[0], labels[0] = 9, 1
+    assert built.ids[0] == 4
+    assert built.labels[0] == 0
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_row_01_features_that_are_not_finite(bad: float, form: Any) -> None:
+    x = X.copy()
+    x[1, 0] = x[3, 1] = bad
+    refused(r"2 features are NaN or infinite, at nodes 'n1', 'n3'", features=form(x), ids=["n0", "n1", "n2", "n3"])
+    zeroed, averaged = graph(features=form(x), impute="zero"), graph(features=form(x), impute="mean")
+    assert codes(zeroed)[0] == codes(averaged)[0] == "imputed-features"
+    dense = sp.csr_array(averaged.features).toarray()
+    assert sp.csr_array(zeroed.features).toarray()[[1, 3], [0, 1]].tolist() == [0, 0]
+    assert dense[1, 0] == pytest.approx((1 + 1 + 2) / 3)
+    assert dense[3, 1] == pytest.approx((0 + 1 + 1) / 3)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_row_02_zero_rows_are_named(form: Any) -> None:
+    x = X.copy()
+    x[2] = 0
+    built = graph(features=form(x))
+    assert codes(built) == ["zero-features"]
+    assert built.findings[0].text.endswith(": 2.")
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("x", [np.zeros((4, 2)), np.ones((4, 2)), np.tile([0.0, 3.0], (4, 1))])
+def test_row_03_features_that_are_the_same_everywhere(form: Any, x: np.ndarray) -> None:
+    refused("All nodes have the same features", features=form(x))
+    assert codes(graph(features=form(x), featureless=True)) == ["no-features"]
+    x = x.copy()
+    x[3, 1] += 1
+    assert "no-features" not in codes(graph(features=form(x)))
+
+
+def test_row_04_no_feature_columns() -> None:
+    refused("no feature columns", features=np.empty((4, 0)))
+    refused("no nodes", features=np.empty((0, 2)))
+    refused("matrix with one row per node", features=np.ones(4))
+    refused("must be numbers", features=[["x", "y"]] * 4)
+
+
+def test_row_05_isolated_nodes_are_named() -> None:
+    built = graph(edges=[(0, 1)], ids=["a", "b", "c", "d"])
+    assert codes(built) == ["isolated-nodes"]
+    assert "2 nodes have no edge" in built.findings[0].text
+    assert "'c', 'd'" in built.findings[0].text
+
+
+def test_row_06_no_edges_at_all() -> None:
+    for edges in ([], np.empty((0, 2)), sp.csr_array((4, 4))):
+        built = graph(edges=edges)
+        assert codes(built) == ["no-edges"]
+        assert built.adjacency.nnz == 0
+        assert np.isnan(built.homophily)
+
+
+def test_row_07_self_loops() -> None:
+    built = graph(edges=[*EDGES, (1, 1), (3, 3)])
+    assert codes(built) == ["self-loops"]
+    assert built.edges.tolist() == graph().edges.tolist()
+    assert codes(graph(edges=[(1, 1)])) == ["self-loops", "no-edges"]
+
+
+def test_row_08_duplicate_edges() -> None:
+    built = graph(edges=[*EDGES, (0, 1), (0, 1)])
+    assert codes(built) == ["duplicate-edges"]
+    assert "2 duplicate" in built.findings[0].text
+    assert built.adjacency.max() == 1
+
+
+def test_row_09_directed_edges_are_made_symmetric() -> None:
+    built = graph(edges=[*EDGES, (1, 0)])
+    assert codes(built) == ["directed-edges"]
+    assert built.edges.tolist() == graph().edges.tolist()
+    both_ways = [*EDGES, *((v, u) for u, v in EDGES)]
+    assert codes(graph(edges=both_ways)) == []
+
+
+@pytest.mark.parametrize("weight", [-1.0, 0.0, np.nan, np.inf])
+def test_row_10_edge_weights_must_be_positive(weight: float) -> None:
+    refused("1 edge weights are negative, zero or not finite, at edges 1", edge_weights=[1, weight, 1])
+    refused("2 edge weights for 3 edges", edge_weights=[1, 1])
+
+
+def test_row_10_of_duplicate_edges_the_largest_weight_counts() -> None:
+    built = graph(edges=[(0, 1), (1, 0), (2, 3)], edge_weights=[0.5, 2.0, 1.0])
+    assert built.weights.tolist() == [2.0, 1.0]
+    assert built.adjacency[1, 0] == 2.0
+
+
+def test_row_11_edges_to_nodes_that_are_not_there() -> None:
+    refused("2 edges point outside the 4 nodes, at edges 1, 2", edges=[(0, 1), (1, 4), (-1, 2)])
+    refused(re.escape("edge_index is its transpose"), edges=np.array([[0, 1, 2], [1, 2, 3]]))
+    refused("integer node positions", edges=[(0.0, 1.0)])
+    refused(r"shape \(3, 3\) for 4 nodes", edges=sp.csr_array((3, 3)))
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        ["x", "é", "<script>", "line\nbreak"],
+        [2**40, 7, -3, 2**63 - 1],
+        [2**70, 2**70 + 1, 0, 1],
+        ["00", "0", "0 ", "1\0"],
+        [("a", 1), ("a", 2), ("b", 1), ("b", 2)],
+    ],
+)
+def test_row_12_ids_are_given_back_unchanged(ids: list[Any]) -> None:
+    assert graph(ids=ids).ids.tolist() == ids
+
+
+@pytest.mark.parametrize("ids", [[1, "1", 2, 3], [1.0, "1", 2, 3], ["2", 0, 1, 2.0]])
+def test_row_13_ids_that_differ_only_in_type(ids: list[Any]) -> None:
+    refused("differ only in type", ids=ids)
+
+
+@pytest.mark.parametrize("ids", [[1, 1, 2, 3], ["a", "b", "c", "a"], np.array([5, 6, 6, 7]), [2.5, 2.5, 1, 0]])
+def test_row_14_duplicate_ids(ids: Any) -> None:
+    refused("occurs 2 times", ids=ids)
+
+
+def test_row_15_lengths_that_differ() -> None:
+    refused("3 labels for 4 rows", labels=[0, 1, 0])
+    refused("5 ids for 4 rows", ids=range(5))
+
+
+@pytest.mark.parametrize("missing", [-1, -1.0, None, "", "  ", np.nan, pd.NA, pd.NaT])
+def test_row_16_what_counts_as_unlabelled(missing: Any) -> None:
+    assert graph(labels=["a", missing, "b", "a"]).labels.tolist() == [0, -1, 1, 0]
+
+
+def test_row_16_further_marks_of_unlabelled_and_array_forms() -> None:
+    assert graph(labels=["a", "?", "b", "a"], unlabelled=["?"]).labels.tolist() == [0, -1, 1, 0]
+    assert graph(labels=[np.int64(9), 1, 2, 1], unlabelled=[9]).labels.tolist() == [-1, 0, 1, 0]
+    assert graph(labels=torch.tensor([2, -1, 5, 2])).labels.tolist() == [0, -1, 1, 0]
+    assert graph(labels=pd.Series([2, None, 5, 2])).classes == (2, 5)
+    assert graph(labels=None).labelled.tolist() == []
+
+
+def test_row_17_a_class_called_minus_one() -> None:
+    labels = ["a", "-1", "b", "a"]
+    refused("text '-1'", labels=labels)
+    assert graph(labels=labels, unlabelled=["-1"]).labels.tolist() == [0, -1, 1, 0]
+    assert graph(labels=labels, classes=["-1", "a", "b"]).labels.tolist() == [1, 0, 2, 1]
+
+
+def test_row_21_a_listed_class_without_labels_keeps_its_column() -> None:
+    built = graph(classes=["b", "unseen", "a"])
+    assert built.classes == ("b", "unseen", "a")
+    assert built.labels.tolist() == [2, 0, -1, 2]
+    refused("outside the listed classes: 'b'", classes=["a"])
+    refused("Class names repeat", classes=["a", "b", "a"])
+
+
+@pytest.mark.parametrize(
+    "labels", [["b", "a", "b", "c"], [True, False, True, False], [10, 2, 2, 33], [1, "one", True, "one"]]
+)
+def test_row_22_labels_are_given_back_as_given(labels: list[Any]) -> None:
+    built = graph(labels=labels)
+    given_back = [built.classes[code] for code in built.labels]
+    assert given_back == labels
+    assert [type(y) for y in given_back] == [type(y) for y in labels]
+
+
+def test_row_23_fractions_are_not_classes() -> None:
+    refused("some are fractions: 1.5", labels=[1.5, 0, 1, 0])
+    assert graph(labels=[2.0, np.nan, 1.0, 2.0]).classes == (1, 2)
+
+
+def test_row_42_messages_stay_readable_with_long_ids() -> None:
+    with pytest.raises(GraphError) as caught:
+        graph(ids=["x" * 10_000, "a", "b", "x" * 10_000])
+    assert len(str(caught.value)) < 300
+
+
+small_graphs = st.integers(2, 12).flatmap(
+    lambda n: st.tuples(st.just(n), st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=30))
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(small_graphs, st.randoms(use_true_random=False))
+def test_merging_duplicates_changes_nothing(drawn: tuple[int, list[tuple[int, int]]], random: Any) -> None:
+    n, edges = drawn
+    again = [*edges, *((v, u) for u, v in edges), *edges]
+    random.shuffle(again)
+    once, thrice = NodeGraph(np.eye(n), edges), NodeGraph(np.eye(n), again)
+    assert np.array_equal(once.edges, thrice.edges)
+    assert (once.adjacency != thrice.adjacency).nnz == 0
+    assert (once.edges[:, 0] < once.edges[:, 1]).all()
+    assert set(map(tuple, once.edges.tolist())) == {(min(e), max(e)) for e in edges if e[0] != e[1]}
+
+
+labels_of_any_kind = st.lists(
+    st.one_of(st.integers(0, 2**70), st.text(min_size=1).filter(lambda t: t.strip() not in ("", "-1")), st.booleans()),
+    min_size=2,
+    max_size=15,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(labels_of_any_kind)
+def test_labels_of_any_kind_come_back(labels: list[Any]) -> None:
+    built = NodeGraph(np.eye(len(labels)), [], labels)
+    given_back = [built.classes[code] for code in built.labels]
+    assert given_back == labels
+    assert [type(y) for y in given_back] == [type(y) for y in labels]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.one_of(st.integers(), st.text()), min_size=2, max_size=15, unique_by=str))
+def test_ids_of_any_kind_come_back(ids: list[Any]) -> None:
+    given_back = NodeGraph(np.eye(len(ids)), [], ids=ids).ids.tolist()
+    assert given_back == ids
+    assert [type(i) for i in given_back] == [type(i) for i in ids]

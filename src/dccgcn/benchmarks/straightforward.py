@@ -1,0 +1,125 @@
+"""DCC-GCN's training step as one would write it with PyG: the yardstick of ``dccgcn bench step``.
+
+Dense features, messages gathered and scattered, influence computed in each layer, calibration of every
+low-confidence node at the full width of its embedding. It computes the same loss from the same parameters
+as dcc.method.TrainingStep, so that the two can be compared to the last digits.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch_geometric.utils import scatter, softmax
+
+from dccgcn.dcc.model import DccGcn
+from dccgcn.graph import NodeGraph
+from dccgcn.views import View, scaled
+
+
+class StraightforwardStep:
+    """The loss of Eq. 12 on the whole graph."""
+
+    def __init__(self, graph: NodeGraph, train: np.ndarray, views: tuple[View, View], model: DccGcn) -> None:
+        self.model, self.n = model, graph.n
+        features = scaled(graph.features, model.settings.features)
+        self.x = torch.from_numpy(features.toarray() if sp.issparse(features) else features)
+        self.train = torch.from_numpy(np.unique(train))
+        self.labels = torch.from_numpy(graph.labels)[self.train]
+        self.edges = [torch.stack([view.pattern.cols, view.pattern.rows]) for view in views]  # source, target
+        self.alphas = [view.alpha for view in views]
+        self.pairs = [within_hops(view.adjacency, model.settings.m) for view in views]
+
+    def loss(self) -> Tensor:
+        model, s = self.model, self.model.settings
+        embeddings = [self.channel(c) for c in range(2)]
+        head_logits = [head(h) for head, h in zip(model.heads, embeddings, strict=True)]
+        high = head_logits[0].argmax(1) == head_logits[1].argmax(1)
+        if s.calibration:
+            embeddings = [self.calibrated(c, h, high) for c, h in enumerate(embeddings)]
+        z = torch.cat(embeddings[: len(model.parts)], dim=1)
+        logits = z @ torch.cat([part.weight for part in model.parts], dim=1).T + model.b
+        loss = F.cross_entropy(logits[self.train], self.labels, reduction=s.reduction)
+        for own in head_logits:
+            loss = loss + s.head_weight * F.cross_entropy(own[self.train], self.labels, reduction=s.reduction)
+        return loss + s.lambda1 * self.smooth() + s.lambda2 * self.label()
+
+    def channel(self, c: int) -> Tensor:
+        """Eq. 6, two layers."""
+        layer = self.model.channels[c]
+        p, training = layer.dropout, self.model.training
+        h = self.propagate(c, F.dropout(self.x, p, training) @ layer.theta1)
+        h = F.dropout(h.relu(), p, training)
+        h = self.propagate(c, h @ layer.theta2)
+        return h.relu() if layer.output_activation else h
+
+    def propagate(self, c: int, h: Tensor) -> Tensor:
+        source, target = self.edges[c]
+        weights = self.weights(c)
+        return scatter(weights[:, None] * h[source], target, dim=0, dim_size=self.n, reduce="sum")
+
+    def weights(self, c: int) -> Tensor:
+        s, (_, target) = self.model.settings, self.edges[c]
+        r = 1 / (self.distance(c, *self.edges[c]) + s.influence_bias)
+        if s.influence == "softmax":
+            r = softmax(r, target, num_nodes=self.n)
+        if s.propagation == "influence":
+            return r
+        product = r * self.alphas[c]
+        if s.propagation == "product":
+            return product
+        return product / scatter(product, target, dim_size=self.n, reduce="sum")[target]
+
+    def distance(self, c: int, source: Tensor, target: Tensor) -> Tensor:
+        """Eq. 5."""
+        mu, inverse_sigma = self.model.mu(c), self.model.s(c)
+        gap = mu[source] - mu[target]
+        return (gap * (inverse_sigma[source] + inverse_sigma[target]) * gap).sum(1)
+
+    def calibrated(self, c: int, h: Tensor, high: Tensor) -> Tensor:
+        """Eq. 7 for all low-confidence nodes."""
+        s = self.model.settings
+        source, target = self.pairs[c]
+        used = high[source] & ~high[target]
+        source, target = source[used], target[used]
+        r = 1 / (self.distance(c, source, target) + s.influence_bias)
+        if s.influence == "softmax":
+            r = softmax(r, target, num_nodes=self.n)
+        elif s.calibration_sum == "normalised":
+            r = r / scatter(r, target, dim_size=self.n, reduce="sum")[target]
+        z = scatter(r[:, None] * h[source], target, dim=0, dim_size=self.n, reduce="sum")
+        repaired = torch.zeros(self.n, dtype=torch.bool)
+        repaired[target] = True
+        return torch.where(repaired[:, None], z, h)
+
+    def smooth(self) -> Tensor:
+        """Eq. 9."""
+        s = self.model.settings
+        total = torch.zeros(())
+        for c in range(2 if s.smooth_over == "both" else 1):
+            d = self.distance(c, *self.edges[c])
+            total = total + (d.sum() / 2 if s.reduction == "sum" else d.mean())
+        return total
+
+    def label(self) -> Tensor:
+        """Eq. 10."""
+        model, s = self.model, self.model.settings
+        total = torch.zeros(())
+        for c in range(len(model.mu_scores)):
+            mu, inverse_sigma = model.mu(c)[self.train], model.s(c)[self.train]
+            y = F.one_hot(self.labels, mu.shape[1])
+            terms = ((mu - y).square() * (inverse_sigma + 1 / s.phi)).sum(1)
+            total = total + (terms.sum() if s.reduction == "sum" else terms.mean())
+        return total
+
+
+def within_hops(adjacency: sp.csr_array, m: int) -> tuple[Tensor, Tensor]:
+    """All pairs within m hops, by repeated products of the whole matrix: fine while it is sparse."""
+    step = sp.csr_array(adjacency, dtype=np.int64)
+    reach = step
+    for _ in range(m - 1):
+        reach = sp.csr_array(((reach + reach @ step) > 0).astype(np.int64))
+    reach.setdiag(0)
+    reach.eliminate_zeros()
+    pairs = sp.coo_array(reach)
+    return torch.from_numpy(pairs.col.astype(np.int64)), torch.from_numpy(pairs.row.astype(np.int64))

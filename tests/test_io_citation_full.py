@@ -44,6 +44,8 @@ def test_reads_the_graph_and_leaves_the_objects_alone(tmp_path: Path) -> None:
         {"attr_data": None},
         {"labels": np.array(["a", "b", "c", "d"], dtype=object)},
         {"adj_indices": ADJACENCY.indices + 90},
+        {"attr_indices": ATTRIBUTES.indices + 90},
+        {"attr_indptr": np.array([0, 2, 1, 2, 3])},
         {"attr_shape": np.array([2, 2])},
         {"labels": np.array(["a", "b", "c", "d"])},
     ],

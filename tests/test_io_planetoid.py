@@ -86,9 +86,11 @@ def test_row_38_a_truncated_file_is_refused(folder: Path, part: str) -> None:
         planetoid.read(folder, "toy")
 
 
-def _outside() -> sp.csr_matrix:
+def _altered(**parts: list[int]) -> sp.csr_matrix:
+    """A matrix whose inner arrays were tampered with after SciPy had checked them."""
     matrix = sp.csr_matrix(np.eye(5, 3, dtype=np.float32))
-    matrix.indices[:] = 99
+    for part, values in parts.items():
+        getattr(matrix, part)[:] = values
     return matrix
 
 
@@ -97,7 +99,8 @@ def _outside() -> sp.csr_matrix:
     [
         ("ally", np.ones((5, 2), dtype=np.int32)),  # two classes at once
         ("ty", np.eye(2, dtype=np.int32)),  # fewer rows than test.index has
-        ("allx", _outside()),  # column indices past the matrix
+        ("allx", _altered(indices=[99, 99, 99])),  # columns past the matrix
+        ("allx", _altered(indptr=[0, 2, 1, 2, 3, 3])),  # a row that ends before it begins
         ("graph", [1, 2, 3]),
         ("tx", [1, 2, 3]),
     ],

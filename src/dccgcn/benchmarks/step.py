@@ -1,10 +1,9 @@
 """One training step of DCC-GCN against the straightforward implementation of the same method."""
 
 import multiprocessing
-import resource
-import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -13,6 +12,7 @@ import torch
 from torch import Tensor
 
 from dccgcn import datasets, splits
+from dccgcn.benchmarks.memory import peak_mb
 from dccgcn.benchmarks.straightforward import StraightforwardStep
 from dccgcn.dcc.method import TrainingStep, build_views
 from dccgcn.dcc.model import DccGcn
@@ -54,7 +54,7 @@ def bench_step(
     optimisers = [torch.optim.Adam(model.groups(), lr=1e-4, fused=fused) for fused in (True, False)]
     times: list[tuple[float, float]] = []
     for round_ in range(rounds + 2):  # the first two warm up
-        mine = _timed(lambda r=round_: ours.loss(r), optimisers[0])
+        mine = _timed(partial(ours.loss, round_), optimisers[0])
         theirs = _timed(other.loss, optimisers[1]) if other else float("nan")
         if round_ >= 2:
             times.append((mine, theirs))
@@ -94,7 +94,7 @@ def _parity(ours: TrainingStep, other: StraightforwardStep, model: DccGcn) -> fl
     """Both compute the loss from the same parameters, so loss and gradients must agree."""
     model.eval()  # no dropout
     gradients = []
-    for loss in (lambda: ours.loss(0), other.loss):
+    for loss in (partial(ours.loss, 0), other.loss):
         model.zero_grad(set_to_none=True)
         value = loss()
         value.backward()
@@ -122,6 +122,5 @@ def _peak_of_steps(name: str, options: dict[str, Any], per_class: int, threads: 
     ours, other, model = _prepare(name, options, per_class, straightforward)
     optimiser = torch.optim.Adam(model.groups(), lr=1e-4)
     for step in range(3):
-        _timed(other.loss if other else lambda s=step: ours.loss(s), optimiser)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1024 if sys.platform != "darwin" else 1024**2)
+        _timed(other.loss if other else partial(ours.loss, step), optimiser)
+    return peak_mb()

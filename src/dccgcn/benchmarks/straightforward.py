@@ -25,7 +25,7 @@ class StraightforwardStep:
         features = scaled(graph.features, model.settings.features)
         self.x = torch.from_numpy(features.toarray() if sp.issparse(features) else features)
         self.train = torch.from_numpy(np.unique(train))
-        self.labels = torch.from_numpy(graph.labels)[self.train]
+        self.labels = torch.from_numpy(graph.labels[self.train.numpy()])
         self.edges = [torch.stack([view.pattern.cols, view.pattern.rows]) for view in views]  # source, target
         self.alphas = [view.alpha for view in views]
         self.pairs = [within_hops(view.adjacency, model.settings.m) for view in views]

@@ -1,5 +1,7 @@
 """DCC-GCN as a module: two channels, their heads, the output layer, and the label distributions μ with Σ."""
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -14,6 +16,9 @@ CHANNELS = ("topology", "features")
 
 class DccGcn(nn.Module):
     """The parameters of DCC-GCN, and the equations that need nothing else. Channel 0 is topology, 1 features."""
+
+    channels: Any  # a ModuleList of Channel; torch does not type what its lists hold
+    parts: Any  # a ModuleList of Linear
 
     def __init__(self, nodes: int, features: int, classes: int, settings: DccSettings) -> None:
         super().__init__()

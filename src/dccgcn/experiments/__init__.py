@@ -1,0 +1,1 @@
+"""Experiments: what to run is data, how to run it is here once for all."""

@@ -1,6 +1,6 @@
 """Feature rows as given, divided by their sum, or scaled to unit length."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,8 +9,8 @@ from sklearn.preprocessing import normalize
 Scaling = Literal["raw", "row", "unit"]
 
 
-def scaled(features: sp.csr_array | np.ndarray, how: Scaling) -> sp.csr_array | np.ndarray:
-    """Zero rows stay zero."""
+def scaled(features: Any, how: Scaling) -> Any:
+    """The same kind of matrix with its rows scaled; zero rows stay zero."""
     if how == "raw":
         return features
     result = normalize(features, norm="l1" if how == "row" else "l2")

@@ -1,0 +1,15 @@
+"""Peak memory of this process."""
+
+import resource
+import sys
+from pathlib import Path
+
+
+def peak_mb() -> float:
+    """Largest resident size so far. On Linux getrusage would tell that of the process which started this one."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) / 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1024**2 if sys.platform == "darwin" else 1024)

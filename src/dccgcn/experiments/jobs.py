@@ -11,7 +11,6 @@ from dccgcn import datasets, splits
 from dccgcn.methods import get_method
 from dccgcn.result import run
 
-
 _KEPT = (
     "n_train",
     "n_test",

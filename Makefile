@@ -1,0 +1,25 @@
+# Two commands do everything: make demo, make test.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint clean
+
+demo: .venv/installed
+	$(BIN)/dccgcn fit cora --method dcc-gcn --labels-per-class 2 --baseline gcn --out runs/demo
+
+test: .venv/installed lint
+	$(BIN)/python -m pytest
+
+lint: .venv/installed
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+# torch is pinned in constraints.txt: without that, pip would bring gigabytes of CUDA packages
+.venv/installed: pyproject.toml constraints.txt
+	test -d .venv || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf .venv runs .pytest_cache .mypy_cache .ruff_cache .hypothesis

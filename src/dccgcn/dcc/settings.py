@@ -37,10 +37,12 @@ class DccSettings(Settings):
         "normalised",
         description="Weights of Eq. 6: r times alpha as printed, the same with rows summing to one, or r alone.",
     )
-    mu: Literal["softmax", "free"] = Field("free", description="Label distributions through a softmax, or free scores.")
+    mu: Literal["softmax", "free"] = Field(
+        "softmax", description="Label distributions through a softmax, or free scores."
+    )
     share_mu: bool = Field(True, description="One mu and Sigma for both channels, or one each.")
     learn_sigma: bool = Field(True, description="Learn Sigma (diagonal, as its inverse), or keep the identity.")
-    smooth_over: Literal["topology", "both"] = Field("both", description="Graphs whose edges Eq. 9 runs over.")
+    smooth_over: Literal["topology", "both"] = Field("topology", description="Graphs whose edges Eq. 9 runs over.")
     reduction: Literal["mean", "sum"] = Field(
         "sum", description="Eq. 9, 10 and 11 as sums, as printed, or as means per edge and per label."
     )
@@ -48,7 +50,7 @@ class DccSettings(Settings):
     head_weight: float = weight(1.0, "Weight of the cross-entropy that trains the two selection heads.")
     output_activation: bool = Field(False, description="ReLU after the second layer of a channel too.")
     calibrate_from: float = Field(
-        0.5, ge=0, le=1, description="Share of the epochs after which training calibrates; 1: only afterwards."
+        1.0, ge=0, le=1, description="Share of the epochs after which training calibrates; 1: only afterwards."
     )
     calibration_sum: Literal["normalised", "plain"] = Field(
         "normalised", description="Eq. 7 as a weighted mean of the neighbours, or as the plain sum printed."

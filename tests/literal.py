@@ -154,8 +154,9 @@ def step_loss(graph, train, settings, p: dict[str, Tensor], calibrating: bool) -
         answers.append(wide @ p[f"heads.{i}.2.weight"].T + p[f"heads.{i}.2.bias"])
     high = answers[0].argmax(1) == answers[1].argmax(1)
 
-    z, repaired = list(h), torch.zeros(n, dtype=torch.bool)
-    for i in range(2 if calibrating else 0):
+    used = 2 if s.aggregation else 1
+    z, repaired = h[:used], torch.zeros(n, dtype=torch.bool)
+    for i in range(used if calibrating else 0):
         near = np.zeros((n, n), dtype=bool)
         for u in range(n):
             near[u, list(within_hops(adjacency[i], u, s.m))] = True
@@ -167,8 +168,8 @@ def step_loss(graph, train, settings, p: dict[str, Tensor], calibrating: bool) -
         z[i] = torch.where(mend[:, None], r @ h[i], h[i])
         repaired |= mend
 
-    concatenated = torch.cat(z if s.aggregation else z[:1], dim=1)
-    big_w = torch.cat([p[f"parts.{i}.weight"] for i in range(2 if s.aggregation else 1)], dim=1)
+    concatenated = torch.cat(z, dim=1)
+    big_w = torch.cat([p[f"parts.{i}.weight"] for i in range(used)], dim=1)
     logits = concatenated @ big_w.T + p["b"]
     cross = l_cross(logits[train], truth, s.reduction)
     heads = sum(l_cross(answer[train], truth, s.reduction) for answer in answers)

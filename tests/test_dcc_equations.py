@@ -82,7 +82,7 @@ def test_propagation_weights(view, labels_of_nodes):
     p, alpha = view.pattern, view.alpha.double()
     r = influence(p, distance(p, *labels_of_nodes), "inverse", 1.0)
     assert torch.equal(propagation_weights(p, r, alpha, "influence"), r)
-    np.testing.assert_allclose(propagation_weights(p, r, alpha, "product"), [a * b for a, b in zip(r, alpha)])  # noqa: B905
+    np.testing.assert_allclose(propagation_weights(p, r, alpha, "product"), [r[e] * alpha[e] for e in range(p.entries)])
     normalised = propagation_weights(p, r, alpha, "normalised")
     for entries in rows_of(p):
         product = [float(r[e] * alpha[e]) for e in entries]
@@ -126,10 +126,11 @@ def test_eq_6_channel(graph, view, labels_of_nodes, activation, draw):
 
 
 def test_selection_where_both_channels_give_the_same_class():
-    first, second = torch.randn(50, 4), torch.randn(50, 4)
+    first, second = torch.from_numpy(np.random.default_rng(6).normal(size=(2, 50, 4)))
     second[::2] = first[::2] * 3 + 1  # the same order of classes
     high = high_confidence(first, second)
-    assert high.tolist() == [a.tolist().index(max(a)) == b.tolist().index(max(b)) for a, b in zip(first, second)]  # noqa: B905
+    pairs = zip(first.tolist(), second.tolist(), strict=True)
+    assert high.tolist() == [a.index(max(a)) == b.index(max(b)) for a, b in pairs]
     assert high[::2].all()
     assert not high.all()
 

@@ -145,8 +145,8 @@ def step_loss(graph, train, settings, p: dict[str, Tensor], calibrating: bool) -
         hidden = torch.clamp(w @ inputs @ p[f"channels.{i}.theta1"], min=0)
         out = w @ hidden @ p[f"channels.{i}.theta2"]
         h.append(torch.clamp(out, min=0) if s.output_activation else out)
-        # means count an edge twice and a self-loop once
-        smooth.append((d * joined).sum() / (2 if s.reduction == "sum" else joined.sum()))
+        edges = (a > 0).sum() / 2
+        smooth.append((d * joined).sum() / 2 / (1 if s.reduction == "sum" else edges))
 
     answers = []
     for i in range(2):

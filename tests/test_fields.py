@@ -70,7 +70,6 @@ def test_field_takes_outputs_in_any_order(graph, view):
     torch.testing.assert_close(shuffled, whole[order])
 
 
-@pytest.mark.xfail(strict=True, reason="as many outputs as nodes are taken for the nodes in their own order")
 def test_field_takes_all_nodes_in_any_order(graph, view):
     order = np.random.default_rng(1).permutation(N)
     _, _, shuffled = run(graph, view, order, False, view.alpha)

@@ -142,13 +142,7 @@ def test_opposite_directions_rank_last(path):
     "above",
     [
         pytest.param(-1.0, id="dense"),
-        pytest.param(
-            2.0,
-            id="sparse",
-            marks=pytest.mark.xfail(
-                strict=True, reason="the sparse search ranks a shared word above none before rounding, not after"
-            ),
-        ),
+        pytest.param(2.0, id="sparse"),
     ],
 )
 def test_similarities_that_round_to_nothing_tie_with_none(above, monkeypatch):

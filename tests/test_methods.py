@@ -119,7 +119,6 @@ def test_gcn_is_the_same_to_the_bit_for_a_seed(graph):
     assert first.tobytes() != other.tobytes()
 
 
-@pytest.mark.xfail(strict=True, reason="as many training nodes as nodes are taken for the nodes in their own order")
 def test_gcn_takes_training_nodes_in_any_order(graph):
     s = GcnSettings(dropout=0, epochs=10)
     order = np.random.default_rng(0).permutation(graph.n)

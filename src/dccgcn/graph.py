@@ -1,6 +1,7 @@
 """NodeGraph: the one data object. It is checked when it is built; everything after may trust it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -61,6 +62,7 @@ class NodeGraph:
         self.edges, self.weights = checks.edges(edges, edge_weights, self.ids, findings)
         self.labels, self.classes = checks.labels(labels, classes, unlabelled, n)
         self.findings = tuple(findings)
+        self._derived: dict[Any, Any] = {}
         for array in (self.ids, self.edges, self.weights, self.labels):
             array.setflags(write=False)
 
@@ -110,6 +112,23 @@ class NodeGraph:
         a, b = self.labels[self.edges].T
         known = (a >= 0) & (b >= 0)
         return float((a == b)[known].mean()) if known.any() else float("nan")
+
+    def derive(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What follows from features and edges (a view, say), made once: a graph never changes."""
+        if key not in self._derived:
+            self._derived[key] = make()
+        return self._derived[key]
+
+    def with_classes(self, kept: np.ndarray) -> "NodeGraph":
+        """The same nodes and edges with only these classes (positions); nodes of the others become unlabelled."""
+        code = np.full(self.c + 1, -1)  # the last entry serves the label -1
+        code[kept] = np.arange(len(kept))
+        other = copy(self)  # shares what was derived
+        other.labels = code[self.labels]
+        other.labels.setflags(write=False)
+        other.classes = tuple(self.classes[k] for k in kept)
+        other.__dict__.pop("homophily", None)
+        return other
 
     def __repr__(self) -> str:
         return (

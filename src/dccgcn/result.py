@@ -114,26 +114,30 @@ def run(
     split.check(graph)
     odd = [*graph.findings, *split.findings, *check_training(graph, split.train)]
     start = perf_counter()
-    outcome = method.fit(graph, split.train, settings, seed, progress)
+    outcome = _fit_seen_classes(graph, split.train, method, settings, seed, progress)
     seconds = perf_counter() - start
-    outcome = _only_seen_classes(outcome, np.bincount(graph.labels[split.train], minlength=graph.c) > 0)
     return _measured(graph, split, method.name, settings, seed, outcome, tuple(odd), seconds)
 
 
-def _only_seen_classes(outcome: Outcome, seen: np.ndarray) -> Outcome:
-    """A class without a training label has probability 0, whatever the method's weights started as."""
-    if seen.all():
-        return outcome
+def _fit_seen_classes(
+    graph: NodeGraph, train: np.ndarray, method: Method, settings: Settings, seed: int, progress: Progress | None
+) -> Outcome:
+    """A class without a training label has probability 0: the method never hears of it."""
+    seen = np.unique(graph.labels[train])
+    if len(seen) == graph.c:
+        return method.fit(graph, train, settings, seed, progress)
+    outcome = method.fit(graph.with_classes(seen), train, settings, seed, progress)
 
-    def masked(probabilities: np.ndarray) -> np.ndarray:
-        kept = probabilities * seen
-        return kept / kept.sum(axis=1, keepdims=True)
+    def widened(probabilities: np.ndarray) -> np.ndarray:
+        wide = np.zeros((graph.n, graph.c), dtype=probabilities.dtype)
+        wide[:, seen] = probabilities
+        return wide
 
     return replace(
         outcome,
-        probabilities=masked(outcome.probabilities),
-        before=None if outcome.before is None else masked(outcome.before),
-        channels={name: masked(p) for name, p in outcome.channels.items()},
+        probabilities=widened(outcome.probabilities),
+        before=None if outcome.before is None else widened(outcome.before),
+        channels={name: widened(p) for name, p in outcome.channels.items()},
     )
 
 

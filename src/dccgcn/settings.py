@@ -14,7 +14,7 @@ from dccgcn.errors import SettingsError
 class Settings(BaseModel):
     """Base of every method's settings: frozen, checked, without surprises."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
@@ -46,7 +46,7 @@ class Settings(BaseModel):
         lines = []
         for name, field in type(self).model_fields.items():
             lines.append(f"# {field.description}")
-            lines.append(yaml.safe_dump({name: getattr(self, name)}, default_flow_style=None).rstrip("\n"))
+            lines.append(yaml.safe_dump({name: getattr(self, name)}, default_flow_style=False).rstrip("\n"))
         return "\n".join(lines) + "\n"
 
 
@@ -76,7 +76,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 def _number_or_yaml(text: str) -> Any:
     try:
-        return float(text) if "e" in text.lower() else yaml.safe_load(text)  # YAML takes 1e-4 for a word
+        value = yaml.safe_load(text)
+        return float(text) if value == text.strip() else value  # YAML takes 1e-4 for a word
     except (ValueError, yaml.YAMLError):
         return text
 

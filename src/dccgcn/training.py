@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,11 +12,12 @@ from dccgcn.errors import TrainingError
 Progress = Callable[[str, int, int], None]  # what is being done, steps done, steps in all
 
 _EXPLODED = 1e9
+_REMEDY = "Lower the learning rate (--set lr=…), or check the features for huge values."
 
 
 def minimise(
     loss: Callable[[int], Tensor],
-    parameters: list[dict[str, object]],
+    parameters: list[dict[str, Any]],
     lr: float,
     epochs: int,
     progress: Progress | None = None,
@@ -30,12 +32,20 @@ def minimise(
         if not abs(current) < _EXPLODED:  # NaN too
             raise TrainingError(
                 f"The loss became {current:g} in epoch {epoch + 1} of {epochs}.",
-                "Lower the learning rate (--set lr=…), or check the features for huge values.",
+                _REMEDY,
             )
         value.backward()
+        if not _finite_gradients(parameters):
+            raise TrainingError(f"A gradient is not finite in epoch {epoch + 1} of {epochs}.", _REMEDY)
         optimiser.step()
         if progress:
             progress("training", epoch + 1, epochs)
+
+
+def _finite_gradients(groups: list[dict[str, Any]]) -> bool:
+    # a sum is finite only if all its terms are, and costs one pass without a mask
+    gradients = (p.grad for group in groups for p in group["params"])
+    return all(bool(torch.isfinite(g.sum())) for g in gradients if g is not None)
 
 
 @contextmanager

@@ -1,5 +1,7 @@
 """GCN (Kipf & Welling, ICLR 2017): Z = S relu(S X W0) W1 with S = D̃^-1/2 (A+I) D̃^-1/2."""
 
+from typing import Any
+
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -46,7 +48,7 @@ def fit_on(
     def loss(epoch: int) -> Tensor:
         return F.cross_entropy(model(near, view.alpha, (seed, epoch, 0)), labels)
 
-    groups: list[dict[str, object]] = [
+    groups: list[dict[str, Any]] = [
         {"params": [model.theta1], "weight_decay": s.weight_decay},
         {"params": [model.theta2]},
     ]

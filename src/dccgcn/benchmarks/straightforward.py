@@ -98,7 +98,7 @@ class StraightforwardStep:
         total = torch.zeros(())
         for c in range(2 if s.smooth_over == "both" else 1):
             d = self.distance(c, *self.edges[c])
-            total = total + (d.sum() / 2 if s.reduction == "sum" else d.mean())
+            total = total + d.sum() / 2 / (1 if s.reduction == "sum" else max(1, (len(d) - self.n) / 2))
         return total
 
     def label(self) -> Tensor:

@@ -101,7 +101,7 @@ class TrainingStep:
         """Eq. 9 over the edges of one or both graphs."""
         s = self.model.settings
         graphs = distances if s.smooth_over == "both" else distances[:1]
-        return torch.stack([objective.l_smooth(d, s.reduction) for d in graphs]).sum()
+        return torch.stack([objective.l_smooth(d, len(self.model.mu_scores[0]), s.reduction) for d in graphs]).sum()
 
     def label(self) -> Tensor:
         """Eq. 10 for each set of label distributions."""

@@ -52,7 +52,7 @@ class DccGcn(nn.Module):
         r = influence(view.pattern, d, self.settings.influence, self.settings.influence_bias)
         return d, propagation_weights(view.pattern, r, view.alpha, self.settings.propagation)
 
-    def groups(self) -> list[dict[str, object]]:
+    def groups(self) -> list[dict[str, Any]]:
         """Parameters for the optimiser: weight decay on the networks, none on μ and Σ."""
         free = [*self.mu_scores, *(p for p in self.log_s if p.requires_grad)]
         network = [*self.channels.parameters(), *self.heads.parameters(), *self.parts.parameters(), self.b]

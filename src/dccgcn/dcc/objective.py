@@ -8,9 +8,13 @@ from torch import Tensor
 Reduction = Literal["mean", "sum"]
 
 
-def l_smooth(d: Tensor, reduction: Reduction) -> Tensor:
-    """Eq. 9: the distances of Eq. 5 summed over the edges. Each edge has two entries; self-loops add nothing."""
-    return d.sum() / 2 if reduction == "sum" else d.mean()
+def l_smooth(d: Tensor, nodes: int, reduction: Reduction) -> Tensor:
+    """Eq. 9: the distances of Eq. 5 over the edges. Each edge has two entries, and each of n self-loops adds nothing.
+
+    Shapes: d (entries,), an entry for each direction of each edge and for each self-loop.
+    """
+    edges = (len(d) - nodes) / 2
+    return d.sum() / 2 if reduction == "sum" else d.sum() / 2 / max(edges, 1)
 
 
 def l_label(mu: Tensor, s: Tensor, labels: Tensor, phi: float, reduction: Reduction) -> Tensor:

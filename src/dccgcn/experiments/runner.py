@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Thread
+from time import sleep
 from typing import Any
 
 from dccgcn.errors import DataFileError
@@ -27,7 +29,7 @@ def run_jobs(
     if not missing:
         return rows
     store.parent.mkdir(parents=True, exist_ok=True)
-    with ProcessPoolExecutor(processes, get_context("spawn"), initializer=use_threads, initargs=(1,)) as pool:
+    with ProcessPoolExecutor(processes, get_context("spawn"), initializer=_start_worker) as pool:
         futures = [pool.submit(execute, job) for job in missing]
         try:
             for future in as_completed(futures):
@@ -40,6 +42,19 @@ def run_jobs(
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return rows
+
+
+def _start_worker() -> None:
+    """One thread, and no life after the parent: a killed run must not leave workers behind."""
+    use_threads(1)
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            sleep(1)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
 
 
 def append(store: Path, row: Row) -> None:

@@ -59,7 +59,7 @@ def receptive_field(view: View, outputs: np.ndarray) -> Field:
 
 def _step(view: View, outputs: np.ndarray) -> tuple[np.ndarray, Pattern, Tensor | None]:
     n = view.matrix.shape[0]
-    if len(outputs) == n:
+    if np.array_equal(outputs, np.arange(n)):
         return outputs, view.pattern, None
     numbered = sp.csr_array((np.arange(view.matrix.nnz), view.matrix.indices, view.matrix.indptr), shape=(n, n))
     rows = numbered[outputs]

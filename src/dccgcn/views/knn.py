@@ -111,7 +111,7 @@ def _sparse_rows(  # type: ignore[no-untyped-def]
             size = 0
             for c in range(count):
                 j = touched[c]
-                if j != i and sums[j] > 0:
+                if j != i and sums[j] * _QUANTUM > 0.5:  # not rounded to zero
                     size = _insert(best, who, size, sums[j], j)
             if size <= k and has_direction[i]:  # all others, too, where few share a word with it
                 size = 0

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
-from weakref import WeakKeyDictionary
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -46,7 +45,7 @@ def normalise(adjacency: sp.csr_array, how: Normalisation) -> sp.csr_array:
 
 def topology_view(graph: NodeGraph, how: Normalisation) -> View:
     """The first channel's graph G = (A, X)."""
-    return _remember(graph, ("topology", how), lambda: _view(graph.adjacency, how, ()))
+    return graph.derive(("topology", how), lambda: _view(graph.adjacency, how, ()))
 
 
 def feature_view(
@@ -55,10 +54,10 @@ def feature_view(
     """The second channel's graph G' = (A', X): u and v are joined if either is among the other's k nearest."""
 
     def build() -> View:
-        adjacency, findings = _remember(graph, ("knn", k), lambda: _feature_adjacency(graph, k, progress))
+        adjacency, findings = graph.derive(("knn", k), lambda: _feature_adjacency(graph, k, progress))
         return _view(adjacency, how, findings)
 
-    return _remember(graph, ("feature", k, how), build)
+    return graph.derive(("feature", k, how), build)
 
 
 def _feature_adjacency(
@@ -93,14 +92,3 @@ def _feature_adjacency(
 def _view(adjacency: sp.csr_array, how: Normalisation, findings: tuple[Finding, ...]) -> View:
     matrix = normalise(adjacency, how)
     return View(adjacency, matrix, Pattern.of(matrix), torch.from_numpy(matrix.data), findings)
-
-
-# A graph never changes once it is built, so what is derived from it is derived once.
-_derived: "WeakKeyDictionary[NodeGraph, dict[Any, Any]]" = WeakKeyDictionary()
-
-
-def _remember(graph: NodeGraph, key: Any, make: Callable[[], Any]) -> Any:
-    known = _derived.setdefault(graph, {})
-    if key not in known:
-        known[key] = make()
-    return known[key]

@@ -18,6 +18,10 @@ from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings
 from dccgcn.training import Progress
 
+# fit(graph, train, settings, seed, progress, validation) → Outcome. train are the positions of the labelled nodes. The
+# labels of the validation nodes, where there are any, choose the epoch; without, the last epoch counts.
+Fit = Callable[[NodeGraph, np.ndarray, Any, int, Progress | None, np.ndarray | None], Outcome]
+
 
 @dataclass(frozen=True)
 class Method:
@@ -27,7 +31,7 @@ class Method:
     summary: str
     reference: str
     settings: type[Settings]
-    fit: Callable[[NodeGraph, np.ndarray, Any, int, Progress | None], Outcome]
+    fit: Fit
 
     def published_settings(self, dataset: str, options: Mapping[str, Any] | None = None) -> Settings:
         """The settings published for a dataset (where there are any), with some options changed.

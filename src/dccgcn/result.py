@@ -114,19 +114,21 @@ def run(
     split.check(graph)
     odd = [*graph.findings, *split.findings, *check_training(graph, split.train)]
     start = perf_counter()
-    outcome = _fit_seen_classes(graph, split.train, method, settings, seed, progress)
+    outcome = _fit_seen_classes(graph, split, method, settings, seed, progress)
     seconds = perf_counter() - start
     return _measured(graph, split, method.name, settings, seed, outcome, tuple(odd), seconds)
 
 
 def _fit_seen_classes(
-    graph: NodeGraph, train: np.ndarray, method: Method, settings: Settings, seed: int, progress: Progress | None
+    graph: NodeGraph, split: Split, method: Method, settings: Settings, seed: int, progress: Progress | None
 ) -> Outcome:
     """A class without a training label has probability 0: the method never hears of it."""
-    seen = np.unique(graph.labels[train])
-    if len(seen) == graph.c:
-        return method.fit(graph, train, settings, seed, progress)
-    outcome = method.fit(graph.with_classes(seen), train, settings, seed, progress)
+    seen = np.unique(graph.labels[split.train])
+    known = graph if len(seen) == graph.c else graph.with_classes(seen)
+    validation = split.validation[known.labels[split.validation] >= 0]
+    outcome = method.fit(known, split.train, settings, seed, progress, validation if len(validation) else None)
+    if known is graph:
+        return outcome
 
     def widened(probabilities: np.ndarray) -> np.ndarray:
         wide = np.zeros((graph.n, graph.c), dtype=probabilities.dtype)

@@ -5,7 +5,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch import Tensor
+import torch.nn.functional as F
+from torch import Tensor, nn
 
 from dccgcn.errors import TrainingError
 
@@ -21,10 +22,17 @@ def minimise(
     lr: float,
     epochs: int,
     progress: Progress | None = None,
+    score: Callable[[], tuple[float, ...]] | None = None,
+    patience: int | None = None,
 ) -> None:
-    """Adam on loss(epoch) for a fixed number of epochs. A loss that is not finite stops it before the step,
-    so the parameters are those of the last good epoch."""
+    """Adam on loss(epoch) for a fixed number of epochs.
+
+    A loss or gradient that is not finite stops it before the step, so the parameters are those of the last good epoch.
+    With a score (of validation nodes, larger is better), the parameters of the best epoch are restored at the end;
+    with patience too, training stops after so many epochs without a better one.
+    """
     optimiser = torch.optim.Adam(parameters, lr=lr, fused=True)
+    best: tuple[tuple[float, ...], int, list[Tensor]] | None = None
     for epoch in range(epochs):
         optimiser.zero_grad(set_to_none=True)
         value = loss(epoch)
@@ -40,6 +48,32 @@ def minimise(
         optimiser.step()
         if progress:
             progress("training", epoch + 1, epochs)
+        if score:
+            reached = score()
+            if best is None or reached > best[0]:
+                best = (reached, epoch, [p.detach().clone() for group in parameters for p in group["params"]])
+            elif patience and epoch - best[1] >= patience:
+                break
+    if best:
+        with torch.no_grad():
+            for p, kept in zip((p for group in parameters for p in group["params"]), best[2], strict=True):
+                p.copy_(kept)
+
+
+def validation_score(
+    module: nn.Module, logits: Callable[[], Tensor], labels: Tensor
+) -> Callable[[], tuple[float, ...]]:
+    """A score for ``minimise``: accuracy on the validation nodes, of equals the smaller loss."""
+
+    def score() -> tuple[float, ...]:
+        module.eval()
+        with torch.no_grad():
+            found = logits()
+            reached = (found.argmax(1) == labels).float().mean().item(), -F.cross_entropy(found, labels).item()
+        module.train()
+        return reached
+
+    return score
 
 
 def _finite_gradients(groups: list[dict[str, Any]]) -> bool:

@@ -12,7 +12,7 @@ from dccgcn.dcc.channel import Channel
 from dccgcn.graph import NodeGraph
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count, rate, share, weight
-from dccgcn.training import Progress, minimise, seeded
+from dccgcn.training import Progress, minimise, seeded, validation_score
 from dccgcn.views import FieldInput, Normalisation, Scaling, View, topology_view
 
 
@@ -29,14 +29,25 @@ class GcnSettings(Settings):
 
 
 def fit(
-    graph: NodeGraph, train: np.ndarray, settings: GcnSettings, seed: int, progress: Progress | None = None
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: GcnSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
 ) -> Outcome:
     """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    return fit_on(topology_view(graph, settings.normalisation), graph, train, settings, seed, progress)
+    return fit_on(topology_view(graph, settings.normalisation), graph, train, settings, seed, progress, validation)
 
 
 def fit_on(
-    view: View, graph: NodeGraph, train: np.ndarray, settings: GcnSettings, seed: int, progress: Progress | None
+    view: View,
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: GcnSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
 ) -> Outcome:
     """GCN on any graph over the same nodes. It is one channel of Eq. 6 with every influence equal."""
     s = settings
@@ -48,11 +59,16 @@ def fit_on(
     def loss(epoch: int) -> Tensor:
         return F.cross_entropy(model(near, view.alpha, (seed, epoch, 0)), labels)
 
+    score = None
+    if validation is not None:
+        known = torch.from_numpy(graph.labels[validation])
+        checked = FieldInput.of(graph, s.features, view, validation)
+        score = validation_score(model, lambda: model(checked, view.alpha), known)
     groups: list[dict[str, Any]] = [
         {"params": [model.theta1], "weight_decay": s.weight_decay},
         {"params": [model.theta2]},
     ]
-    minimise(loss, groups, s.lr, s.epochs, progress)
+    minimise(loss, groups, s.lr, s.epochs, progress, score)
     model.eval()
     with torch.no_grad():
         logits = model(FieldInput.of(graph, s.features, view, np.arange(graph.n)), view.alpha)

@@ -18,9 +18,14 @@ from dccgcn.views import FieldInput, View, feature_view, hops, topology_view
 
 
 def fit(
-    graph: NodeGraph, train: np.ndarray, settings: DccSettings, seed: int, progress: Progress | None = None
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: DccSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
 ) -> Outcome:
-    """Train on the labels of the nodes in ``train`` and classify all nodes."""
+    """Train on the labels of the nodes in ``train`` and classify all nodes. The paper has no validation set."""
     views = build_views(graph, settings, progress)
     with seeded(seed):
         model = DccGcn(graph.n, graph.d, graph.c, settings)

@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -38,9 +39,14 @@ class Method:
 
         A dataset from another source ("cora-planetoid") shares those of the first part of its name.
         """
-        file = resources.files("dccgcn.experiments") / "published" / f"{self.name}.yaml"
-        published = yaml.safe_load(file.read_text(encoding="utf-8")) if file.is_file() else {}
-        return self.settings.of({**published.get(dataset.split("-")[0], {}), **(options or {})})
+        return self.settings.of({**_published(self.name).get(dataset.split("-")[0], {}), **(options or {})})
+
+
+@cache
+def _published(method: str) -> dict[str, dict[str, Any]]:
+    """Settings by dataset, from the method's file where it has one."""
+    file = resources.files("dccgcn.experiments") / "published" / f"{method}.yaml"
+    return yaml.safe_load(file.read_text(encoding="utf-8")) if file.is_file() else {}
 
 
 METHODS = {

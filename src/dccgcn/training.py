@@ -9,8 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from dccgcn.errors import TrainingError
-
-Progress = Callable[[str, int, int], None]  # what is being done, steps done, steps in all
+from dccgcn.progress import Progress as Progress
 
 _EXPLODED = 1e9
 _REMEDY = "Lower the learning rate (--set lr=…), or check the features for huge values."

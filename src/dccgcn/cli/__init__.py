@@ -1,11 +1,14 @@
-"""The command line. Results go to standard output, everything else to standard error."""
+"""The command line. Results go to standard output, everything else to standard error.
+
+Commands import what computes only when they run: torch takes seconds to load, and help should not.
+"""
 
 import sys
 
 import typer
 
-from dccgcn.cli import bench, datasets, fit, methods, reproduce
-from dccgcn.cli.display import errors
+from dccgcn.cli import bench, compare, datasets, fit, methods, reproduce
+from dccgcn.cli.display import errors, print_error
 from dccgcn.errors import DccgcnError
 
 app = typer.Typer(
@@ -17,6 +20,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("fit")(fit.fit)
+app.command("compare")(compare.compare)
 app.command("datasets")(datasets.datasets)
 app.command("methods")(methods.methods)
 app.command("reproduce")(reproduce.reproduce)
@@ -28,10 +32,9 @@ def main() -> None:
     try:
         app()
     except DccgcnError as error:
-        errors.print(f"[bold red]Error:[/] {error.what}", highlight=False, markup=True, soft_wrap=True)
-        if error.remedy:
-            errors.print(f"[bold]Remedy:[/] {error.remedy}", highlight=False, soft_wrap=True)
+        print_error(error)
         sys.exit(2)
-    except KeyboardInterrupt:
-        errors.print("Stopped.")
-        sys.exit(130)
+    except SystemExit as stop:
+        if stop.code == 130:
+            errors.print("Stopped.")
+        raise

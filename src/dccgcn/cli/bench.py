@@ -4,12 +4,8 @@ from typing import Annotated, Any
 
 import typer
 
-from dccgcn.benchmarks.knn import bench_knn
-from dccgcn.benchmarks.step import PARITY, bench_step
 from dccgcn.cli.display import errors, output, print_json, table
 from dccgcn.errors import DccgcnError
-from dccgcn.settings import parse_assignments
-from dccgcn.threads import use_threads
 
 app = typer.Typer(
     help="Measure speed, as ratios of times taken interleaved in one run.",
@@ -39,6 +35,10 @@ def step(
 
     Both take their steps in turn from the same parameters; loss and gradients are compared first.
     """
+    from dccgcn.benchmarks.step import PARITY, bench_step
+    from dccgcn.settings import parse_assignments
+    from dccgcn.threads import use_threads
+
     used = use_threads(threads)
     with errors.status("measuring"):
         measured = bench_step(dataset, parse_assignments(set_ or []), labels_per_class, rounds, used, not alone)
@@ -62,6 +62,9 @@ def knn(
     json: Json = False,
 ) -> None:
     """The exact cosine kNN graph against scikit-learn's brute force, with the same neighbours."""
+    from dccgcn.benchmarks.knn import bench_knn
+    from dccgcn.threads import use_threads
+
     used = use_threads(threads)
     with errors.status("measuring"):
         measured = bench_knn(dataset, k, rounds, used)

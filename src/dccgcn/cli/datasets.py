@@ -1,13 +1,14 @@
 """dccgcn datasets: list, describe and fetch the benchmark graphs."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dccgcn.cli.display import errors, output, print_findings, print_json, table
-from dccgcn.datasets import DATASETS, DatasetInfo, data_folder, describe, load
-from dccgcn.datasets import fetch as fetch_file
+
+if TYPE_CHECKING:
+    from dccgcn.datasets import DatasetInfo
 
 
 def datasets(
@@ -28,6 +29,8 @@ def datasets(
 
         dccgcn datasets citeseer --fetch
     """
+    from dccgcn.datasets import DATASETS, describe
+
     chosen = [describe(name)] if name else list(DATASETS.values())
     if fetch:
         _fetch(chosen, data)
@@ -40,16 +43,20 @@ def datasets(
         _list(chosen, data)
 
 
-def _fetch(chosen: list[DatasetInfo], data: Path | None) -> None:
+def _fetch(chosen: "list[DatasetInfo]", data: Path | None) -> None:
+    from dccgcn.datasets import fetch
+
     for info in chosen:
         for file in info.files:
             if file.url is None and len(chosen) > 1:
                 continue  # a file without an address cannot be asked for in passing
-            path = fetch_file(file, data)
+            path = fetch(file, data)
             errors.print(f"{path}: right", highlight=False)
 
 
-def _facts(info: DatasetInfo, data: Path | None) -> dict[str, object]:
+def _facts(info: "DatasetInfo", data: Path | None) -> dict[str, object]:
+    from dccgcn.datasets import data_folder
+
     present = all((data_folder(data) / file.path).is_file() for file in info.files)
     return {
         "name": info.name,
@@ -68,7 +75,9 @@ def _facts(info: DatasetInfo, data: Path | None) -> dict[str, object]:
     }
 
 
-def _list(chosen: list[DatasetInfo], data: Path | None) -> None:
+def _list(chosen: "list[DatasetInfo]", data: Path | None) -> None:
+    from dccgcn.datasets import data_folder
+
     shown = table("Benchmark graphs", "name", "nodes", "edges", "features", "classes", "files")
     for info in chosen:
         facts = _facts(info, data)
@@ -78,7 +87,9 @@ def _list(chosen: list[DatasetInfo], data: Path | None) -> None:
     errors.print(f"Edges are unique undirected pairs. Files are kept in {data_folder(data)}.", highlight=False)
 
 
-def _describe(info: DatasetInfo, data: Path | None) -> None:
+def _describe(info: "DatasetInfo", data: Path | None) -> None:
+    from dccgcn.datasets import load
+
     facts = _facts(info, data)
     shown = table(f"{info.title}: {info.description}", "", "")
     shown.columns[1].justify = "left"

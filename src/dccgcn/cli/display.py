@@ -2,23 +2,25 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
 from rich.table import Table
+from rich.text import Text
 
-from dccgcn import training
-from dccgcn.errors import Finding
+from dccgcn.errors import DccgcnError, Finding
+from dccgcn.progress import Progress
 
 output = Console(highlight=False)
 errors = Console(stderr=True)
 
 
 @contextmanager
-def progress_bar(title: str) -> Iterator[training.Progress]:
+def progress_bar(title: str) -> Iterator[Progress]:
     """A live bar on standard error, a line for each stage of the work."""
     columns = (
         TextColumn("[progress.description]{task.description}"),
@@ -26,13 +28,33 @@ def progress_bar(title: str) -> Iterator[training.Progress]:
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=errors, transient=True) as bar:
+    with Bar(*columns, console=errors, transient=True) as bar:
         stages: dict[str, Any] = {}
 
         def tell(stage: str, done: int, of: int) -> None:
             if stage not in stages:
                 stages[stage] = bar.add_task(f"{title}: {stage}", total=of)
             bar.update(stages[stage], completed=done)
+
+        yield tell
+
+
+@contextmanager
+def runs_progress(title: str) -> Iterator[Callable[[int, int, dict[str, Any] | None], None]]:
+    """A live bar over many runs; the last finished one is told beside it."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=errors) as bar:
+        task = bar.add_task(title, total=None)
+
+        def tell(done: int, of: int, row: dict[str, Any] | None) -> None:
+            last = f", {row['job']['method']} on {row['job']['dataset']}: {100 * row['accuracy']:.1f} %" if row else ""
+            bar.update(task, completed=done, total=of, description=title + last)
 
         yield tell
 
@@ -54,8 +76,14 @@ def table(title: str, *columns: str) -> Table:
     return made
 
 
+def print_error(error: DccgcnError) -> None:
+    """What is wrong and how to mend it. Ids and names may hold markup, so none is read."""
+    errors.print(Text.assemble(("Error: ", "bold red"), error.what), soft_wrap=True, highlight=False)
+    if error.remedy:
+        errors.print(Text.assemble(("Remedy: ", "bold"), error.remedy), soft_wrap=True, highlight=False)
+
+
 def print_findings(findings: tuple[Finding, ...]) -> None:
     for finding in findings:
         style = "yellow" if finding.level == "warning" else "dim"
-        errors.print(f"[{style}]{finding.level}:[/] ", end="")
-        errors.print(finding.text, markup=False, highlight=False, soft_wrap=True)
+        errors.print(Text.assemble((f"{finding.level}: ", style), finding.text), highlight=False, soft_wrap=True)

@@ -1,17 +1,17 @@
 """dccgcn fit: one method on one benchmark graph."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from dccgcn import datasets, splits
 from dccgcn.cli.display import errors, output, percent, print_findings, print_json, progress_bar, table
 from dccgcn.errors import SplitError
-from dccgcn.methods import get_method
-from dccgcn.result import Result, run
-from dccgcn.settings import parse_assignments, read_yaml
-from dccgcn.threads import use_threads
+
+if TYPE_CHECKING:
+    from dccgcn.datasets import Dataset
+    from dccgcn.result import Result
+    from dccgcn.splits import Split
 
 
 def fit(
@@ -52,6 +52,12 @@ def fit(
 
         dccgcn fit citeseer --label-rate 0.005 --seed 3 --set m=1 --out runs/citeseer --json
     """
+    from dccgcn import datasets
+    from dccgcn.methods import get_method
+    from dccgcn.result import run
+    from dccgcn.settings import parse_assignments, read_yaml
+    from dccgcn.threads import use_threads
+
     use_threads(threads)
     chosen = get_method(method)
     other = get_method(baseline) if baseline else None
@@ -82,14 +88,16 @@ def fit(
 
 
 def choose_split(
-    dataset: datasets.Dataset,
+    dataset: "Dataset",
     labels_per_class: int | None,
     label_rate: float | None,
     split: str | None,
     seed: int,
     small_classes: Literal["half", "error"],
-) -> splits.Split:
+) -> "Split":
     """The split that the options ask for."""
+    from dccgcn import splits
+
     if sum(option is not None for option in (labels_per_class, label_rate, split)) > 1:
         raise SplitError(
             "--labels-per-class, --label-rate and --split exclude one another.", "Give one of them, or none."
@@ -106,7 +114,7 @@ def choose_split(
     return splits.Split.load(split, dataset.graph)
 
 
-def print_result(result: Result, compared: Result | None) -> None:
+def print_result(result: "Result", compared: "Result | None") -> None:
     """The table of one run."""
     split = result.split
     title = f"{result.method} on {result.graph.name}: {len(split.train)} labels, {len(split.test)} test nodes"
@@ -129,7 +137,7 @@ def print_result(result: Result, compared: Result | None) -> None:
     output.print(shown)
 
 
-def print_theory(result: Result) -> None:
+def print_theory(result: "Result") -> None:
     """The theorems as stated, as they must be, and as this run measured them."""
     shown = table("The theorems against this run", "quantity", "equation", "paper", "exact", "measured", "holds")
     for row in result.theory:

@@ -5,11 +5,12 @@ from typing import Annotated
 import typer
 
 from dccgcn.cli.display import output, print_json, table
-from dccgcn.methods import METHODS
 
 
 def methods(json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False) -> None:
     """List the methods with a line and a reference each."""
+    from dccgcn.methods import METHODS
+
     if json:
         print_json([{"name": m.name, "summary": m.summary, "reference": m.reference} for m in METHODS.values()])
         return

@@ -4,15 +4,15 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from dccgcn.cli.display import errors
-from dccgcn.experiments.choices import reproduce_choices
-from dccgcn.experiments.runner import Row
+from dccgcn.cli.display import errors, runs_progress
 
 
 def reproduce(
-    what: Annotated[Literal["choices"], typer.Argument(help="choices: the study behind DCC-GCN's defaults.")],
+    what: Annotated[
+        Literal["choices", "overview"],
+        typer.Argument(help="choices: the study behind DCC-GCN's defaults. overview: the README's table."),
+    ],
     jobs: Annotated[int, typer.Option(help="Processes of one thread each.", min=1)] = 2,
     out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
     store: Annotated[Path, typer.Option(help="Folder for finished runs; a second call continues from it.")] = Path(
@@ -23,21 +23,18 @@ def reproduce(
 
     Example:
 
-        dccgcn reproduce choices --jobs 2
+        dccgcn reproduce overview --jobs 2
     """
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=errors) as bar:
-        task = bar.add_task(what, total=None)
+    from dccgcn.experiments.choices import render_choices
+    from dccgcn.experiments.overview import render_overview
+    from dccgcn.experiments.runner import run_jobs
+    from dccgcn.experiments.study import read_study
+    from dccgcn.io.files import write_atomically
 
-        def tell(done: int, of: int, row: Row | None) -> None:
-            last = f" {row['job']['dataset']}: {100 * row['accuracy']:.1f} %" if row else ""
-            bar.update(task, completed=done, total=of, description=what + last)
-
-        page = reproduce_choices(out, store / f"{what}.jsonl", jobs, tell)
-    errors.print(f"Written to {page}", highlight=False)
+    pages = {"choices": (render_choices, "dcc-gcn-choices.md"), "overview": (render_overview, "overview.md")}
+    render, page = pages[what]
+    study = read_study(what)
+    with runs_progress(what) as tell:
+        rows = run_jobs(study.jobs(), store / f"{what}.jsonl", jobs, tell)
+    write_atomically(out / page, render(study, rows))
+    errors.print(f"Written to {out / page}", highlight=False)

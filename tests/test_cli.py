@@ -1,0 +1,176 @@
+"""The command line as a user meets it: one JSON object, sentences with a remedy, exit codes."""
+
+import io
+import json
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+
+import pandas as pd
+import pytest
+import yaml
+
+from dccgcn.cli import main
+from dccgcn.splits import Split
+
+QUICK = ["--set", "epochs=5", "--set", "hidden1=16", "--set", "hidden2=8"]
+
+
+def dccgcn(*arguments, cwd=None):
+    """The command in this process; a process of its own would load torch anew for each."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", ["dccgcn", *arguments])
+        patch.setenv("COLUMNS", "200")  # rich folds long cells on a narrow terminal
+        if cwd:
+            patch.chdir(cwd)
+        try:
+            main()
+            code = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+    return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
+
+
+def refused(done, *words):
+    """A user's mistake: exit code 2, a sentence and a remedy, nothing on standard output, no traceback."""
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert "Error: " in done.stderr
+    assert "Remedy: " in done.stderr
+    for word in words:
+        assert word in done.stderr
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """One quick run with a folder."""
+    folder = tmp_path_factory.mktemp("run")
+    done = dccgcn("fit", "cora", "--labels-per-class", "2", "--seed", "3", *QUICK, "--out", str(folder), "--json")
+    assert done.returncode == 0, done.stderr
+    return folder, json.loads(done.stdout)
+
+
+def test_json_is_one_object_with_the_documented_keys(run):
+    _, printed = run
+    documented = "dataset method seed n_train n_test accuracy macro_f1 agreement accuracy_high accuracy_low_before"
+    assert set(f"{documented} accuracy_low_after seconds".split()) <= set(printed)
+    assert (printed["dataset"], printed["method"], printed["seed"]) == ("cora", "dcc-gcn", 3)
+    assert (printed["n_train"], printed["n_test"]) == (14, 2694)
+    assert printed["settings"]["epochs"] == 5
+    assert printed["threads"] >= 1
+
+
+def test_the_folder_holds_what_was_printed(run, cora):
+    folder, printed = run
+    stored = json.loads((folder / "result.json").read_text())
+    assert stored == printed
+    predictions = pd.read_csv(folder / "predictions.csv")
+    assert predictions["node_id"].tolist() == cora.graph.ids.tolist()
+    assert set(predictions["confidence_set"]) <= {"high", "low"}
+    assert predictions["probability"].between(0, 1).all()
+    test = predictions[predictions["role"] == "test"]
+    assert (test["prediction"] == test["label"]).mean() == pytest.approx(printed["accuracy"])
+    agree = predictions["topology_channel"] == predictions["features_channel"]
+    assert (agree == (predictions["confidence_set"] == "high")).all()
+    assert not (predictions["repaired"] & agree).any()
+    assert yaml.safe_load((folder / "settings.yaml").read_text()) == printed["settings"]
+    assert Split.load(folder / "split.json", cora.graph).hash == printed["split"]["hash"]
+
+
+def test_a_run_is_repeated_from_its_folder(run):
+    folder, printed = run
+    again = dccgcn(
+        "fit", "cora", "--seed", "3", "--settings", str(folder / "settings.yaml"),
+        "--split", str(folder / "split.json"), "--json",
+    )  # fmt: skip
+    assert again.returncode == 0, again.stderr
+    repeated = json.loads(again.stdout)
+    assert {**repeated, "seconds": 0} == {**printed, "seconds": 0}
+
+
+def test_the_table_names_every_part():
+    done = dccgcn("fit", "cora", *QUICK, "--baseline", "gcn", "--theory")
+    assert done.returncode == 0, done.stderr
+    for part in ("gcn, accuracy", "topology channel", "features channel", "channels agree on", "high confidence"):
+        assert part in done.stdout
+    for part in ("before calibration", "after calibration", "macro-F1", "The theorems against this run"):
+        assert part in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["fit", "coraa"], ["coraa", "'cora'"]),
+        (["fit", "cora", "--method", "dccgcn"], ["dccgcn", "dcc-gcn"]),
+        (["fit", "cora", "--set", "kk=3"], ["kk"]),
+        (["fit", "cora", "--set", "k=0"], ["k = 0"]),
+        (["fit", "cora", "--set", "m=0"], ["m = 0"]),
+        (["fit", "cora", "--set", "lr=-1"], ["lr = -1"]),
+        (["fit", "cora", "--set", "k=5000"], ["5000", "2708"]),
+        (["fit", "cora", "--set", "dropout"], ["dropout", "option=value"]),
+        (["fit", "cora", "--label-rate", "0.01", "--labels-per-class", "2"], ["exclude"]),
+        (["fit", "cora", "--label-rate", "2"], ["2.0"]),
+        (["fit", "cora", "--labels-per-class", "500", "--small-classes", "error"], ["'Rule_Learning' (180)"]),
+        (["fit", "cora", "--split", "nowhere.json"], ["nowhere.json", "public"]),
+        (["fit", "cora", "--settings", "nowhere.yaml"], ["nowhere.yaml"]),
+        (["compare", "cora", "--methods", "gcn,gnc"], ["gnc"]),
+        (["datasets", "corra"], ["corra"]),
+    ],
+)
+def test_a_mistake_is_answered_with_a_remedy(arguments, words, tmp_path):
+    refused(dccgcn(*arguments, cwd=tmp_path), *words)
+
+
+def test_a_missing_file_says_where_to_put_it(tmp_path):
+    done = dccgcn("fit", "corafull-partial", "--data", str(tmp_path))
+    refused(done, "corafull_without_features.npz", str(tmp_path))
+
+
+def test_unknown_options_exit_with_2():
+    assert dccgcn("fit", "cora", "--lables", "2").returncode == 2
+
+
+def test_datasets_and_methods_are_listed_as_json():
+    listed = json.loads(dccgcn("datasets", "--json").stdout)
+    assert {"cora", "citeseer", "pubmed", "acm", "flickr", "uai2010", "corafull"} <= {info["name"] for info in listed}
+    assert json.loads(dccgcn("datasets", "cora", "--json").stdout)["pairs"] == 5278
+    methods = json.loads(dccgcn("methods", "--json").stdout)
+    assert {"dcc-gcn", "gcn"} <= {method["name"] for method in methods}
+    assert all(method["summary"] and method["reference"] for method in methods)
+
+
+def test_compare_continues_where_it_was_stopped(tmp_path):
+    arguments = ["compare", "cora", "--methods", "gcn", "--splits", "2", "--jobs", "1", "--json"]
+    first = json.loads(dccgcn(*arguments, cwd=tmp_path).stdout)
+    store = tmp_path / "runs" / "compare" / "cora.jsonl"
+    lines = store.read_text().splitlines(keepends=True)
+    assert len(lines) == 2
+    store.write_text(lines[0] + lines[1][:40])  # as a crash in the middle of the second line leaves it
+    second = json.loads(dccgcn(*arguments, cwd=tmp_path).stdout)
+    assert store.read_text().splitlines()[0] == lines[0].rstrip("\n")
+    assert second["standings"][0]["accuracy"] == first["standings"][0]["accuracy"]
+
+
+def test_bench_knn_finds_the_same_neighbours():
+    measured = json.loads(dccgcn("bench", "knn", "--k", "6", "--rounds", "1", "--json").stdout)
+    assert measured["same_neighbours"]
+    assert measured["same_similarities"]
+    assert measured["ratio"] > 0
+
+
+def test_bench_step_is_at_parity():
+    done = dccgcn("bench", "step", "--rounds", "1", "--labels-per-class", "2", "--set", "hidden1=32", "--json")
+    measured = json.loads(done.stdout)
+    assert done.returncode == 0, done.stderr
+    assert measured["parity"] < 1e-4
+    assert measured["ours_peak_mb"] > 0
+
+
+def test_the_module_runs_as_a_program_and_help_needs_no_torch():
+    code = "import sys, dccgcn.cli; sys.exit('torch' in sys.modules or 'numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=100).returncode == 0
+    done = subprocess.run([sys.executable, "-m", "dccgcn", "fit", "-h"], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0
+    assert "--labels-per-class" in done.stdout

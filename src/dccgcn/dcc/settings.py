@@ -48,7 +48,7 @@ class DccSettings(Settings):
     )
     phi: float = rate(1.0, "phi of Eq. 10.")
     head_weight: float = weight(1.0, "Weight of the cross-entropy that trains the two selection heads.")
-    output_activation: bool = Field(False, description="ReLU after the second layer of a channel too.")
+    output_activation: bool = Field(True, description="ReLU after the second layer of a channel too, as in Eq. 6.")
     calibrate_from: float = Field(
         1.0, ge=0, le=1, description="Share of the epochs after which training calibrates; 1: only afterwards."
     )

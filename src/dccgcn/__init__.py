@@ -1,9 +1,52 @@
 """dccgcn: classify the nodes of a graph from a handful of labels, and say which answers to trust."""
 
 import os
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 # libgomp's threads spin while they wait; on a busy machine that makes two threads slower than one.
 # It reads this when it is loaded, so it has to be set before torch is imported.
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from dccgcn.datasets import load
+    from dccgcn.errors import DccgcnError, Finding
+    from dccgcn.graph import NodeGraph
+    from dccgcn.outcome import Outcome
+    from dccgcn.result import Result, run
+    from dccgcn.splits import Split, by_rate, per_class
+
+_HOME = {
+    "DccgcnError": "errors",
+    "Finding": "errors",
+    "NodeGraph": "graph",
+    "Outcome": "outcome",
+    "Result": "result",
+    "Split": "splits",
+    "by_rate": "splits",
+    "load": "datasets",
+    "per_class": "splits",
+    "run": "result",
+}
+
+__all__ = [
+    "DccgcnError",
+    "Finding",
+    "NodeGraph",
+    "Outcome",
+    "Result",
+    "Split",
+    "by_rate",
+    "load",
+    "per_class",
+    "run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # torch takes seconds to load, so nothing is imported before it is asked for
+    if name not in _HOME:
+        raise AttributeError(f"module 'dccgcn' has no attribute {name!r}")
+    return getattr(import_module(f"dccgcn.{_HOME[name]}"), name)

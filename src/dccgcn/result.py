@@ -17,7 +17,7 @@ from dccgcn.errors import Finding
 from dccgcn.evaluation import metrics
 from dccgcn.graph import NodeGraph
 from dccgcn.io.files import write_atomically
-from dccgcn.methods import Method
+from dccgcn.methods import Method, get_method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings
 from dccgcn.splits import Split, check_training
@@ -108,9 +108,19 @@ class Result:
 
 
 def run(
-    graph: NodeGraph, split: Split, method: Method, settings: Settings, seed: int, progress: Progress | None = None
+    graph: NodeGraph,
+    split: Split,
+    method: Method | str = "dcc-gcn",
+    settings: Settings | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
 ) -> Result:
-    """Fit a method on a split and measure its answers on the split's test nodes."""
+    """Fit a method on a split and measure its answers on the split's test nodes.
+
+    Without settings, those published for a graph of this name are used, else the method's defaults.
+    """
+    method = get_method(method) if isinstance(method, str) else method
+    settings = method.published_settings(graph.name) if settings is None else settings
     split.check(graph)
     odd = [*graph.findings, *split.findings, *check_training(graph, split.train)]
     start = perf_counter()

@@ -20,7 +20,7 @@ from dccgcn.io.files import write_atomically
 from dccgcn.methods import Method, get_method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings
-from dccgcn.splits import Split, check_training
+from dccgcn.splits import Split, check_training, published
 from dccgcn.training import Progress
 
 _PACKAGES = ("dccgcn", "torch", "torch_geometric", "numpy", "scipy", "scikit-learn", "numba")
@@ -109,7 +109,7 @@ class Result:
 
 def run(
     graph: NodeGraph,
-    split: Split,
+    split: Split | None = None,
     method: Method | str = "dcc-gcn",
     settings: Settings | None = None,
     seed: int = 0,
@@ -117,10 +117,12 @@ def run(
 ) -> Result:
     """Fit a method on a split and measure its answers on the split's test nodes.
 
+    Without a split, every labelled node trains and there is nothing to measure: the way to classify a graph of one's own.
     Without settings, those published for a graph of this name are used, else the method's defaults.
     """
     method = get_method(method) if isinstance(method, str) else method
     settings = method.published_settings(graph.name) if settings is None else settings
+    split = published(graph, "all-labels", graph.labelled, [], []) if split is None else split
     split.check(graph)
     odd = [*graph.findings, *split.findings, *check_training(graph, split.train)]
     start = perf_counter()

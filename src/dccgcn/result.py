@@ -117,7 +117,7 @@ def run(
 ) -> Result:
     """Fit a method on a split and measure its answers on the split's test nodes.
 
-    Without a split, every labelled node trains and there is nothing to measure: the way to classify a graph of one's own.
+    Without a split every labelled node trains, and nothing is measured: the way to classify a graph of one's own.
     Without settings, those published for a graph of this name are used, else the method's defaults.
     """
     method = get_method(method) if isinstance(method, str) else method

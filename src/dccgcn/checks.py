@@ -12,7 +12,7 @@ from dccgcn.errors import Finding, GraphError, some
 
 def row_count(features: Any) -> int:
     """Number of nodes, read off the feature matrix."""
-    shape = np.shape(features) if not _is_sparse(features) else features.shape
+    shape = np.shape(features) if not sp.issparse(features) else features.shape
     if len(shape) != 2:
         raise GraphError(
             f"Features must be a matrix with one row per node, but have shape {tuple(shape)}.",
@@ -72,7 +72,7 @@ def features(
 ) -> Any:
     """Finite float32 features; zero rows are named, constant features refused unless asked for."""
     x: Any
-    if _is_sparse(given):
+    if sp.issparse(given):
         x = sp.csr_array(given, dtype=np.float32, copy=True)
         x.sum_duplicates()
         values = x.data
@@ -85,7 +85,7 @@ def features(
     bad = ~np.isfinite(values)
     if bad.any():
         x = _impute(x, node_ids, impute, findings)
-    if _is_sparse(x):
+    if sp.issparse(x):
         x.eliminate_zeros()
         x.sort_indices()
         zero = np.diff(x.indptr) == 0
@@ -113,7 +113,7 @@ def features(
 
 
 def _is_constant(x: Any) -> bool:
-    if not _is_sparse(x):
+    if not sp.issparse(x):
         return bool((x == x[0]).all())
     width = x.indptr[1]  # entries in the first row; columns are sorted and zeros are gone
     return bool(
@@ -124,7 +124,7 @@ def _is_constant(x: Any) -> bool:
 
 
 def _impute(x: Any, node_ids: np.ndarray, impute: Literal["error", "zero", "mean"], findings: list[Finding]) -> Any:
-    if _is_sparse(x):
+    if sp.issparse(x):
         rows = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
         bad_rows, bad_cols = rows[~np.isfinite(x.data)], x.indices[~np.isfinite(x.data)]
     else:
@@ -137,13 +137,13 @@ def _impute(x: Any, node_ids: np.ndarray, impute: Literal["error", "zero", "mean
     else:
         filling = "the mean of their column"
         finite = x.copy()
-        if _is_sparse(finite):
+        if sp.issparse(finite):
             finite.data[~np.isfinite(finite.data)] = 0
         else:
             finite[~np.isfinite(finite)] = 0
         count = x.shape[0] - np.bincount(bad_cols, minlength=x.shape[1])
         fill = np.asarray(finite.sum(axis=0), dtype=np.float32).reshape(-1) / np.maximum(count, 1)
-    if _is_sparse(x):
+    if sp.issparse(x):
         x.data[~np.isfinite(x.data)] = fill[bad_cols]
     else:
         x[bad_rows, bad_cols] = fill[bad_cols]
@@ -154,7 +154,7 @@ def _impute(x: Any, node_ids: np.ndarray, impute: Literal["error", "zero", "mean
 def edges(given: Any, weights: Any, node_ids: np.ndarray, findings: list[Finding]) -> tuple[np.ndarray, np.ndarray]:
     """Unique undirected pairs u < v with their weights."""
     n = len(node_ids)
-    if _is_sparse(given):
+    if sp.issparse(given):
         if given.shape != (n, n):
             raise GraphError(
                 f"The adjacency matrix has shape {given.shape} for {n} nodes.", "It must be square, a row per node."
@@ -308,7 +308,3 @@ def _is_missing(y: Any, unlabelled: Sequence[Any]) -> bool:
 
 def _order(y: Any) -> tuple[str, Any]:
     return (type(y).__name__, y)
-
-
-def _is_sparse(x: Any) -> bool:
-    return bool(sp.issparse(x))  # a plain bool: the stubs' type guard knows none of the attributes

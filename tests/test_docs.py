@@ -1,0 +1,31 @@
+"""The documentation's code runs, and its links lead somewhere."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dccgcn.methods import Method
+from dccgcn.result import run
+from dccgcn.splits import per_class
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_to_files(page):
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_system_of_the_page_on_adding_one_works(cora):
+    code = re.search(r"```python\n(.*?)```", (ROOT / "docs" / "adding-a-system.md").read_text(), re.S).group(1)
+    page = {}
+    exec(code, page)
+    method = Method("nearest-label", "", "", page["NearestLabelSettings"], page["fit"])
+    result = run(cora.graph, per_class(cora.graph, 20, seed=0), method)
+    np.testing.assert_allclose(result.outcome.probabilities.sum(axis=1), 1, rtol=1e-5)
+    assert result.accuracy > 0.3

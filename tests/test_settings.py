@@ -68,11 +68,12 @@ def test_infinity_is_no_number(name):
 def test_settings_cannot_be_changed_but_copied(model):
     settings = model()
     with pytest.raises(ValueError, match="frozen"):
-        settings.lr = 1.0
-    assert settings.changed({"lr": 0.5}).lr == 0.5
+        setattr(settings, next(iter(model.model_fields)), None)
     assert settings.changed({}) == settings
-    with pytest.raises(SettingsError, match="lr"):
-        settings.changed({"lr": -1})
+    if "lr" in model.model_fields:  # what is solved for has no learning rate
+        assert settings.changed({"lr": 0.5}).lr == 0.5
+        with pytest.raises(SettingsError, match="lr"):
+            settings.changed({"lr": -1})
 
 
 def test_every_option_says_what_it_means(model):

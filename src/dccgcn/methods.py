@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from dccgcn.baselines import gcn
+from dccgcn.baselines import gcn, glp, lp, poisson, sgc, ssgc
 from dccgcn.dcc import method as dcc
 from dccgcn.dcc.settings import DccSettings
 from dccgcn.errors import DccgcnError
@@ -60,6 +60,39 @@ METHODS = {
             dcc.fit,
         ),
         Method("gcn", "Graph convolution on the topology.", "Kipf & Welling, ICLR 2017", gcn.GcnSettings, gcn.fit),
+        Method(
+            "lp",
+            "Labels spread along the edges until they stop moving; labelled nodes keep theirs.",
+            "Zhu, Ghahramani & Lafferty, ICML 2003",
+            lp.LpSettings,
+            lp.fit,
+        ),
+        Method(
+            "lp-absorption",
+            "The class of the labelled node that absorbs most of a node's random walks.",
+            "Wu et al., NIPS 2012; Li et al., AAAI 2018",
+            lp.AbsorptionSettings,
+            lp.fit_absorption,
+        ),
+        Method(
+            "lp-series",
+            "Labels spread by a truncated series of the normalised adjacency.",
+            "Li et al., CVPR 2019",
+            lp.SeriesSettings,
+            lp.fit_series,
+        ),
+        Method("sgc", "Softmax regression on S^K X.", "Wu et al., ICML 2019", sgc.SgcSettings, sgc.fit),
+        Method(
+            "ssgc", "Softmax regression on the mean of S^k X.", "Zhu & Koniusz, ICLR 2021", ssgc.SsgcSettings, ssgc.fit
+        ),
+        Method("glp", "A perceptron on low-pass features.", "Li et al., CVPR 2019", glp.GlpSettings, glp.fit),
+        Method(
+            "poisson",
+            "Labels as sources and sinks of a potential on the graph.",
+            "Calder et al., ICML 2020",
+            poisson.PoissonSettings,
+            poisson.fit,
+        ),
     )
 }
 

@@ -1,0 +1,46 @@
+"""Softmax regression on filtered features, which SGC and SSGC share."""
+
+import numpy as np
+from pydantic import Field
+from torch import Tensor, nn
+
+from dccgcn.baselines.filtered import FilteredFeatures, train_on_rows
+from dccgcn.graph import NodeGraph
+from dccgcn.outcome import Outcome
+from dccgcn.settings import Settings, count, rate, weight
+from dccgcn.training import Progress, seeded
+from dccgcn.views import Scaling
+
+
+class RegressionSettings(Settings):
+    """The settings that both papers' codes have in common."""
+
+    lr: float = rate(0.2, "Learning rate of Adam.")
+    weight_decay: float = weight(5e-6, "L2 penalty on all parameters.")
+    epochs: int = count(100, "Training epochs.")
+    features: Scaling = Field("row", description="Feature rows as given, divided by their sum, or of unit length.")
+
+
+class Regression(nn.Linear):
+    """x W + b."""
+
+    def forward(self, x: Tensor, epoch: int = 0) -> Tensor:
+        return super().forward(x)
+
+
+def fit_regression(
+    features: FilteredFeatures,
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: RegressionSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
+) -> Outcome:
+    """softmax(p(S) X W + b), trained on the labelled rows alone."""
+    s = settings
+    with seeded(seed):
+        linear = Regression(graph.d, graph.c)
+    train_on_rows(linear, features, graph, train, s.lr, s.epochs, s.weight_decay, progress, validation)
+    logits = features.times(linear.weight.detach().T.contiguous()) + linear.bias.detach()
+    return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})

@@ -1,0 +1,29 @@
+"""SGC (Wu et al., ICML 2019): softmax(S^K X W + b) with S = D̃^-1/2 (A+I) D̃^-1/2."""
+
+import numpy as np
+
+from dccgcn.baselines.filtered import FilteredFeatures, power
+from dccgcn.baselines.regression import RegressionSettings, fit_regression
+from dccgcn.graph import NodeGraph
+from dccgcn.outcome import Outcome
+from dccgcn.settings import count
+from dccgcn.training import Progress
+
+
+class SgcSettings(RegressionSettings):
+    """The settings of its code. The weight decay is the one that its authors tuned by dataset."""
+
+    k: int = count(2, "Number of propagation steps, K.")
+
+
+def fit(
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: SgcSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
+) -> Outcome:
+    """Train on the labels of the nodes in ``train`` and classify all nodes."""
+    features = FilteredFeatures.of(graph, settings.features, lambda step, h: power(step, h, settings.k))
+    return fit_regression(features, graph, train, settings, seed, progress, validation)

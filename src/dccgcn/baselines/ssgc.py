@@ -1,0 +1,46 @@
+"""SSGC (Zhu & Koniusz, ICLR 2021): softmax regression on α X + (1-α)/K Σ_{k=1..K} S^k X, S as in SGC.
+
+The paper's sum; an early version of its code also multiplied the k-th term by (1-α)^k.
+"""
+
+import numpy as np
+from torch import Tensor
+
+from dccgcn.baselines.filtered import FilteredFeatures, Step
+from dccgcn.baselines.regression import RegressionSettings, fit_regression
+from dccgcn.graph import NodeGraph
+from dccgcn.outcome import Outcome
+from dccgcn.settings import count, share, weight
+from dccgcn.training import Progress
+
+
+class SsgcSettings(RegressionSettings):
+    """The settings of its code for Cora."""
+
+    weight_decay: float = weight(1e-5, "L2 penalty on all parameters.")
+    k: int = count(16, "Number of propagation steps, K.")
+    alpha: float = share(0.05, "Share of a node's own features, α.")
+
+
+def fit(
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: SsgcSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
+) -> Outcome:
+    """Train on the labels of the nodes in ``train`` and classify all nodes."""
+    features = FilteredFeatures.of(
+        graph, settings.features, lambda step, h: mean_of_powers(step, h, settings.k, settings.alpha)
+    )
+    return fit_regression(features, graph, train, settings, seed, progress, validation)
+
+
+def mean_of_powers(step: Step, h: Tensor, k: int, alpha: float) -> Tensor:
+    """α h + (1-α)/k Σ_{i=1..k} S^i h."""
+    total = alpha * h
+    for _ in range(k):
+        h = step(h)
+        total += (1 - alpha) / k * h
+    return total

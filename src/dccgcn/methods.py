@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from dccgcn.baselines import gcn
+from dccgcn.baselines import agnn, appnp, dagnn, gat, gcn, grand, knn_gcn, krylov, mlp
 from dccgcn.dcc import method as dcc
 from dccgcn.dcc.settings import DccSettings
 from dccgcn.errors import DccgcnError
@@ -54,6 +54,50 @@ METHODS = {
             dcc.fit,
         ),
         Method("gcn", "Graph convolution on the topology.", "Kipf & Welling, ICLR 2017", gcn.GcnSettings, gcn.fit),
+        Method("mlp", "The features alone, GCN without edges.", "Kipf & Welling, ICLR 2017", mlp.MlpSettings, mlp.fit),
+        Method(
+            "knn-gcn",
+            "GCN on the kNN graph of the features.",
+            "Wang et al., AM-GCN, KDD 2020",
+            knn_gcn.KnnGcnSettings,
+            knn_gcn.fit,
+        ),
+        Method("gat", "Attention over the neighbours.", "Veličković et al., ICLR 2018", gat.GatSettings, gat.fit),
+        Method(
+            "agnn",
+            "Attention by cosine, one weight per layer.",
+            "Thekumparampil et al., arXiv 1803.03735, 2018",
+            agnn.AgnnSettings,
+            agnn.fit,
+        ),
+        Method(
+            "appnp",
+            "Predict, then spread the predictions by PageRank.",
+            "Gasteiger et al., ICLR 2019",
+            appnp.AppnpSettings,
+            appnp.fit,
+        ),
+        Method(
+            "dagnn",
+            "Each node weighs how far away it looks.",
+            "Liu et al., KDD 2020",
+            dagnn.DagnnSettings,
+            dagnn.fit,
+        ),
+        Method(
+            "krylov",
+            "One wide layer on the features at many distances.",
+            "Luan et al., NeurIPS 2019",
+            krylov.KrylovSettings,
+            krylov.fit,
+        ),
+        Method(
+            "grand",
+            "Answers must agree when nodes are dropped at random.",
+            "Feng et al., NeurIPS 2020",
+            grand.GrandSettings,
+            grand.fit,
+        ),
     )
 }
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from dccgcn.baselines import gcn, glp, lp, poisson, sgc, ssgc
+from dccgcn.baselines import agnn, appnp, dagnn, gat, gcn, glp, grand, knn_gcn, krylov, lp, mlp, poisson, sgc, ssgc
 from dccgcn.dcc import method as dcc
 from dccgcn.dcc.settings import DccSettings
 from dccgcn.errors import DccgcnError
@@ -92,6 +92,50 @@ METHODS = {
             "Calder et al., ICML 2020",
             poisson.PoissonSettings,
             poisson.fit,
+        ),
+        Method("mlp", "The features alone, GCN without edges.", "Kipf & Welling, ICLR 2017", mlp.MlpSettings, mlp.fit),
+        Method(
+            "knn-gcn",
+            "GCN on the kNN graph of the features.",
+            "Wang et al., AM-GCN, KDD 2020",
+            knn_gcn.KnnGcnSettings,
+            knn_gcn.fit,
+        ),
+        Method("gat", "Attention over the neighbours.", "Veličković et al., ICLR 2018", gat.GatSettings, gat.fit),
+        Method(
+            "agnn",
+            "Attention by cosine, one weight per layer.",
+            "Thekumparampil et al., arXiv 1803.03735, 2018",
+            agnn.AgnnSettings,
+            agnn.fit,
+        ),
+        Method(
+            "appnp",
+            "Predict, then spread the predictions by PageRank.",
+            "Gasteiger et al., ICLR 2019",
+            appnp.AppnpSettings,
+            appnp.fit,
+        ),
+        Method(
+            "dagnn",
+            "Each node weighs how far away it looks.",
+            "Liu et al., KDD 2020",
+            dagnn.DagnnSettings,
+            dagnn.fit,
+        ),
+        Method(
+            "krylov",
+            "One wide layer on the features at many distances.",
+            "Luan et al., NeurIPS 2019",
+            krylov.KrylovSettings,
+            krylov.fit,
+        ),
+        Method(
+            "grand",
+            "Answers must agree when nodes are dropped at random.",
+            "Feng et al., NeurIPS 2020",
+            grand.GrandSettings,
+            grand.fit,
         ),
     )
 }

@@ -1,0 +1,74 @@
+"""APPNP (Gasteiger et al., ICLR 2019): predict from the features, then spread the predictions by personalised PageRank.
+
+Z0 = relu(X W0) W1; Z ← (1-a) S Z + a Z0, K times.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from dccgcn.baselines.layers import FeatureLinear, random_key
+from dccgcn.baselines.neural import fit_network
+from dccgcn.graph import NodeGraph
+from dccgcn.kernels import dropout, relu_dropout, spmm
+from dccgcn.outcome import Outcome
+from dccgcn.settings import Settings, count, rate, share, weight
+from dccgcn.training import Progress, seeded
+from dccgcn.views import Scaling, topology_view
+
+
+class AppnpSettings(Settings):
+    """The settings of the paper, which are the same for all its graphs."""
+
+    hidden: int = count(64, "Width of the hidden layer.")
+    alpha: float = Field(
+        0.1, gt=0, le=1, description="Share of the own prediction in each step, the teleport of PageRank."
+    )
+    steps: int = count(10, "Steps of propagation, K.")
+    dropout: float = share(0.5, "Share of features, hidden units and, in each step, entries of S dropped in training.")
+    lr: float = rate(0.01, "Learning rate of Adam.")
+    weight_decay: float = weight(5e-3, "L2 penalty on the first layer.")
+    epochs: int = count(500, "Training epochs, at most.")
+    patience: int = count(100, "With validation nodes, stop after so many epochs without a better one.")
+    features: Scaling = Field("row", description="Feature rows as given, divided by their sum, or of unit length.")
+
+
+class Appnp(nn.Module):
+    """The network on one graph; forward() gives the logits of all nodes, (n, c)."""
+
+    def __init__(self, graph: NodeGraph, s: AppnpSettings) -> None:
+        super().__init__()
+        self.s, self.view = s, topology_view(graph, "symmetric")
+        self.first = FeatureLinear(graph, s.features, s.hidden, s.dropout, bias=False)
+        self.second = nn.Parameter(nn.init.xavier_uniform_(torch.empty(s.hidden, graph.c)))
+
+    def forward(self) -> Tensor:
+        p = self.s.dropout if self.training else 0.0
+        z0 = z = relu_dropout(self.first(), p, random_key(self.training)) @ self.second  # (n, c)
+        for _ in range(self.s.steps):
+            entries = dropout(self.view.alpha, p, random_key(self.training))
+            z = (1 - self.s.alpha) * spmm(self.view.pattern, entries, z) + self.s.alpha * z0
+        return z
+
+
+def fit(
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: AppnpSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
+) -> Outcome:
+    """Train on the labels of the nodes in ``train`` and classify all nodes."""
+    s = settings
+    with seeded(seed):
+        network = Appnp(graph, s)
+    groups: list[dict[str, Any]] = [
+        {"params": [network.first.weight], "weight_decay": s.weight_decay},
+        {"params": [network.second]},
+    ]
+    logits = fit_network(network, graph, train, groups, s.lr, s.epochs, seed, progress, validation, s.patience)
+    return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})

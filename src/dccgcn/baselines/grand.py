@@ -1,0 +1,114 @@
+"""GRAND (Feng et al., NeurIPS 2020): an MLP on propagated features, consistent over random drops of whole nodes.
+
+In each of several samples every feature row is dropped with probability δ (the others divided by 1-δ), then
+X̄ = (1/(K+1)) Σ_{k≤K} S^k X̃ goes through an MLP. The loss is the samples' mean cross-entropy plus
+λ · mean ||p_s - sharpen(p̄)||² over samples s and all nodes, where p̄ is the samples' mean and sharpen raises it to the
+power 1/T. Propagation is linear, so it runs after the product with W0, at the width of the hidden layer.
+"""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from pydantic import Field
+from torch import Tensor, nn
+
+from dccgcn.baselines.layers import FeatureLinear
+from dccgcn.graph import NodeGraph
+from dccgcn.kernels import spmm
+from dccgcn.outcome import Outcome
+from dccgcn.settings import Settings, count, rate, share, weight
+from dccgcn.training import Progress, minimise, seeded, validation_score
+from dccgcn.views import Scaling, topology_view
+
+
+class GrandSettings(Settings):
+    """The settings of the paper for Cora."""
+
+    hidden: int = count(32, "Width of the hidden layer.")
+    order: int = count(8, "Steps of propagation, K.")
+    samples: int = count(4, "Random drops per epoch.")
+    drop_node: float = share(0.5, "Probability δ that a node's features are dropped.")
+    consistency: float = weight(1.0, "Weight λ of the samples' disagreement.")
+    temperature: float = Field(0.5, gt=0, le=1, description="Temperature T of the sharpening.")
+    input_dropout: float = share(0.5, "Share of features dropped in training.")
+    hidden_dropout: float = share(0.5, "Share of hidden units dropped in training.")
+    batch_norm: bool = Field(False, description="Normalise the hidden units over all nodes.")
+    lr: float = rate(0.01, "Learning rate of Adam.")
+    weight_decay: float = weight(5e-4, "L2 penalty on all parameters.")
+    epochs: int = count(1000, "Training epochs, at most.")
+    patience: int = count(200, "With validation nodes, stop after so many epochs without a better one.")
+    features: Scaling = Field("row", description="Feature rows as given, divided by their sum, or of unit length.")
+
+
+class Grand(nn.Module):
+    """The network on one graph; forward() gives the logits of all nodes, (n, c)."""
+
+    def __init__(self, graph: NodeGraph, s: GrandSettings) -> None:
+        super().__init__()
+        self.s, self.view = s, topology_view(graph, "symmetric")
+        self.first = FeatureLinear(graph, s.features, s.hidden, s.input_dropout, bias=False)
+        self.bias = nn.Parameter(torch.zeros(s.hidden))
+        self.norm = nn.BatchNorm1d(s.hidden, track_running_stats=False) if s.batch_norm else nn.Identity()
+        self.second = nn.Linear(s.hidden, graph.c)
+
+    def forward(self) -> Tensor:
+        return self.classify(self.spread(self.first()))
+
+    def samples(self) -> Tensor:
+        """Logits with nodes dropped at random, (samples, n, c)."""
+        s = self.s
+        dropped = [self.first() * (torch.rand(self.view.pattern.shape[0], 1) >= s.drop_node) for _ in range(s.samples)]
+        side_by_side = self.spread(torch.cat(dropped, 1) / (1 - s.drop_node))  # (n, samples·hidden)
+        return self.classify(torch.cat(side_by_side.split(s.hidden, 1))).view(s.samples, len(side_by_side), -1)
+
+    def spread(self, h: Tensor) -> Tensor:
+        """The mean of S^k h, (n, width) → (n, width)."""
+        total = h
+        for _ in range(self.s.order):
+            h = spmm(self.view.pattern, self.view.alpha, h)
+            total = total + h
+        return total / (self.s.order + 1)
+
+    def classify(self, h: Tensor) -> Tensor:
+        """(rows, hidden) → (rows, c)."""
+        h = self.norm((h + self.bias).relu())
+        return self.second(F.dropout(h, self.s.hidden_dropout, self.training))
+
+
+def disagreement(p: Tensor, temperature: float) -> Tensor:
+    """mean ||p_s - sharpen(p̄)||² of probabilities (samples, n, c); no gradient passes through the target."""
+    sharp = p.detach().mean(0) ** (1 / temperature)
+    sharp = sharp / sharp.sum(1, keepdim=True)
+    return (p - sharp).square().sum(2).mean()
+
+
+def fit(
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: GrandSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
+) -> Outcome:
+    """Train on the labels of the nodes in ``train`` and classify all nodes."""
+    s = settings
+    with seeded(seed):
+        network = Grand(graph, s)
+    nodes, labels = torch.tensor(train), torch.from_numpy(graph.labels[train])
+
+    def loss(epoch: int) -> Tensor:
+        logits = network.samples()
+        supervised = F.cross_entropy(logits[:, nodes].flatten(0, 1), labels.repeat(s.samples))
+        return supervised + s.consistency * disagreement(logits.softmax(2), s.temperature)
+
+    score = None
+    if validation is not None:
+        checked = torch.tensor(validation)
+        score = validation_score(network, lambda: network()[checked], torch.from_numpy(graph.labels[validation]))
+    groups = [{"params": list(network.parameters()), "weight_decay": s.weight_decay}]
+    with seeded(seed):
+        minimise(loss, groups, s.lr, s.epochs, progress, score, s.patience)
+    network.eval()
+    with torch.no_grad():
+        logits = network()
+    return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})

@@ -1,0 +1,31 @@
+"""kNN-GCN: GCN on the cosine kNN graph of the features alone, as Wang et al. (KDD 2020) compare with."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from dccgcn.baselines import gcn
+from dccgcn.graph import NodeGraph
+from dccgcn.outcome import Outcome
+from dccgcn.settings import count
+from dccgcn.training import Progress
+from dccgcn.views import feature_view
+
+
+class KnnGcnSettings(gcn.GcnSettings):
+    """GCN's settings and the number of neighbours."""
+
+    k: int = count(6, "Neighbours of each node in the feature graph.")
+
+
+def fit(
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: KnnGcnSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
+) -> Outcome:
+    """Train on the labels of the nodes in ``train`` and classify all nodes."""
+    view = feature_view(graph, settings.k, settings.normalisation)
+    return replace(gcn.fit_on(view, graph, train, settings, seed, progress, validation), findings=view.findings)

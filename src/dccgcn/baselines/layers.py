@@ -1,0 +1,28 @@
+"""The first layer of the neural baselines: a product with sparse features, dropout included."""
+
+import torch
+from torch import Tensor, nn
+
+from dccgcn.graph import NodeGraph
+from dccgcn.kernels import FeatureMatrix
+from dccgcn.views import Scaling, scaled
+
+
+class FeatureLinear(nn.Module):
+    """dropout(X) W + b for the features of a graph: (n, d) times (d, width) → (n, width)."""
+
+    def __init__(self, graph: NodeGraph, scaling: Scaling, width: int, dropout: float, bias: bool = True) -> None:
+        super().__init__()
+        self.x = FeatureMatrix.of(scaled(graph.features, scaling))
+        self.dropout = dropout
+        self.weight = nn.Parameter(nn.init.xavier_uniform_(torch.empty(graph.d, width)))
+        self.bias = nn.Parameter(torch.zeros(width)) if bias else None
+
+    def forward(self) -> Tensor:
+        h = self.x.times(self.weight, self.dropout if self.training else 0.0, random_key(self.training))
+        return h if self.bias is None else h + self.bias
+
+
+def random_key(training: bool) -> int:
+    """A key for the kernels' dropout from torch's random numbers; looking at validation nodes draws none."""
+    return int(torch.randint(2**32, ())) if training else 0

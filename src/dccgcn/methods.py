@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from dccgcn.baselines import gcn
+from dccgcn.baselines import dgcn, gcn
 from dccgcn.dcc import method as dcc
 from dccgcn.dcc.settings import DccSettings
 from dccgcn.errors import DccgcnError
@@ -54,6 +54,13 @@ METHODS = {
             dcc.fit,
         ),
         Method("gcn", "Graph convolution on the topology.", "Kipf & Welling, ICLR 2017", gcn.GcnSettings, gcn.fit),
+        Method(
+            "dgcn",
+            "One GCN on the topology and on random-walk co-occurrence, made to agree.",
+            "Zhuang & Ma, WWW 2018",
+            dgcn.DgcnSettings,
+            dgcn.fit,
+        ),
     )
 }
 

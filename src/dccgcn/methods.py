@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from dccgcn.baselines import dgcn, gcn
+from dccgcn.baselines import confgcn, dgcn, gcn
 from dccgcn.dcc import method as dcc
 from dccgcn.dcc.settings import DccSettings
 from dccgcn.errors import DccgcnError
@@ -60,6 +60,13 @@ METHODS = {
             "Zhuang & Ma, WWW 2018",
             dgcn.DgcnSettings,
             dgcn.fit,
+        ),
+        Method(
+            "confgcn",
+            "GCN that weighs neighbours by learned label distributions and their certainty.",
+            "Vashishth et al., AISTATS 2019",
+            confgcn.ConfGcnSettings,
+            confgcn.fit,
         ),
     )
 }

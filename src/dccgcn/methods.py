@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from dccgcn.baselines import confgcn, dgcn, gcn
+from dccgcn.baselines import am_gcn, confgcn, dgcn, gcn
 from dccgcn.dcc import method as dcc
 from dccgcn.dcc.settings import DccSettings
 from dccgcn.errors import DccgcnError
@@ -67,6 +67,13 @@ METHODS = {
             "Vashishth et al., AISTATS 2019",
             confgcn.ConfGcnSettings,
             confgcn.fit,
+        ),
+        Method(
+            "am-gcn",
+            "Attention over specific and common embeddings of topology and feature graph.",
+            "Wang et al., KDD 2020",
+            am_gcn.AmGcnSettings,
+            am_gcn.fit,
         ),
     )
 }

@@ -1,12 +1,18 @@
 """DGCN, ConfGCN and AM-GCN: each against its literal version, and on graphs with something odd about them."""
 
+import json
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from typer.testing import CliRunner
 
 import literal_dual
 from dccgcn.baselines import am_gcn, confgcn, dgcn
+from dccgcn.benchmarks import gcn as gcn_benchmark
+from dccgcn.cli import app
+from dccgcn.errors import DccgcnError
 from dccgcn.graph import NodeGraph
 from dccgcn.methods import METHODS
 from dccgcn.result import run
@@ -203,3 +209,23 @@ def test_validation_nodes_choose_the_epoch(graph, name):
     right = [float((outcome.prediction[validation] == truth).mean()) for outcome in (last, chosen)]
     assert right[1] >= right[0]
     assert (chosen.probabilities != last.probabilities).any()
+
+
+# The benchmark of GCN itself
+
+BENCH = ["bench", "gcn", "--dataset", "cora", "--hidden", "8", "--rounds", "1", "--threads", "1", "--json"]
+
+
+def test_bench_gcn_compares_what_computes_the_same():
+    measured = json.loads(CliRunner().invoke(app, BENCH).stdout)
+    assert measured["parity"] < 1e-4
+    assert measured["labels"] == 140
+    assert 140 < measured["nodes_in_field"][0] < measured["nodes_in_field"][1] == 2708
+    assert all(measured[what] > 0 for what in ("pyg_ms", "whole_graph_ms", "receptive_field_ms"))
+
+
+def test_bench_gcn_refuses_forms_that_differ(monkeypatch):
+    monkeypatch.setattr(gcn_benchmark.OurForm, "copy_weights", lambda *_: None)
+    error = CliRunner().invoke(app, BENCH).exception
+    assert isinstance(error, DccgcnError)
+    assert "differ" in error.what

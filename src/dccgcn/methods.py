@@ -10,7 +10,25 @@ from typing import Any
 import numpy as np
 import yaml
 
-from dccgcn.baselines import agnn, appnp, dagnn, gat, gcn, glp, grand, knn_gcn, krylov, lp, mlp, poisson, sgc, ssgc
+from dccgcn.baselines import (
+    agnn,
+    am_gcn,
+    appnp,
+    confgcn,
+    dagnn,
+    dgcn,
+    gat,
+    gcn,
+    glp,
+    grand,
+    knn_gcn,
+    krylov,
+    lp,
+    mlp,
+    poisson,
+    sgc,
+    ssgc,
+)
 from dccgcn.dcc import method as dcc
 from dccgcn.dcc.settings import DccSettings
 from dccgcn.errors import DccgcnError
@@ -136,6 +154,27 @@ METHODS = {
             "Feng et al., NeurIPS 2020",
             grand.GrandSettings,
             grand.fit,
+        ),
+        Method(
+            "dgcn",
+            "One GCN on the topology and on random-walk co-occurrence, made to agree.",
+            "Zhuang & Ma, WWW 2018",
+            dgcn.DgcnSettings,
+            dgcn.fit,
+        ),
+        Method(
+            "confgcn",
+            "GCN that weighs neighbours by learned label distributions and their certainty.",
+            "Vashishth et al., AISTATS 2019",
+            confgcn.ConfGcnSettings,
+            confgcn.fit,
+        ),
+        Method(
+            "am-gcn",
+            "Attention over specific and common embeddings of topology and feature graph.",
+            "Wang et al., KDD 2020",
+            am_gcn.AmGcnSettings,
+            am_gcn.fit,
         ),
     )
 }

@@ -23,17 +23,18 @@ def minimise(
     progress: Progress | None = None,
     score: Callable[[], tuple[float, ...]] | None = None,
     patience: int | None = None,
+    optimiser: Callable[..., torch.optim.Optimizer] = torch.optim.Adam,
 ) -> None:
-    """Adam on loss(epoch) for a fixed number of epochs.
+    """Adam, or another optimiser, on loss(epoch) for a fixed number of epochs.
 
     A loss or gradient that is not finite stops it before the step, so the parameters are those of the last good epoch.
     With a score (of validation nodes, larger is better), the parameters of the best epoch are restored at the end;
     with patience too, training stops after so many epochs without a better one.
     """
-    optimiser = torch.optim.Adam(parameters, lr=lr, fused=True)
+    stepper = optimiser(parameters, lr=lr, fused=True)
     best: tuple[tuple[float, ...], int, list[Tensor]] | None = None
     for epoch in range(epochs):
-        optimiser.zero_grad(set_to_none=True)
+        stepper.zero_grad(set_to_none=True)
         value = loss(epoch)
         current = value.item()
         if not abs(current) < _EXPLODED:  # NaN too
@@ -44,7 +45,7 @@ def minimise(
         value.backward()
         if not _finite_gradients(parameters):
             raise TrainingError(f"A gradient is not finite in epoch {epoch + 1} of {epochs}.", _REMEDY)
-        optimiser.step()
+        stepper.step()
         if progress:
             progress("training", epoch + 1, epochs)
         if score:

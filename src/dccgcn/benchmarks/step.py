@@ -21,8 +21,6 @@ from dccgcn.methods import METHODS
 from dccgcn.threads import use_threads
 from dccgcn.training import seeded
 
-PARITY = 1e-4  # relative difference of loss and gradients
-
 
 @dataclass(frozen=True)
 class StepBenchmark:

@@ -10,8 +10,11 @@ from dccgcn.cli.display import errors, runs_progress
 
 def reproduce(
     what: Annotated[
-        Literal["choices", "overview"],
-        typer.Argument(help="choices: the study behind DCC-GCN's defaults. overview: the README's table."),
+        Literal["choices", "overview", "systems"],
+        typer.Argument(
+            help="choices: the study behind DCC-GCN's defaults. overview: the README's table. "
+            "systems: each system against a published figure."
+        ),
     ],
     jobs: Annotated[int, typer.Option(help="Processes of one thread each.", min=1)] = 2,
     out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
@@ -29,12 +32,19 @@ def reproduce(
     from dccgcn.experiments.overview import render_overview
     from dccgcn.experiments.runner import run_jobs
     from dccgcn.experiments.study import read_study
+    from dccgcn.experiments.systems import read_figures, render_systems, system_jobs
     from dccgcn.io.files import write_atomically
 
-    pages = {"choices": (render_choices, "dcc-gcn-choices.md"), "overview": (render_overview, "overview.md")}
-    render, page = pages[what]
-    study = read_study(what)
+    runs = store / f"{what}.jsonl"
     with runs_progress(what) as tell:
-        rows = run_jobs(study.jobs(), store / f"{what}.jsonl", jobs, tell)
-    write_atomically(out / page, render(study, rows))
+        if what == "systems":
+            figures = read_figures()
+            page, text = "systems-check.md", render_systems(figures, run_jobs(system_jobs(figures), runs, jobs, tell))
+        elif what == "choices":
+            study = read_study(what)
+            page, text = "dcc-gcn-choices.md", render_choices(study, run_jobs(study.jobs(), runs, jobs, tell))
+        else:
+            study = read_study(what)
+            page, text = "overview.md", render_overview(study, run_jobs(study.jobs(), runs, jobs, tell))
+    write_atomically(out / page, text)
     errors.print(f"Written to {out / page}", highlight=False)

@@ -61,10 +61,8 @@ def render_systems(figures: list[Figure], rows: dict[str, Row]) -> str:
         seconds = study.values(rows, study.systems[0], figure.cell, "seconds").mean()
         difference = found.mean - figure.published
         met = "yes" if abs(difference) <= figure.tolerance or difference > 0 else "**no**"
-        lines.append(
-            [figure.method, figure.cell.dataset, figure.cell.labels, str(found), f"{figure.published:.1f}"]
-            + [f"{difference:+.1f}", met, f"{seconds:.1f}", figure.note]
-        )
+        measured = [str(found), f"{figure.published:.1f}", f"{difference:+.1f}", met, f"{seconds:.1f}"]
+        lines.append([figure.method, figure.cell.dataset, figure.cell.labels, *measured, figure.note])
     header = ["system", "dataset", "labels", "ours", "published", "difference", "met", "seconds", "what differs"]
     left_out = f"\nNot measured yet: {'; '.join(missing)}.\n" if missing else ""
     return _PAGE.format(

@@ -24,7 +24,7 @@ class DccSettings(Settings):
 
     # What the paper leaves open
     features: Literal["raw", "row", "unit"] = Field(
-        "unit", description="Feature rows as given, divided by their sum, or scaled to unit length."
+        "raw", description="Feature rows as given, divided by their sum, or scaled to unit length."
     )
     normalisation: Literal["symmetric", "row", "none"] = Field(
         "row", description="How alpha of Eq. 6 normalises A + I."

@@ -10,14 +10,17 @@ from dccgcn.methods import get_method
 
 
 def render_choices(study: Study, rows: dict[str, Row]) -> str:
-    """Accuracy per cell, and the mean difference to the defaults over all cells."""
-    defaults, *alternatives = study.systems
+    """Accuracy per cell, and the mean difference to the starting point over all cells."""
+    start, *alternatives = study.systems
+    settings = get_method(start.method).settings()
     columns = [f"{cell.dataset}, {cell.labels} ({cell.splits})" for cell in study.cells]
-    lines = [["**the defaults**", *_means(study, rows, defaults), "", ""]]
+    lines = [["**the starting point**", *_means(study, rows, start), "", ""]]
     for system in alternatives:
-        name = ", ".join(f"{option} = {_shown(value)}" for option, value in system.options.items())
-        lines.append([name, *_means(study, rows, system), *_difference(study, rows, system, defaults)])
-    settings = get_method(defaults.method).settings()
+        changed = {option: value for option, value in system.options.items() if start.options.get(option) != value}
+        name = ", ".join(f"{option} = {_shown(value)}" for option, value in changed.items())
+        if settings.changed(system.options) == settings:
+            name = f"**{name}: the defaults**"
+        lines.append([name, *_means(study, rows, system), *_difference(study, rows, system, start)])
     options = sorted({option for system in alternatives for option in system.options})
     meanings = [
         f"- `{option}: {_shown(getattr(settings, option))}` — {type(settings).model_fields[option].description}"
@@ -25,6 +28,7 @@ def render_choices(study: Study, rows: dict[str, Row]) -> str:
     ]
     return _PAGE.format(
         table=markdown_table(["choice", *columns, "mean difference", "95 % interval"], lines),
+        start=", ".join(f"{option} = {_shown(value)}" for option, value in start.options.items()),
         meanings="\n".join(meanings),
         seed=study.first_seed,
         provenance=provenance("dccgcn reproduce choices"),
@@ -35,9 +39,9 @@ def _means(study: Study, rows: dict[str, Row], system: System) -> list[str]:
     return [f"{100 * study.values(rows, system, cell).mean():.1f}" for cell in study.cells]
 
 
-def _difference(study: Study, rows: dict[str, Row], system: System, defaults: System) -> list[str]:
+def _difference(study: Study, rows: dict[str, Row], system: System, start: System) -> list[str]:
     # a cell counts once, however many splits it has, so that one dataset does not decide for all
-    ours, theirs = ([100 * study.values(rows, s, cell).mean() for cell in study.cells] for s in (system, defaults))
+    ours, theirs = ([100 * study.values(rows, s, cell).mean() for cell in study.cells] for s in (system, start))
     difference = paired_difference(ours, theirs)
     return [f"{difference.mean:+.1f}", f"{difference.low:+.1f} to {difference.high:+.1f}"]
 
@@ -49,10 +53,27 @@ def _shown(value: Any) -> str:
 _PAGE = """# What DCC-GCN's paper leaves open, and what was chosen
 
 The paper does not say how several of its steps are meant. Each such choice is a setting. This study changes one at a
-time from the defaults and measures test accuracy in per cent on development splits (seeds from {seed}; the number of
-splits in brackets). The interval of the mean difference is over the columns, each of which counts once.
+time from a starting point (the defaults below, but {start}) and measures test accuracy in per cent on development
+splits (seeds from {seed}; the number of splits in brackets). The interval of the mean difference is over the columns,
+each of which counts once.
 
 {table}
+
+What the table says:
+
+- **Which features a channel reads matters most.** Rows of unit length are better on Cora, rows as given on Flickr and
+  UAI2010, by more; rows divided by their sum fail there. One default for all graphs: as given.
+- **ReLU after both layers**, as Eq. 6 prints it, is better than a linear output.
+- **Influence hardly matters.** Its form, its stabiliser, one or two sets of label distributions, and the graphs that
+  Eq. 9 runs over move the mean by less than a point: with Table 8's weights the label distributions of neighbours
+  become so alike that Eq. 5 is close to zero on every edge.
+- **Eq. 7 has to be normalised.** As the plain sum that is printed, it costs points on every graph.
+- **Calibrating in training** changes little, since Eq. 11 sees labelled nodes only and the channels soon agree on
+  those; afterwards only is the default, as Section 5.1 suggests, and several times faster.
+- **Wider calibration is not better.** The paper sets m = 2. One hop is better on Flickr, where two hops reach more than
+  half of the graph.
+
+The paper's own figure for Cora at 0.5 % is 63.9. No choice here comes near it.
 
 ## The defaults
 

@@ -69,5 +69,6 @@ def read_study(name: str) -> Study:
     if "methods" in content:
         systems = tuple(System(method) for method in content["methods"])
     else:
-        systems = tuple(System(content["method"], options) for options in content["alternatives"])
+        start = content.get("start", {})
+        systems = tuple(System(content["method"], {**start, **options}) for options in content["alternatives"])
     return Study(tuple(Cell(**cell) for cell in content["cells"]), systems, content["first_seed"])

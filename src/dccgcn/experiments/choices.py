@@ -29,6 +29,7 @@ def render_choices(study: Study, rows: dict[str, Row]) -> str:
     return _PAGE.format(
         table=markdown_table(["choice", *columns, "mean difference", "95 % interval"], lines),
         start=", ".join(f"{option} = {_shown(value)}" for option, value in start.options.items()),
+        reading=study.reading,
         meanings="\n".join(meanings),
         seed=study.first_seed,
         provenance=provenance("dccgcn reproduce choices"),
@@ -59,21 +60,7 @@ each of which counts once.
 
 {table}
 
-What the table says:
-
-- **Which features a channel reads matters most.** Rows of unit length are better on Cora, rows as given on Flickr and
-  UAI2010, by more; rows divided by their sum fail there. One default for all graphs: as given.
-- **ReLU after both layers**, as Eq. 6 prints it, is better than a linear output.
-- **Influence hardly matters.** Its form, its stabiliser, one or two sets of label distributions, and the graphs that
-  Eq. 9 runs over move the mean by less than a point: with Table 8's weights the label distributions of neighbours
-  become so alike that Eq. 5 is close to zero on every edge.
-- **Eq. 7 has to be normalised.** As the plain sum that is printed, it costs points on every graph.
-- **Calibrating in training** changes little, since Eq. 11 sees labelled nodes only and the channels soon agree on
-  those; afterwards only is the default, as Section 5.1 suggests, and several times faster.
-- **Wider calibration is not better.** The paper sets m = 2. One hop is better on Flickr, where two hops reach more than
-  half of the graph.
-
-The paper's own figure for Cora at 0.5 % is 63.9. No choice here comes near it.
+{reading}
 
 ## The defaults
 

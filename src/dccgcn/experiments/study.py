@@ -48,6 +48,7 @@ class Study:
     cells: tuple[Cell, ...]
     systems: tuple[System, ...]
     first_seed: int = 0
+    reading: str = ""  # what to take from the table, written by whoever measured it
 
     def job(self, system: System, cell: Cell, nth: int) -> Job:
         seed = self.first_seed + nth
@@ -71,4 +72,5 @@ def read_study(name: str) -> Study:
     else:
         start = content.get("start", {})
         systems = tuple(System(content["method"], {**start, **options}) for options in content["alternatives"])
-    return Study(tuple(Cell(**cell) for cell in content["cells"]), systems, content["first_seed"])
+    cells = tuple(Cell(**cell) for cell in content["cells"])
+    return Study(cells, systems, content["first_seed"], content.get("reading", "").strip())

@@ -11,7 +11,7 @@ from dccgcn.training import Progress
 
 
 class SgcSettings(RegressionSettings):
-    """The settings of its code. The weight decay is the one that its authors tuned by dataset."""
+    """The defaults of its code. Its authors tune the weight decay by dataset, on the validation nodes."""
 
     k: int = count(2, "Number of propagation steps, K.")
 

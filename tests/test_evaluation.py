@@ -276,7 +276,7 @@ def test_summary():
     assert paired.summary([1, 2, 3]) == paired.Summary(2.0, 1.0, 3)
     assert paired.summary([0.5]) == paired.Summary(0.5, None, 1)
     assert str(paired.summary([63.9])) == "63.9"
-    assert str(paired.summary([60.0, 70.0])) == "65 ± 7.1"
+    assert str(paired.summary([60.0, 70.0])) == "65.0 ± 7.1"
 
 
 # what is refused

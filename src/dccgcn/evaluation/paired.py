@@ -19,14 +19,14 @@ class Summary:
     n: int
 
     def __str__(self) -> str:
-        return f"{self.mean:.3g}" if self.std is None else f"{self.mean:.3g} ± {self.std:.2g}"
+        return f"{self.mean:.1f}" if self.std is None else f"{self.mean:.1f} ± {self.std:.1f}"
 
 
 def summary(values: Any) -> Summary:
     """Mean ± standard deviation over splits.
 
     >>> print(summary([63.0, 65.0, 64.0]))
-    64 ± 1
+    64.0 ± 1.0
     """
     (x,) = checks.aligned(values=values)
     return Summary(float(x.mean()), float(x.std(ddof=1)) if len(x) > 1 else None, len(x))

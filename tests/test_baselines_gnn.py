@@ -122,7 +122,8 @@ def test_agnns_layer_is_pygs(graph):
 
 def test_krylov_reads_the_same_from_rows_as_from_the_graph(graph):
     s = krylov.KrylovSettings(blocks=4, hidden=300)
-    network = krylov.Krylov(graph.d, graph.c, s).eval()
+    with seeded(0):
+        network = krylov.Krylov(graph.d, graph.c, s).eval()
     view = topology_view(graph, s.normalisation)
     rows = krylov.krylov_rows(view, graph.features, np.array([5, 2]), s.blocks)
     every = network.classify_all(view, FeatureMatrix.of(graph.features))
@@ -134,20 +135,22 @@ def test_krylov_reads_the_same_from_rows_as_from_the_graph(graph):
 
 def test_grand_drops_whole_nodes_and_scales_the_others(graph, monkeypatch):
     s = grand.GrandSettings(input_dropout=0, drop_node=0.5, samples=40)
-    network = grand.Grand(graph, s)
-    seen = []
-    monkeypatch.setattr(network, "spread", lambda h: seen.append(h) or h)
-    network.samples()
+    with seeded(0):
+        network = grand.Grand(graph, s)
+        seen = []
+        monkeypatch.setattr(network, "spread", lambda h: seen.append(h) or h)
+        network.samples()
     x, _ = dense_inputs(graph, s.features)
-    whole = x.float() @ network.first.weight
-    ratio = (seen[0].view(graph.n, s.samples, s.hidden) / whole[:, None]).detach()  # (n, samples, hidden)
-    torch.testing.assert_close(ratio, ratio[:, :, :1].expand_as(ratio), atol=1e-3, rtol=0)
-    assert set(ratio.round(decimals=3).unique().tolist()) == {0.0, 2.0}
-    assert 0.35 < (ratio == 0).float().mean() < 0.65
+    whole = (x.float() @ network.first.weight)[:, None]  # (n, 1, hidden)
+    found = seen[0].view(graph.n, s.samples, s.hidden)
+    kept = found.abs().sum(2, keepdim=True) > 0
+    torch.testing.assert_close(found, 2 * whole * kept)
+    assert 0.4 < kept.float().mean() < 0.6
 
 
 def test_grand_samples_without_drops_are_its_answers(graph):
-    network = grand.Grand(graph, grand.GrandSettings(**NO_DROPOUT["grand"], samples=3))
+    with seeded(0):
+        network = grand.Grand(graph, grand.GrandSettings(**NO_DROPOUT["grand"], samples=3))
     samples, whole = network.samples(), network()
     for sample in samples:
         torch.testing.assert_close(sample, whole)

@@ -3,7 +3,8 @@
 In each of several samples every feature row is dropped with probability δ (the others divided by 1-δ), then
 X̄ = (1/(K+1)) Σ_{k≤K} S^k X̃ goes through an MLP. The loss is the samples' mean cross-entropy plus
 λ · mean ||p_s - sharpen(p̄)||² over samples s and all nodes, where p̄ is the samples' mean and sharpen raises it to the
-power 1/T. Propagation is linear, so it runs after the product with W0, at the width of the hidden layer.
+power 1/T. Propagation is linear, so it runs after the product with W0, at the width of the hidden layer; the dropout of
+single features, which the released code applies to X̄, therefore comes before it.
 """
 
 import numpy as np

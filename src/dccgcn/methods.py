@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from dccgcn.baselines import gcn
+from dccgcn.baselines import gcn, li2018
 from dccgcn.dcc import method as dcc
 from dccgcn.dcc.settings import DccSettings
 from dccgcn.errors import DccgcnError
@@ -54,6 +54,34 @@ METHODS = {
             dcc.fit,
         ),
         Method("gcn", "Graph convolution on the topology.", "Kipf & Welling, ICLR 2017", gcn.GcnSettings, gcn.fit),
+        Method(
+            "self-training",
+            "GCN, trained again with its most confident answers.",
+            "Li et al., AAAI 2018",
+            li2018.SelfTrainingSettings,
+            li2018.fit_self_training,
+        ),
+        Method(
+            "co-training",
+            "GCN with labels from a random walk.",
+            "Li et al., AAAI 2018",
+            li2018.CoTrainingSettings,
+            li2018.fit_co_training,
+        ),
+        Method(
+            "union",
+            "GCN with what self-training or co-training labels.",
+            "Li et al., AAAI 2018",
+            li2018.CoTrainingSettings,
+            li2018.fit_union,
+        ),
+        Method(
+            "intersection",
+            "GCN with what self-training and co-training label.",
+            "Li et al., AAAI 2018",
+            li2018.CoTrainingSettings,
+            li2018.fit_intersection,
+        ),
     )
 }
 

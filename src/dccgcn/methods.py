@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from dccgcn.baselines import gcn, li2018
+from dccgcn.baselines import gcn, li2018, pseudo_labels
 from dccgcn.dcc import method as dcc
 from dccgcn.dcc.settings import DccSettings
 from dccgcn.errors import DccgcnError
@@ -54,6 +54,13 @@ METHODS = {
             dcc.fit,
         ),
         Method("gcn", "Graph convolution on the topology.", "Kipf & Welling, ICLR 2017", gcn.GcnSettings, gcn.fit),
+        Method(
+            "pseudo-labels",
+            "GCN with 100 nodes that a GCN or DCC-GCN labelled.",
+            "Lee, ICML Workshop 2013",
+            pseudo_labels.PseudoLabelSettings,
+            pseudo_labels.fit,
+        ),
         Method(
             "self-training",
             "GCN, trained again with its most confident answers.",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from dccgcn.baselines import gcn, li2018, pseudo_labels
+from dccgcn.baselines import gcn, li2018, m3s, pseudo_labels
 from dccgcn.dcc import method as dcc
 from dccgcn.dcc.settings import DccSettings
 from dccgcn.errors import DccgcnError
@@ -88,6 +88,13 @@ METHODS = {
             "Li et al., AAAI 2018",
             li2018.CoTrainingSettings,
             li2018.fit_intersection,
+        ),
+        Method(
+            "m3s",
+            "Self-training in stages, checked by clusters.",
+            "Sun, Lin & Zhu, AAAI 2020",
+            m3s.M3sSettings,
+            m3s.fit,
         ),
     )
 }

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from dccgcn.baselines import gcn, li2018, m3s, pseudo_labels
+from dccgcn.baselines import cagcn, gcn, li2018, m3s, pseudo_labels
 from dccgcn.dcc import method as dcc
 from dccgcn.dcc.settings import DccSettings
 from dccgcn.errors import DccgcnError
@@ -95,6 +95,20 @@ METHODS = {
             "Sun, Lin & Zhu, AAAI 2020",
             m3s.M3sSettings,
             m3s.fit,
+        ),
+        Method(
+            "cagcn",
+            "GCN whose confidence a second GCN calibrates.",
+            "Wang et al., NeurIPS 2021",
+            cagcn.CagcnSettings,
+            cagcn.fit,
+        ),
+        Method(
+            "cagcn-st",
+            "Self-training where calibrated confidence is high.",
+            "Wang et al., NeurIPS 2021",
+            cagcn.CagcnStSettings,
+            cagcn.fit_st,
         ),
     )
 }

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from dccgcn.baselines import cagcn, gcn, li2018, m3s, pseudo_labels
+from dccgcn.baselines import cagcn, e_gcn, gcn, li2018, m3s, pseudo_labels
 from dccgcn.dcc import method as dcc
 from dccgcn.dcc.settings import DccSettings
 from dccgcn.errors import DccgcnError
@@ -109,6 +109,13 @@ METHODS = {
             "Wang et al., NeurIPS 2021",
             cagcn.CagcnStSettings,
             cagcn.fit_st,
+        ),
+        Method(
+            "e-gcn",
+            "E-GCN (our reading): GCN and its topology, refined in turn by estimated labels.",
+            "after Qin et al., Applied Intelligence 2021",
+            e_gcn.EGcnSettings,
+            e_gcn.fit,
         ),
     )
 }

@@ -1,5 +1,6 @@
 """GCN (Kipf & Welling, ICLR 2017): Z = S relu(S X W0) W1 with S = D̃^-1/2 (A+I) D̃^-1/2."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -48,27 +49,40 @@ def fit_on(
     seed: int,
     progress: Progress | None = None,
     validation: np.ndarray | None = None,
+    *,
+    labels: np.ndarray | None = None,
+    weights: Callable[[int], Tensor] | None = None,
+    patience: int | None = None,
 ) -> Outcome:
-    """GCN on any graph over the same nodes. It is one channel of Eq. 6 with every influence equal."""
+    """GCN on any graph over the same nodes. It is one channel of Eq. 6 with every influence equal.
+
+    labels: a class for each node in ``train`` where it is not the graph's; a node may stand there twice, with two.
+    weights(epoch): the factor of each node's cross-entropy in the loss; omitted: the mean.
+    patience: the smallest validation loss chooses the epoch, and ends training when it is that many epochs old.
+    """
     s = settings
     with seeded(seed):
         model = Channel(graph.d, s.hidden, graph.c, s.dropout, output_activation=False)
     near = FieldInput.of(graph, s.features, view, train)
-    labels = torch.from_numpy(graph.labels[train])
+    targets = torch.from_numpy(graph.labels[train] if labels is None else labels)
 
     def loss(epoch: int) -> Tensor:
-        return F.cross_entropy(model(near, view.alpha, (seed, epoch, 0)), labels)
+        logits = model(near, view.alpha, (seed, epoch, 0))
+        if weights is None:
+            return F.cross_entropy(logits, targets)
+        return F.cross_entropy(logits, targets, reduction="none") @ weights(epoch)
 
     score = None
     if validation is not None:
         known = torch.from_numpy(graph.labels[validation])
         checked = FieldInput.of(graph, s.features, view, validation)
-        score = validation_score(model, lambda: model(checked, view.alpha), known)
+        accuracy_and_loss = validation_score(model, lambda: model(checked, view.alpha), known)
+        score = accuracy_and_loss if patience is None else lambda: accuracy_and_loss()[1:]
     groups: list[dict[str, Any]] = [
         {"params": [model.theta1], "weight_decay": s.weight_decay},
         {"params": [model.theta2]},
     ]
-    minimise(loss, groups, s.lr, s.epochs, progress, score)
+    minimise(loss, groups, s.lr, s.epochs, progress, score, patience)
     model.eval()
     with torch.no_grad():
         logits = model(FieldInput.of(graph, s.features, view, np.arange(graph.n)), view.alpha)

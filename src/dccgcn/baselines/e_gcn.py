@@ -1,0 +1,93 @@
+"""E-GCN (our reading) of Qin, Zeng, Wu & Tang, Applied Intelligence 2021: the topology refined by estimated labels.
+
+The paper's equations and code are not public, so this is our reading of its abstract, not a reproduction:
+
+1. Train GCN. Soft labels Q are its probabilities, given labels clamped.
+2. An edge's weight becomes w_uv ((1 - a) + a q_u·q_v): q_u·q_v is the probability that both ends have one class.
+3. The most confident nodes are joined to those of them with the most similar soft labels (cosine, each among the k
+   nearest of the other), with weight q_u·q_v.
+4. Train again on the new graph, and repeat.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from pydantic import Field
+
+from dccgcn.baselines import gcn
+from dccgcn.baselines.li2018 import given
+from dccgcn.errors import Finding
+from dccgcn.graph import NodeGraph
+from dccgcn.kernels import Pattern
+from dccgcn.outcome import Outcome
+from dccgcn.settings import count
+from dccgcn.training import Progress
+from dccgcn.views import View, nearest
+from dccgcn.views.view import Normalisation, normalise
+
+OUR_READING = Finding(
+    "note", "our-reading", "E-GCN's equations are not public: this is our reading of it, not a reproduction."
+)
+
+
+class EGcnSettings(gcn.GcnSettings):
+    """GCN's, and those of our reading."""
+
+    rounds: int = count(2, "How often the topology is refined.")
+    agreement: float = Field(
+        0.5, ge=0, le=1, description="Share of an edge's weight that depends on how well the labels of its ends agree."
+    )
+    confident: float = Field(
+        0.5, ge=0, le=1, description="Share of the nodes, the most confident, that new edges may join; 0: no new edges."
+    )
+    k: int = count(3, "Most new edges of a node.")
+
+
+def fit(
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: EGcnSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
+) -> Outcome:
+    """GCN and the refinement of its graph in turn."""
+    s = settings
+    outcome = gcn.fit(graph, train, s, seed, progress, validation)
+    for _ in range(s.rounds):
+        q = outcome.probabilities.copy()
+        q[train] = given(graph, train)[train]
+        adjacency = sp.csr_array(reweighted(graph.adjacency, q, s.agreement) + joined(q, s.confident, s.k))
+        outcome = gcn.fit_on(view_of(adjacency, s.normalisation), graph, train, s, seed, progress, validation)
+    return replace(outcome, findings=(*outcome.findings, OUR_READING))
+
+
+def reweighted(adjacency: sp.csr_array, q: np.ndarray, agreement: float) -> sp.csr_array:
+    """The given edges with weights w_uv ((1 - a) + a q_u·q_v)."""
+    entries = sp.coo_array(adjacency)
+    same = np.einsum("ek,ek->e", q[entries.row], q[entries.col])
+    weights = entries.data * ((1 - agreement) + agreement * same)
+    return sp.csr_array((weights.astype(np.float32), (entries.row, entries.col)), shape=adjacency.shape)
+
+
+def joined(q: np.ndarray, confident: float, k: int) -> sp.csr_array:
+    """New edges between confident nodes that are among each other's k nearest by soft label, weight q_u·q_v."""
+    nodes = np.argsort(-q.max(axis=1), kind="stable")[: int(confident * len(q))]
+    nodes.sort()  # of equally similar nodes the first is taken
+    k = min(k, len(nodes) - 1)
+    if k < 1:
+        return sp.csr_array(2 * (len(q),), dtype=np.float32)
+    found = nearest(q[nodes], k).indices
+    u, v = np.repeat(nodes, k), nodes[found.reshape(-1)]
+    same = np.einsum("ek,ek->e", q[u], q[v])
+    directed = sp.csr_array((same.astype(np.float32), (u, v)), shape=2 * (len(q),))
+    return sp.csr_array(directed.minimum(directed.T))  # mutual: a one-sided rule would make hubs of some nodes
+
+
+def view_of(adjacency: sp.csr_array, how: Normalisation) -> View:
+    """A view of a graph that was made here."""
+    adjacency.sort_indices()
+    matrix = normalise(adjacency, how)
+    return View(adjacency, matrix, Pattern.of(matrix), torch.from_numpy(matrix.data))

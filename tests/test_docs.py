@@ -21,6 +21,12 @@ def test_links_lead_to_files(page):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_the_readme_shows_the_overview_as_it_was_measured():
+    measured = (ROOT / "docs" / "results" / "overview.md").read_text(encoding="utf-8")
+    table = [line for line in measured.splitlines() if line.startswith("|")]
+    assert "\n".join(table) in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
 def test_the_system_of_the_page_on_adding_one_works(cora):
     code = re.search(r"```python\n(.*?)```", (ROOT / "docs" / "adding-a-system.md").read_text(), re.S).group(1)
     page = {}

@@ -17,6 +17,7 @@ from dccgcn.experiments.jobs import Job, execute
 from dccgcn.experiments.overview import render_overview, standings
 from dccgcn.experiments.runner import append, read_store, run_jobs
 from dccgcn.experiments.study import Cell, Study, System, read_study
+from dccgcn.experiments.systems import read_figures, render_systems, system_jobs
 from dccgcn.methods import METHODS
 
 JOB = Job("cora", "rate", 0.005, 1000, "gcn", 1000, {"epochs": 3})
@@ -133,6 +134,19 @@ def test_a_leaderboard_is_sorted_and_paired():
     assert best.difference.mean == pytest.approx(1)
     assert first.difference is None
     assert first.accuracy.mean == pytest.approx(50.1)
+
+
+def test_the_page_on_systems_names_what_is_missing():
+    figures = read_figures()
+    assert {figure.method for figure in figures} <= set(METHODS)
+    first = figures[0]
+    rows = fake_rows(first.study())
+    page = render_systems(figures, rows)
+    lines = [line for line in page.splitlines() if line.startswith("|")]
+    assert len(lines) == 3
+    assert f"| {first.published:.1f} |" in lines[2]
+    assert "Not measured yet: gcn on citeseer, public" in page
+    assert len(system_jobs(figures)) == 10 * len(figures)
 
 
 @pytest.mark.parametrize(("name", "render"), [("choices", render_choices), ("overview", render_overview)])

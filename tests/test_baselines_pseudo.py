@@ -375,6 +375,10 @@ def test_cagcn_on_cora_is_better_calibrated_and_no_less_accurate(cora):
 # E-GCN (our reading)
 
 
+def cosine(p, q):
+    return p @ q / np.sqrt((p @ p) * (q @ q))
+
+
 def test_e_gcns_graph_step_by_step(graph):
     s = quick("e-gcn", dropout=0, rounds=2, agreement=0.6, confident=0.7, k=2)
     pairs = slow.mean_targets([(v, graph.labels[v]) for v in TRAIN])
@@ -390,12 +394,12 @@ def test_e_gcns_graph_step_by_step(graph):
         b = np.zeros_like(a)
         for u in range(graph.n):
             for v in range(graph.n):
-                b[u, v] = a[u, v] * (0.4 + 0.6 * q[u] @ q[v])
+                b[u, v] = a[u, v] * (0.4 + 0.6 * cosine(q[u], q[v]))
         new = 0
         for i, u in enumerate(sure):
             for j in near[i]:
                 if i in near[j]:
-                    b[u, sure[j]] += q[u] @ q[sure[j]]
+                    b[u, sure[j]] += cosine(q[u], q[sure[j]])
                     new += 1
         assert new > 0
         logits = slow.gcn(graph, pairs, s, 0, b)

@@ -3,9 +3,10 @@
 The paper's equations and code are not public, so this is our reading of its abstract, not a reproduction:
 
 1. Train GCN. Soft labels Q are its probabilities, given labels clamped.
-2. An edge's weight becomes w_uv ((1 - a) + a q_u·q_v): q_u·q_v is the probability that both ends have one class.
-3. The most confident nodes are joined to those of them with the most similar soft labels (cosine, each among the k
-   nearest of the other), with weight q_u·q_v.
+2. An edge's weight becomes w_uv ((1 - a) + a cos(q_u, q_v)). The cosine, since q_u·q_v is small wherever GCN is unsure,
+   and the self-loops, of weight 1, would then drown the neighbours.
+3. The most confident nodes are joined to those of them with the most similar soft labels (each among the k nearest of
+   the other), with weight cos(q_u, q_v).
 4. Train again on the new graph, and repeat.
 """
 
@@ -15,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from pydantic import Field
+from sklearn.preprocessing import normalize
 
 from dccgcn.baselines import gcn
 from dccgcn.baselines.li2018 import given
@@ -40,7 +42,7 @@ class EGcnSettings(gcn.GcnSettings):
         0.5, ge=0, le=1, description="Share of an edge's weight that depends on how well the labels of its ends agree."
     )
     confident: float = Field(
-        0.5, ge=0, le=1, description="Share of the nodes, the most confident, that new edges may join; 0: no new edges."
+        0.1, ge=0, le=1, description="Share of the nodes, the most confident, that new edges may join; 0: no new edges."
     )
     k: int = count(3, "Most new edges of a node.")
 
@@ -65,15 +67,14 @@ def fit(
 
 
 def reweighted(adjacency: sp.csr_array, q: np.ndarray, agreement: float) -> sp.csr_array:
-    """The given edges with weights w_uv ((1 - a) + a q_u·q_v)."""
+    """The given edges with weights w_uv ((1 - a) + a cos(q_u, q_v))."""
     entries = sp.coo_array(adjacency)
-    same = np.einsum("ek,ek->e", q[entries.row], q[entries.col])
-    weights = entries.data * ((1 - agreement) + agreement * same)
+    weights = entries.data * ((1 - agreement) + agreement * cosine(q, entries.row, entries.col))
     return sp.csr_array((weights.astype(np.float32), (entries.row, entries.col)), shape=adjacency.shape)
 
 
 def joined(q: np.ndarray, confident: float, k: int) -> sp.csr_array:
-    """New edges between confident nodes that are among each other's k nearest by soft label, weight q_u·q_v."""
+    """New edges between confident nodes that are among each other's k nearest by soft label, weight cos(q_u, q_v)."""
     nodes = np.argsort(-q.max(axis=1), kind="stable")[: int(confident * len(q))]
     nodes.sort()  # of equally similar nodes the first is taken
     k = min(k, len(nodes) - 1)
@@ -81,9 +82,14 @@ def joined(q: np.ndarray, confident: float, k: int) -> sp.csr_array:
         return sp.csr_array(2 * (len(q),), dtype=np.float32)
     found = nearest(q[nodes], k).indices
     u, v = np.repeat(nodes, k), nodes[found.reshape(-1)]
-    same = np.einsum("ek,ek->e", q[u], q[v])
-    directed = sp.csr_array((same.astype(np.float32), (u, v)), shape=2 * (len(q),))
+    directed = sp.csr_array((cosine(q, u, v).astype(np.float32), (u, v)), shape=2 * (len(q),))
     return sp.csr_array(directed.minimum(directed.T))  # mutual: a one-sided rule would make hubs of some nodes
+
+
+def cosine(q: np.ndarray, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """cos(q_u, q_v) of pairs of nodes."""
+    unit = normalize(q)
+    return np.einsum("ek,ek->e", unit[u], unit[v])
 
 
 def view_of(adjacency: sp.csr_array, how: Normalisation) -> View:

@@ -130,7 +130,7 @@ def told(guessed: np.ndarray) -> Finding:
     """How many labels were guessed."""
     nodes = int(guessed.any(axis=1).sum())
     if nodes == 0:
-        return Finding("warning", "nothing-guessed", "No node was sure enough to guess its label: this is plain GCN.")
+        return Finding("warning", "nothing-guessed", "No label was guessed: only the given ones were trained on.")
     return Finding("note", "guessed-labels", f"{nodes} nodes were trained on with guessed labels.")
 
 

@@ -15,33 +15,44 @@ _jit_with_inf = numba.njit(parallel=True, cache=True, nogil=True)  # fastmath wo
 
 
 @_jit
-def spmm(indptr, indices, values, dense, out):  # type: ignore[no-untyped-def]
-    """out = S @ dense, where S has these values."""
+def spmm(indptr, indices, order, values, dense, out):  # type: ignore[no-untyped-def]
+    """out = S @ dense, where entry e of S is values[e], or values[order[e]] if there is an order.
+
+    Four entries at a time, so that a row of out is read and written once for four rows of dense. Entries that
+    dropout made zero cost nothing.
+    """
     width = dense.shape[1]
+    ordered = len(order) > 0
     for i in numba.prange(len(indptr) - 1):
         for j in range(width):
             out[i, j] = 0
+        held = 0
+        a = b = c = indices.dtype.type(0)
+        va = vb = vc = values.dtype.type(0)
         for e in range(indptr[i], indptr[i + 1]):
-            v = values[e]
-            if v != 0:  # dropped entries cost nothing
-                u = indices[e]
+            v = values[order[e]] if ordered else values[e]
+            if v == 0:
+                continue
+            u = indices[e]
+            if held == 0:
+                a, va = u, v
+            elif held == 1:
+                b, vb = u, v
+            elif held == 2:
+                c, vc = u, v
+            else:
                 for j in range(width):
-                    out[i, j] += v * dense[u, j]
-
-
-@_jit
-def spmm_ordered(indptr, indices, order, values, dense, out):  # type: ignore[no-untyped-def]
-    """The same with values[order]: a product with the transpose, without building its values."""
-    width = dense.shape[1]
-    for i in numba.prange(len(indptr) - 1):
-        for j in range(width):
-            out[i, j] = 0
-        for e in range(indptr[i], indptr[i + 1]):
-            v = values[order[e]]
-            if v != 0:
-                u = indices[e]
-                for j in range(width):
-                    out[i, j] += v * dense[u, j]
+                    out[i, j] += va * dense[a, j] + vb * dense[b, j] + vc * dense[c, j] + v * dense[u, j]
+            held = (held + 1) % 4
+        if held > 0:
+            for j in range(width):
+                out[i, j] += va * dense[a, j]
+        if held > 1:
+            for j in range(width):
+                out[i, j] += vb * dense[b, j]
+        if held > 2:
+            for j in range(width):
+                out[i, j] += vc * dense[c, j]
 
 
 @_jit

@@ -11,6 +11,8 @@ from dccgcn.kernels import compiled, fallback
 from dccgcn.kernels.pattern import Pattern
 from dccgcn.kernels.random import bits_torch, threshold
 
+_NO_ORDER = np.empty(0, np.int32)
+
 
 def spmm(pattern: Pattern, values: Tensor, dense: Tensor) -> Tensor:
     """S @ dense with gradients for the values of S and for dense.
@@ -61,7 +63,7 @@ class _Spmm(torch.autograd.Function):
         if p.backend == "torch":
             return fallback.spmm(p, values, dense)
         out = torch.empty(p.shape[0], dense.shape[1], dtype=dense.dtype)
-        compiled.spmm(_np(p.indptr), _np(p.indices), _np(values), _np(dense), _np(out))
+        compiled.spmm(_np(p.indptr), _np(p.indices), _NO_ORDER, _np(values), _np(dense), _np(out))
         return out
 
     @staticmethod
@@ -81,9 +83,7 @@ class _Spmm(torch.autograd.Function):
                 by_dense = fallback.spmm_transposed(p, values, grad)
             else:
                 by_dense = torch.empty(p.shape[1], grad.shape[1], dtype=grad.dtype)
-                compiled.spmm_ordered(
-                    _np(p.t_indptr), _np(p.t_indices), _np(p.t_order), _np(values), _np(grad), _np(by_dense)
-                )
+                compiled.spmm(_np(p.t_indptr), _np(p.t_indices), _np(p.t_order), _np(values), _np(grad), _np(by_dense))
         return None, by_values, by_dense
 
 

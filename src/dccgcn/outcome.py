@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy.sparse as sp
 
 from dccgcn.errors import Finding
 
@@ -17,6 +18,10 @@ class Outcome:
     before: np.ndarray | None = None  # (n, c) probabilities without calibration
     repaired: np.ndarray | None = None  # (n,) bool: rebuilt from high-confidence neighbours
     embeddings: dict[str, np.ndarray] = field(default_factory=dict)  # (n, width) each, for pictures
+    trust: np.ndarray | None = None  # (n,) between 0 and 1: how likely the answer is right
+    channel_weights: dict[str, float] = field(default_factory=dict)  # how far each channel was trusted; they sum to 1
+    support: sp.csr_array | None = None  # (n, n): from which neighbours, and how much, an answer was rebuilt
+    model: dict[str, np.ndarray] = field(default_factory=dict)  # what the method needs to answer for new nodes
     findings: tuple[Finding, ...] = ()  # what was odd about this run
 
     @property

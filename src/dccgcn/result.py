@@ -88,6 +88,8 @@ class Result:
             "prediction": names[outcome.prediction],
             "probability": outcome.probabilities.max(axis=1),
         }
+        if outcome.trust is not None:
+            columns["trust"] = outcome.trust
         if outcome.agree is not None:
             columns["confidence_set"] = np.where(outcome.agree, "high", "low")
         if outcome.repaired is not None:

@@ -46,6 +46,10 @@ from dccgcn.training import Progress
 # labels of the validation nodes, where there are any, choose the epoch; without, the last epoch counts.
 Fit = Callable[[NodeGraph, np.ndarray, Any, int, Progress | None, np.ndarray | None], Outcome]
 
+# extend(model, graph, settings) → Outcome. Answers for a graph that has grown, without training: the nodes that were
+# there at training come first, in their order, and model is what fit left in Outcome.model.
+Extend = Callable[[Mapping[str, np.ndarray], NodeGraph, Any], Outcome]
+
 
 @dataclass(frozen=True)
 class Method:
@@ -56,6 +60,7 @@ class Method:
     reference: str
     settings: type[Settings]
     fit: Fit
+    extend: Extend | None = None
 
     def published_settings(self, dataset: str, options: Mapping[str, Any] | None = None) -> Settings:
         """The settings published for a dataset (where there are any), with some options changed.

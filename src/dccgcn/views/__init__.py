@@ -3,7 +3,7 @@
 from dccgcn.views.field import Field, FieldInput, receptive_field
 from dccgcn.views.hops import hop_blocks, hops
 from dccgcn.views.knn import Neighbours, nearest
-from dccgcn.views.scaling import Scaling, scaled
+from dccgcn.views.scaling import Scaling, scaled, weighted
 from dccgcn.views.view import Normalisation, View, feature_view, topology_view
 
 __all__ = [
@@ -20,4 +20,5 @@ __all__ = [
     "receptive_field",
     "scaled",
     "topology_view",
+    "weighted",
 ]

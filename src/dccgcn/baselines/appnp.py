@@ -72,7 +72,7 @@ def fit(
         {"params": [network.second]},
     ]
     logits = fit_network(network, graph, train, groups, s.lr, s.epochs, seed, progress, validation, s.patience)
-    return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})
+    return Outcome(logits.softmax(1).cpu().numpy(), embeddings={"output": logits.cpu().numpy()})
 
 
 METHOD = Method(

@@ -56,7 +56,7 @@ def fit(
     with seeded(seed):
         model = ConfGcn(graph.n, graph.d, graph.c, view, s)
     near = FieldInput.of(graph, s.features, view, train)
-    nodes, labels = torch.tensor(train), torch.from_numpy(graph.labels[train])
+    nodes, labels = torch.tensor(train), torch.as_tensor(graph.labels[train])
 
     def loss(epoch: int) -> Tensor:
         d, logits = model(near, (seed, epoch))
@@ -69,12 +69,12 @@ def fit(
     score = None
     if validation is not None:
         checked = FieldInput.of(graph, s.features, view, validation)
-        score = validation_score(model, lambda: model(checked)[1], torch.from_numpy(graph.labels[validation]))
+        score = validation_score(model, lambda: model(checked)[1], torch.as_tensor(graph.labels[validation]))
     minimise(loss, [{"params": list(model.parameters())}], s.lr, s.epochs, progress, score)
     model.eval()
     with torch.no_grad():
         logits = model(FieldInput.of(graph, s.features, view, np.arange(graph.n)))[1]
-    return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})
+    return Outcome(logits.softmax(1).cpu().numpy(), embeddings={"output": logits.cpu().numpy()})
 
 
 class ConfGcn(nn.Module):

@@ -65,7 +65,7 @@ def fit(
         network = Dagnn(graph, s)
     groups = [{"params": list(network.parameters()), "weight_decay": s.weight_decay}]
     logits = fit_network(network, graph, train, groups, s.lr, s.epochs, seed, progress, validation, s.patience)
-    return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})
+    return Outcome(logits.softmax(1).cpu().numpy(), embeddings={"output": logits.cpu().numpy()})
 
 
 METHOD = Method(

@@ -65,7 +65,7 @@ def fit_on(
     with seeded(seed):
         model = Channel(graph.d, s.hidden, graph.c, s.dropout, output_activation=False)
     near = FieldInput.of(graph, s.features, view, train)
-    targets = torch.from_numpy(graph.labels[train] if labels is None else labels)
+    targets = torch.as_tensor(graph.labels[train] if labels is None else labels)
 
     def loss(epoch: int) -> Tensor:
         logits = model(near, view.alpha, (seed, epoch, 0))
@@ -75,7 +75,7 @@ def fit_on(
 
     score = None
     if validation is not None:
-        known = torch.from_numpy(graph.labels[validation])
+        known = torch.as_tensor(graph.labels[validation])
         checked = FieldInput.of(graph, s.features, view, validation)
         accuracy_and_loss = validation_score(model, lambda: model(checked, view.alpha), known)
         score = accuracy_and_loss if patience is None else lambda: accuracy_and_loss()[1:]
@@ -87,7 +87,7 @@ def fit_on(
     model.eval()
     with torch.no_grad():
         logits = model(FieldInput.of(graph, s.features, view, np.arange(graph.n)), view.alpha)
-    return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})
+    return Outcome(logits.softmax(1).cpu().numpy(), embeddings={"output": logits.cpu().numpy()})
 
 
 METHOD = Method(

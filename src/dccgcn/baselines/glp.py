@@ -80,7 +80,7 @@ def fit(
     train_on_rows(network, features, graph, train, s.lr, s.epochs, s.weight_decay, progress, validation)
     with torch.no_grad():
         logits = features.times(network.w0).relu() @ network.w1
-    return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})
+    return Outcome(logits.softmax(1).cpu().numpy(), embeddings={"output": logits.cpu().numpy()})
 
 
 def strength(settings: GlpSettings, labels_per_class: float) -> tuple[int, float]:

@@ -96,7 +96,7 @@ def fit(
     s = settings
     with seeded(seed):
         network = Grand(graph, s)
-    nodes, labels = torch.tensor(train), torch.from_numpy(graph.labels[train])
+    nodes, labels = torch.tensor(train), torch.as_tensor(graph.labels[train])
 
     def loss(epoch: int) -> Tensor:
         logits = network.samples()
@@ -106,14 +106,14 @@ def fit(
     score = None
     if validation is not None:
         checked = torch.tensor(validation)
-        score = validation_score(network, lambda: network()[checked], torch.from_numpy(graph.labels[validation]))
+        score = validation_score(network, lambda: network()[checked], torch.as_tensor(graph.labels[validation]))
     groups = [{"params": list(network.parameters()), "weight_decay": s.weight_decay}]
     with seeded(seed):
         minimise(loss, groups, s.lr, s.epochs, progress, score, s.patience)
     network.eval()
     with torch.no_grad():
         logits = network()
-    return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})
+    return Outcome(logits.softmax(1).cpu().numpy(), embeddings={"output": logits.cpu().numpy()})
 
 
 METHOD = Method(

@@ -44,7 +44,7 @@ def krylov_rows(view: View, x: sp.csr_array | np.ndarray, nodes: np.ndarray, blo
         block = power @ x
         rows.append(block.toarray() if sp.issparse(block) else block)
         power = power @ view.matrix
-    return torch.from_numpy(np.concatenate(rows, axis=1, dtype=np.float32))
+    return torch.as_tensor(np.concatenate(rows, axis=1, dtype=np.float32))
 
 
 class Krylov(nn.Module):
@@ -88,7 +88,7 @@ def fit(
     view, x = topology_view(graph, s.normalisation), scaled(graph.features, s.features)
     with seeded(seed):
         network = Krylov(graph.d, graph.c, s)
-    rows, labels = krylov_rows(view, x, train, s.blocks), torch.from_numpy(graph.labels[train])
+    rows, labels = krylov_rows(view, x, train, s.blocks), torch.as_tensor(graph.labels[train])
 
     def loss(epoch: int) -> Tensor:
         return F.cross_entropy(network(rows), labels)
@@ -96,12 +96,12 @@ def fit(
     score = None
     if validation is not None:
         checked = krylov_rows(view, x, validation, s.blocks)
-        score = validation_score(network, lambda: network(checked), torch.from_numpy(graph.labels[validation]))
+        score = validation_score(network, lambda: network(checked), torch.as_tensor(graph.labels[validation]))
     groups = [{"params": list(network.parameters()), "weight_decay": s.weight_decay}]
     with seeded(seed):
         minimise(loss, groups, s.lr, s.epochs, progress, score, s.patience)
     logits = network.classify_all(view, FeatureMatrix.of(x))
-    return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})
+    return Outcome(logits.softmax(1).cpu().numpy(), embeddings={"output": logits.cpu().numpy()})
 
 
 METHOD = Method(

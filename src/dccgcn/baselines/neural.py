@@ -29,7 +29,7 @@ def fit_network(
 
     extra_loss(logits, epoch) is added to the cross-entropy.
     """
-    nodes, labels = torch.tensor(train), torch.from_numpy(graph.labels[train])
+    nodes, labels = torch.tensor(train), torch.as_tensor(graph.labels[train])
 
     def loss(epoch: int) -> Tensor:
         logits = network()
@@ -39,7 +39,7 @@ def fit_network(
     score = None
     if validation is not None:
         checked = torch.tensor(validation)
-        score = validation_score(network, lambda: network()[checked], torch.from_numpy(graph.labels[validation]))
+        score = validation_score(network, lambda: network()[checked], torch.as_tensor(graph.labels[validation]))
     with seeded(seed):
         minimise(loss, groups, lr, epochs, progress, score, patience)
     network.eval()

@@ -43,4 +43,4 @@ def fit_regression(
         linear = Regression(graph.d, graph.c)
     train_on_rows(linear, features, graph, train, s.lr, s.epochs, s.weight_decay, progress, validation)
     logits = features.times(linear.weight.detach().T.contiguous()) + linear.bias.detach()
-    return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})
+    return Outcome(logits.softmax(1).cpu().numpy(), embeddings={"output": logits.cpu().numpy()})

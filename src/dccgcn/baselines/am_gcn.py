@@ -24,7 +24,7 @@ from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count, rate, share, weight
 from dccgcn.training import Progress, minimise, seeded, validation_score
-from dccgcn.views import Scaling, View, feature_view, nearest, scaled, topology_view
+from dccgcn.views import Scaling, View, feature_view, nearest, scaled, scaling, topology_view
 
 
 class AmGcnSettings(Settings):
@@ -45,7 +45,7 @@ class AmGcnSettings(Settings):
     epochs: int = count(25, "Training epochs; the released code reports the one that is best on the test nodes.")
     beta: float = weight(5.5e-3, "Weight of the independence of specific and common embeddings.")
     theta: float = weight(1e-3, "Weight of the agreement of the two common embeddings.")
-    features: Scaling = Field("raw", description="Feature rows as given, divided by their sum, or of unit length.")
+    features: Scaling = scaling("raw")
 
 
 def fit(

@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
+from dccgcn.baselines.neural import answer
 from dccgcn.dcc import objective
 from dccgcn.dcc.influence import distance, influence
 from dccgcn.graph import NodeGraph
@@ -22,7 +23,7 @@ from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count, rate, share, weight
 from dccgcn.training import Progress, minimise, seeded, validation_score
-from dccgcn.views import FieldInput, Scaling, View, topology_view
+from dccgcn.views import FieldInput, Scaling, View, scaling, topology_view
 
 
 class ConfGcnSettings(Settings):
@@ -33,7 +34,7 @@ class ConfGcnSettings(Settings):
     lr: float = rate(0.01, "Learning rate of Adam.")
     l2: float = weight(0.01, "Weight of the penalty on all parameters, l2/2 (l2/2 |w|²)² for each.")
     epochs: int = count(250, "Training epochs.")
-    features: Scaling = Field("row", description="Feature rows as given, divided by their sum, or of unit length.")
+    features: Scaling = scaling("row")
     activation: bool = Field(False, description="ReLU between the layers, as in the paper; the released code has none.")
     bias: float = rate(1.0, "Stabiliser of 1/d, which is infinite on every self-loop.")
     gamma: float = rate(0.1, "Certainty of the given labels, added to s.")
@@ -74,7 +75,7 @@ def fit(
     model.eval()
     with torch.no_grad():
         logits = model(FieldInput.of(graph, s.features, view, np.arange(graph.n)))[1]
-    return Outcome(logits.softmax(1).cpu().numpy(), embeddings={"output": logits.cpu().numpy()})
+    return answer(logits)
 
 
 class ConfGcn(nn.Module):

@@ -22,7 +22,7 @@ from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count, rate, share, weight
 from dccgcn.training import Progress, minimise, seeded, validation_score
-from dccgcn.views import Scaling, scaled, topology_view
+from dccgcn.views import Scaling, scaled, scaling, topology_view
 
 _OPTIMISERS = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
 
@@ -36,7 +36,7 @@ class DgcnSettings(Settings):
     lr: float = rate(0.05, "Learning rate.")
     weight_decay: float = weight(0.0, "L2 penalty on both layers.")
     epochs: int = count(300, "Training epochs.")
-    features: Scaling = Field("raw", description="Feature rows as given, divided by their sum, or of unit length.")
+    features: Scaling = scaling("raw")
     supervised: Literal["squared", "cross-entropy"] = Field(
         "squared",
         description="Loss of the labelled nodes: their probabilities' squared errors summed, or cross-entropy.",

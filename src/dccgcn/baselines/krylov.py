@@ -11,18 +11,19 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
+from dccgcn.baselines.neural import NetworkSettings, answer
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import FeatureMatrix, spmm
 from dccgcn.method import Method
 from dccgcn.outcome import Outcome
-from dccgcn.settings import Settings, count, rate, share, weight
+from dccgcn.settings import count, rate, share, weight
 from dccgcn.training import Progress, minimise, seeded, validation_score
-from dccgcn.views import Normalisation, Scaling, View, scaled, topology_view
+from dccgcn.views import Normalisation, View, scaled, topology_view
 
 _UNITS = 256  # hidden units at a time where all nodes are classified, to bound memory
 
 
-class KrylovSettings(Settings):
+class KrylovSettings(NetworkSettings):
     """The paper searched settings for each dataset and label rate; these are its row for Cora, 0.5 %, no validation."""
 
     hidden: int = count(128, "Width of the hidden layer.")
@@ -31,8 +32,6 @@ class KrylovSettings(Settings):
     lr: float = rate(3.3e-3, "Learning rate of Adam.")
     weight_decay: float = weight(1e-4, "L2 penalty on all parameters.")
     epochs: int = count(200, "Training epochs, at most.")
-    patience: int = count(100, "With validation nodes, stop after so many epochs without a better one.")
-    features: Scaling = Field("row", description="Feature rows as given, divided by their sum, or of unit length.")
     normalisation: Normalisation = Field("row", description="How A + I is normalised.")
 
 
@@ -101,7 +100,7 @@ def fit(
     with seeded(seed):
         minimise(loss, groups, s.lr, s.epochs, progress, score, s.patience)
     logits = network.classify_all(view, FeatureMatrix.of(x))
-    return Outcome(logits.softmax(1).cpu().numpy(), embeddings={"output": logits.cpu().numpy()})
+    return answer(logits)
 
 
 METHOD = Method(

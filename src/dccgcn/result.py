@@ -13,6 +13,7 @@ import pandas as pd
 import torch
 
 from dccgcn.dcc import theory
+from dccgcn.device import computing_on
 from dccgcn.errors import Finding
 from dccgcn.evaluation import metrics
 from dccgcn.graph import NodeGraph
@@ -48,6 +49,7 @@ class Result:
     findings: tuple[Finding, ...]  # what was odd about graph, split and run
     seconds: float  # of the method, views included if they were not built before
     threads: int
+    device: str = "cpu"
 
     def summary(self) -> dict[str, Any]:
         """All but the answers, as plain values."""
@@ -68,6 +70,7 @@ class Result:
             "repaired": self.repaired,
             "seconds": round(self.seconds, 3),
             "threads": self.threads,
+            "device": self.device,
             "split": split,
             "settings": self.settings.model_dump(),
             "theory": [vars(row) for row in self.theory],
@@ -116,11 +119,13 @@ def run(
     settings: Settings | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    device: str = "cpu",
 ) -> Result:
     """Fit a method on a split and measure its answers on the split's test nodes.
 
     Without a split every labelled node trains, and nothing is measured: the way to classify a graph of one's own.
     Without settings, those published for a graph of this name are used, else the method's defaults.
+    The device is torch's name of it, such as "cuda"; what a method solves in NumPy and SciPy stays on the CPU.
     """
     method = get_method(method) if isinstance(method, str) else method
     settings = method.published_settings(graph.name) if settings is None else settings
@@ -128,9 +133,10 @@ def run(
     split.check(graph)
     odd = [*graph.findings, *split.findings, *check_training(graph, split.train)]
     start = perf_counter()
-    outcome = _fit_seen_classes(graph, split, method, settings, seed, progress)
+    with computing_on(device):
+        outcome = _fit_seen_classes(graph, split, method, settings, seed, progress)
     seconds = perf_counter() - start
-    return _measured(graph, split, method.name, settings, seed, outcome, tuple(odd), seconds)
+    return replace(_measured(graph, split, method.name, settings, seed, outcome, tuple(odd), seconds), device=device)
 
 
 def _fit_seen_classes(

@@ -34,6 +34,7 @@ def fit(
     baseline: Annotated[str | None, typer.Option(help="Run this method on the same split too, for comparison.")] = None,
     theory: Annotated[bool, typer.Option("--theory", help="Show the paper's theorems against this run.")] = False,
     threads: Annotated[int | None, typer.Option(help="Threads to use; default: one per core.", min=1)] = None,
+    device: Annotated[str, typer.Option(help="Where networks train, such as cuda; default: the CPU.")] = "cpu",
     data: Annotated[
         Path | None, typer.Option(help="Folder of the data files; default: $DCCGCN_DATA or a cache.")
     ] = None,
@@ -69,11 +70,11 @@ def fit(
     dataset = datasets.load(name, data)
     drawn = choose_split(dataset, labels_per_class, label_rate, split, seed, small_classes)
     with progress_bar(method) as progress:
-        result = run(dataset.graph, drawn, chosen, configured, seed, progress)
+        result = run(dataset.graph, drawn, chosen, configured, seed, progress, device)
     compared = None
     if other:
         with progress_bar(other.name) as progress:
-            compared = run(dataset.graph, drawn, other, other.published_settings(name), seed, progress)
+            compared = run(dataset.graph, drawn, other, other.published_settings(name), seed, progress, device)
     if out:
         result.save(out)
     if json:

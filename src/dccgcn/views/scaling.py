@@ -4,9 +4,15 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
+from pydantic import Field
 from sklearn.preprocessing import normalize
 
 Scaling = Literal["raw", "row", "unit"]
+
+
+def scaling(default: Scaling) -> Any:
+    """The option of every method that reads features."""
+    return Field(default, description="Feature rows as given, divided by their sum, or of unit length.")
 
 
 def scaled(features: Any, how: Scaling) -> Any:

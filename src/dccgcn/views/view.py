@@ -28,6 +28,12 @@ class View:
     alpha: Tensor  # (entries,) the values of Â
     findings: tuple[Finding, ...] = ()
 
+    @classmethod
+    def of(cls, adjacency: sp.csr_array, how: Normalisation, findings: tuple[Finding, ...] = ()) -> "View":
+        """The view of any graph, on torch's default device."""
+        matrix = normalise(adjacency, how)
+        return cls(adjacency, matrix, Pattern.of(matrix), torch.as_tensor(matrix.data), findings)
+
 
 def normalise(adjacency: sp.csr_array, how: Normalisation) -> sp.csr_array:
     """Â: D̃^-1/2 (A+I) D̃^-1/2, or D̃^-1 (A+I), or A+I itself."""
@@ -46,7 +52,7 @@ def normalise(adjacency: sp.csr_array, how: Normalisation) -> sp.csr_array:
 
 def topology_view(graph: NodeGraph, how: Normalisation) -> View:
     """The first channel's graph G = (A, X)."""
-    return graph.derive(("topology", how), lambda: _view(graph.adjacency, how, ()))
+    return graph.derive(("topology", how, torch.get_default_device()), lambda: View.of(graph.adjacency, how))
 
 
 def feature_view(
@@ -66,9 +72,9 @@ def feature_view(
         adjacency, findings = graph.derive(
             ("knn", k, weighing), lambda: _feature_adjacency(graph, k, progress, weights)
         )
-        return _view(adjacency, how, findings)
+        return View.of(adjacency, how, findings)
 
-    return graph.derive(("feature", k, how, weighing), build)
+    return graph.derive(("feature", k, how, weighing, torch.get_default_device()), build)
 
 
 def _feature_adjacency(
@@ -98,8 +104,3 @@ def _feature_adjacency(
             )
         )
     return adjacency, tuple(findings)
-
-
-def _view(adjacency: sp.csr_array, how: Normalisation, findings: tuple[Finding, ...]) -> View:
-    matrix = normalise(adjacency, how)
-    return View(adjacency, matrix, Pattern.of(matrix), torch.from_numpy(matrix.data), findings)

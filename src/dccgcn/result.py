@@ -17,6 +17,8 @@ from dccgcn.errors import Finding
 from dccgcn.evaluation import metrics
 from dccgcn.graph import NodeGraph
 from dccgcn.io.files import write_atomically
+from dccgcn.io.lock import locked
+from dccgcn.io.write import csv_text
 from dccgcn.methods import Method, get_method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings
@@ -102,11 +104,14 @@ class Result:
 
     def save(self, folder: Path) -> None:
         """Write predictions.csv, result.json, settings.yaml and split.json, each whole or not at all."""
-        write_atomically(folder / "predictions.csv", self.to_frame().to_csv(index=False, float_format="%.6f"))
-        write_atomically(folder / "settings.yaml", f"# {self.method} on {self.graph.name}\n" + self.settings.to_yaml())
-        self.split.save(folder / "split.json")
-        # last, since a folder with a result is a finished one
-        write_atomically(folder / "result.json", json.dumps(self.summary(), indent=2) + "\n")
+        with locked(folder):
+            # the first to go and the last to come, since a folder with a result is a finished one
+            (folder / "result.json").unlink(missing_ok=True)
+            write_atomically(folder / "predictions.csv", csv_text(self.to_frame(), float_format="%.6f"))
+            title = f"# {self.method} on {self.graph.name!r}\n"
+            write_atomically(folder / "settings.yaml", title + self.settings.to_yaml())
+            self.split.save(folder / "split.json")
+            write_atomically(folder / "result.json", json.dumps(self.summary(), indent=2) + "\n")
 
 
 def run(

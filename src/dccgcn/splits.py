@@ -163,6 +163,17 @@ def by_rate(graph: NodeGraph, rate: float, seed: int) -> Split:
     return _draw(graph, f"rate-{rate:g}", seed, take, findings)
 
 
+def hold_out(graph: NodeGraph, share: float, seed: int) -> Split:
+    """This share of every class's labels is tested, at least one where a class can spare it; the others train."""
+    if not 0 < share < 1:
+        raise SplitError(f"The share to hold out is {share}.", "It is a share of the labels: above 0 and below 1.")
+    size = _class_sizes(graph)
+    tested = np.minimum(np.maximum((share * size + 0.5).astype(np.int64), 1), np.maximum(size - 1, 0))
+    if tested.sum() == 0:
+        raise SplitError("No class has a label to spare for the test.", "Hold out nothing, or label more nodes.")
+    return _draw(graph, f"hold-out-{share:g}", seed, size - tested, ())
+
+
 def check_training(graph: NodeGraph, train: Any) -> list[Finding]:
     """What cannot be learnt from these training nodes: an error if nothing can, else findings."""
     train = np.asarray(train, dtype=np.int64)

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import torch
 
+from dccgcn.cost import check_memory
 from dccgcn.dcc import theory
 from dccgcn.errors import Finding
 from dccgcn.evaluation import metrics
@@ -131,7 +132,7 @@ def run(
     settings = method.published_settings(graph.name) if settings is None else settings
     split = published(graph, "all-labels", graph.labelled, [], []) if split is None else split
     split.check(graph)
-    odd = [*graph.findings, *split.findings, *check_training(graph, split.train)]
+    odd = [*graph.findings, *split.findings, *check_training(graph, split.train), *check_memory(graph, settings)]
     start = perf_counter()
     outcome = _fit_seen_classes(graph, split, method, settings, seed, progress)
     seconds = perf_counter() - start

@@ -148,7 +148,7 @@ def _text(text: str, path: Path) -> Table:
     if ragged:
         counted = ", ".join(f"line {line} ({cells})" for line, cells in ragged[:5])
         raise DataFileError(
-            f"{len(ragged)} lines of {path} have not {width} cells, as the header has: {counted}.",
+            f"{len(ragged)} lines of {path} do not have the {width} cells of its header: {counted}.",
             "Mend them; a cell that holds the delimiter stands in quotes.",
         )
     cells = np.array(rows, dtype=object).reshape(len(rows), width)

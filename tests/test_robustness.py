@@ -169,7 +169,7 @@ def test_row_37_the_estimate_grows_with_what_costs():
 def test_row_37_a_table_too_large_is_refused_before_it_is_parsed(tmp_path, monkeypatch):
     monkeypatch.setattr(memory, "memory", lambda: (1e3, 2e3))
     (tmp_path / "nodes.csv").write_text("id,f\n" + "a,1\n" * 100)
-    with pytest.raises(GraphError, match=r"would need about 0 MB|sparse"):
+    with pytest.raises(GraphError, match=r"would need about .* sparse matrix"):
         read_tables(tmp_path / "nodes.csv", tmp_path / "nodes.csv")
 
 

@@ -137,10 +137,11 @@ def _homophily(graph: NodeGraph) -> Iterator[Complaint]:
         f"{graph.homophily:.0%} of the {known} edges between labelled nodes join two of one class "
         f"(95 % interval {low:.0%} to {high:.0%}; by chance {chance:.0%})."
     )
-    if low > chance and high >= 0.5:
+    little = chance + (1 - chance) / 3
+    if low > chance and high >= little:
         meaning = "Neighbours tend to share their class, as methods on graphs assume."
         yield Complaint("note", "homophily", text, meaning, graph.n)
-    elif high < max(2 * chance, 0.5):
+    elif high < little:
         meaning = "Neighbours tell little of a node's class: the edges may mislead, and features weigh more."
         yield Complaint("warning", "homophily", text, meaning, graph.n)
     else:

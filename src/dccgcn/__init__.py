@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from dccgcn.datasets import load
     from dccgcn.errors import DccgcnError, Finding
+    from dccgcn.estimator import NodeClassifier
     from dccgcn.graph import NodeGraph
     from dccgcn.outcome import Outcome
     from dccgcn.result import Result, run
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _HOME = {
     "DccgcnError": "errors",
     "Finding": "errors",
+    "NodeClassifier": "estimator",
     "NodeGraph": "graph",
     "Outcome": "outcome",
     "Result": "result",
@@ -34,6 +36,7 @@ _HOME = {
 __all__ = [
     "DccgcnError",
     "Finding",
+    "NodeClassifier",
     "NodeGraph",
     "Outcome",
     "Result",

@@ -109,9 +109,14 @@ METHODS = {
             lp.SeriesSettings,
             lp.fit_series,
         ),
-        Method("sgc", "Softmax regression on S^K X.", "Wu et al., ICML 2019", sgc.SgcSettings, sgc.fit),
+        Method("sgc", "Softmax regression on S^K X.", "Wu et al., ICML 2019", sgc.SgcSettings, sgc.fit, sgc.extend),
         Method(
-            "ssgc", "Softmax regression on the mean of S^k X.", "Zhu & Koniusz, ICLR 2021", ssgc.SsgcSettings, ssgc.fit
+            "ssgc",
+            "Softmax regression on the mean of S^k X.",
+            "Zhu & Koniusz, ICLR 2021",
+            ssgc.SsgcSettings,
+            ssgc.fit,
+            ssgc.extend,
         ),
         Method("glp", "A perceptron on low-pass features.", "Li et al., CVPR 2019", glp.GlpSettings, glp.fit),
         Method(

@@ -141,19 +141,22 @@ def _fit_seen_classes(
     known = graph if len(seen) == graph.c else graph.with_classes(seen)
     validation = split.validation[known.labels[split.validation] >= 0]
     outcome = method.fit(known, split.train, settings, seed, progress, validation if len(validation) else None)
-    if known is graph:
-        return outcome
+    return outcome if known is graph else widened(outcome, seen, graph.c)
 
-    def widened(probabilities: np.ndarray) -> np.ndarray:
-        wide = np.zeros((graph.n, graph.c), dtype=probabilities.dtype)
-        wide[:, seen] = probabilities
-        return wide
+
+def widened(outcome: Outcome, seen: np.ndarray, c: int) -> Outcome:
+    """The outcome with a column for each of c classes, of which the method saw some."""
+
+    def wide(probabilities: np.ndarray) -> np.ndarray:
+        all_classes = np.zeros((len(probabilities), c), dtype=probabilities.dtype)
+        all_classes[:, seen] = probabilities
+        return all_classes
 
     return replace(
         outcome,
-        probabilities=widened(outcome.probabilities),
-        before=None if outcome.before is None else widened(outcome.before),
-        channels={name: widened(p) for name, p in outcome.channels.items()},
+        probabilities=wide(outcome.probabilities),
+        before=None if outcome.before is None else wide(outcome.before),
+        channels={name: wide(p) for name, p in outcome.channels.items()},
     )
 
 

@@ -30,6 +30,7 @@ class NodeGraph:
     unlabelled : further label values that mean unlabelled.
     impute : "error" refuses NaN and infinite features, "zero" and "mean" replace them.
     featureless : accept features that are the same for all nodes, as where only the edges are known.
+    findings : what was already odd about the tables or files that the graph was read from.
 
     Attributes
     ----------
@@ -53,15 +54,16 @@ class NodeGraph:
         impute: Literal["error", "zero", "mean"] = "error",
         featureless: bool = False,
         name: str = "graph",
+        findings: Sequence[Finding] = (),
     ) -> None:
-        findings: list[Finding] = []
+        found: list[Finding] = list(findings)
         self.name = name
         n = checks.row_count(features)
         self.ids: np.ndarray = checks.ids(ids, n)
-        self.features: Features = checks.features(features, self.ids, impute, featureless, findings)
-        self.edges, self.weights = checks.edges(edges, edge_weights, self.ids, findings)
+        self.features: Features = checks.features(features, self.ids, impute, featureless, found)
+        self.edges, self.weights = checks.edges(edges, edge_weights, self.ids, found)
         self.labels, self.classes = checks.labels(labels, classes, unlabelled, n)
-        self.findings = tuple(findings)
+        self.findings = tuple(found)
         self._derived: dict[Any, Any] = {}
         for array in (self.ids, self.edges, self.weights, self.labels):
             array.setflags(write=False)

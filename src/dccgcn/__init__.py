@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from dccgcn.errors import DccgcnError, Finding
     from dccgcn.estimator import NodeClassifier
     from dccgcn.graph import NodeGraph
+    from dccgcn.growth import grown
     from dccgcn.outcome import Outcome
     from dccgcn.result import Result, run
+    from dccgcn.saved import load_model
     from dccgcn.splits import Split, by_rate, per_class
 
 _HOME = {
@@ -28,7 +30,9 @@ _HOME = {
     "Result": "result",
     "Split": "splits",
     "by_rate": "splits",
+    "grown": "growth",
     "load": "datasets",
+    "load_model": "saved",
     "per_class": "splits",
     "run": "result",
 }
@@ -42,7 +46,9 @@ __all__ = [
     "Result",
     "Split",
     "by_rate",
+    "grown",
     "load",
+    "load_model",
     "per_class",
     "run",
 ]

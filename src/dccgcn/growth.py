@@ -1,23 +1,33 @@
 """A graph that has grown: answers for nodes that were not there at training, without training again."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.errors import DccgcnError, GraphError, some
+from dccgcn.errors import DccgcnError, Finding, GraphError, some
 from dccgcn.graph import NodeGraph
 from dccgcn.methods import METHODS, get_method
 from dccgcn.outcome import Outcome
 from dccgcn.result import Result, widened
 
 
-def grown(graph: NodeGraph, features: Any, edges: Any = (), *, ids: Any = None, edge_weights: Any = None) -> NodeGraph:
-    """The graph with further nodes behind its own.
+def grown(
+    graph: NodeGraph,
+    features: Any,
+    edges: Any = (),
+    *,
+    ids: Any = None,
+    edge_weights: Any = None,
+    findings: Sequence[Finding] = (),
+) -> NodeGraph:
+    """The graph with further nodes behind its own; its findings are about them.
 
     features : (m, d), the same columns as the graph's.
     edges : (E, 2) positions in the grown graph: 0 to n-1 are the nodes that were there, n to n+m-1 the new ones.
     ids : m further ids; omitted where the graph numbers its own: n to n+m-1.
+    findings : what was already odd about the files that the nodes were read from.
     """
     m, d = features.shape
     if d != graph.d:
@@ -32,7 +42,7 @@ def grown(graph: NodeGraph, features: Any, edges: Any = (), *, ids: Any = None, 
     more = sp.csr_array(features, dtype=np.float32) if sparse else _dense(features)
     pairs = np.sort(np.asarray(edges, dtype=np.int64).reshape(-1, 2), axis=1)  # as the graph's own are kept
     weights = np.ones(len(pairs), dtype=np.float32) if edge_weights is None else np.asarray(edge_weights, np.float32)
-    return NodeGraph(
+    made = NodeGraph(
         sp.vstack([graph.features, more], format="csr") if sparse else np.vstack([graph.features, more]),
         np.concatenate([graph.edges, pairs]),
         [None if label < 0 else graph.classes[label] for label in graph.labels] + [None] * m,
@@ -42,6 +52,8 @@ def grown(graph: NodeGraph, features: Any, edges: Any = (), *, ids: Any = None, 
         featureless=True,  # whether features differ was settled at training
         name=graph.name,
     )
+    made.findings = (*findings, *_oddities(made, graph.n))
+    return made
 
 
 def extend(result: Result, graph: NodeGraph) -> Outcome:
@@ -59,6 +71,24 @@ def extend(result: Result, graph: NodeGraph) -> Outcome:
     seen = np.unique(graph.labels[train])
     known = graph.with_labels(labels, classes=[graph.classes[k] for k in seen])
     return widened(method.extend(result.outcome.model, known, result.settings), seen, graph.c)
+
+
+def _oddities(graph: NodeGraph, old: int) -> Iterator[Finding]:
+    new = np.arange(old, graph.n)
+    featureless = np.asarray(abs(graph.features[new]).sum(axis=1)).reshape(-1) == 0
+    lone = graph.degree[new] == 0
+    for code, which, text in (
+        ("isolated-nodes", lone & ~featureless, "have no edge and are known by their features alone"),
+        (
+            "zero-features",
+            featureless & ~lone,
+            "have no feature that was there at training and are known by their edges",
+        ),
+        ("unknown-nodes", featureless & lone, "have neither edges nor known features: their answers are guesses"),
+    ):
+        if which.any():
+            text = f"{int(which.sum())} of the {len(new)} new nodes {text}: {some(graph.ids[new[which]])}."
+            yield Finding("warning", code, text)
 
 
 def _dense(features: Any) -> np.ndarray:

@@ -22,7 +22,7 @@ from dccgcn.card import card, plain
 from dccgcn.errors import DataFileError, DccgcnError, Finding
 from dccgcn.outcome import Outcome
 from dccgcn.result import measured
-from dccgcn.saved import CARD, DESCRIPTION, TENSORS, save_model
+from dccgcn.saved import CARD, DESCRIPTION, TENSORS
 from dccgcn.splits import PARTS
 
 KILLS = int(os.environ.get("DCCGCN_KILLS", "12"))
@@ -41,7 +41,7 @@ def toy(seed=0, n=30, dense=False, **options):
 @pytest.fixture
 def saved(tmp_path):
     result = run(toy(), method="ssgc", seed=3)
-    save_model(result, tmp_path)
+    result.save(tmp_path)
     return tmp_path, result
 
 
@@ -114,7 +114,7 @@ def test_save_and_load_are_bitwise(tmp_path_factory, classes, n, dense, seed, wh
     method = dccgcn.methods.get_method("ssgc")
     result = run(graph, method=method, settings=method.settings(epochs=2), seed=seed)
     folder = tmp_path_factory.mktemp("model")
-    save_model(result, folder)
+    result.save(folder)
     assert same_result(result, load_model(folder).result)
 
 

@@ -12,11 +12,14 @@ import numpy as np
 import pandas as pd
 import torch
 
+from dccgcn.cost import check_memory
 from dccgcn.dcc import theory
 from dccgcn.errors import Finding
 from dccgcn.evaluation import metrics
 from dccgcn.graph import NodeGraph
 from dccgcn.io.files import write_atomically
+from dccgcn.io.lock import locked
+from dccgcn.io.write import csv_text
 from dccgcn.methods import Method, get_method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings
@@ -93,14 +96,21 @@ class Result:
 
         tables: how the nodes were read, so that ``load_model(folder)`` can read further ones in the same way.
         """
-        from dccgcn.saved import save_model  # it builds on this module
+        from dccgcn.saved import model_files  # it builds on this module
 
-        save_model(self, folder, tables)
-        write_atomically(folder / "predictions.csv", self.to_frame().to_csv(index=False, float_format="%.6f"))
-        write_atomically(folder / "settings.yaml", f"# {self.method} on {self.graph.name}\n" + self.settings.to_yaml())
-        self.split.save(folder / "split.json")
-        # last, since a folder with a result is a finished one
-        write_atomically(folder / "result.json", json.dumps(self.summary(), indent=2) + "\n")
+        files = {
+            "predictions.csv": csv_text(self.to_frame(), float_format="%.6f"),
+            "settings.yaml": f"# {self.method} on {self.graph.name!r}\n" + self.settings.to_yaml(),
+            "split.json": self.split.to_json(),
+            **model_files(self, tables),
+            "result.json": json.dumps(self.summary(), indent=2) + "\n",
+        }
+        with locked(folder):
+            # the last to come and the first to go: with them a folder is a finished run and a whole model
+            for name in ("result.json", "model.json"):
+                (folder / name).unlink(missing_ok=True)
+            for name, content in files.items():
+                write_atomically(folder / name, content)
 
 
 def answers(graph: NodeGraph, outcome: Outcome) -> pd.DataFrame:
@@ -140,9 +150,11 @@ def run(
     split = published(graph, "all-labels", graph.labelled, [], []) if split is None else split
     split.check(graph)
     check_training(graph, split.train)
+    tight = check_memory(graph, settings)
     start = perf_counter()
     outcome = _fit_seen_classes(graph, split, method, settings, seed, progress)
     seconds = perf_counter() - start
+    outcome = replace(outcome, findings=(*tight, *outcome.findings))
     return measured(graph, split, method.name, settings, seed, outcome, seconds, torch.get_num_threads())
 
 

@@ -17,7 +17,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.growth import extend, grown
 from dccgcn.io.columns import Columns
 from dccgcn.io.encoder import FeatureEncoder
-from dccgcn.io.files import sha256, write_atomically
+from dccgcn.io.files import sha256
 from dccgcn.io.frames import Source, read_table
 from dccgcn.io.tables import Tables, UnknownIds, read_edges, read_ids
 from dccgcn.io.tensors import read_tensors, tensor_bytes
@@ -87,9 +87,8 @@ class Model:
         return frame.iloc[old.n :].reset_index(drop=True)
 
 
-def save_model(result: Result, folder: str | Path, tables: Tables | None = None) -> None:
-    """Write the folder; model.json goes first and comes last, since a folder without it is no model."""
-    folder = Path(folder)
+def model_files(result: Result, tables: Tables | None = None) -> dict[str, str | bytes]:
+    """The files of the folder in the order to write them; model.json last, since a folder without it is no model."""
     graph, split, outcome = result.graph, result.split, result.outcome
     listed_ids = None if graph.ids.dtype.kind in "iu" else _plain(graph.ids.tolist(), "ids")
     classes = _plain(graph.classes, "class names")
@@ -120,10 +119,8 @@ def save_model(result: Result, folder: str | Path, tables: Tables | None = None)
         "tables": tables and {"columns": asdict(tables.columns), "encoder": tables.encoder.to_dict()},
         "files": {TENSORS: hashlib.sha256(tensors).hexdigest()},
     }
-    (folder / DESCRIPTION).unlink(missing_ok=True)
-    write_atomically(folder / TENSORS, tensors)
-    write_atomically(folder / CARD, card(result))
-    write_atomically(folder / DESCRIPTION, json.dumps({**description, "hash": _hash(description)}, indent=1) + "\n")
+    whole = json.dumps({**description, "hash": _hash(description)}, indent=1) + "\n"
+    return {TENSORS: tensors, CARD: card(result), DESCRIPTION: whole}
 
 
 def load_model(folder: str | Path) -> Model:

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import DataFileError, Finding, GraphError, some
+from dccgcn.memory import check_table
 
 Source: TypeAlias = "str | os.PathLike[str] | pd.DataFrame"
 
@@ -65,6 +66,7 @@ def read_table(source: Source, what: str, encoding: str = "utf-8") -> Table:
     for start, form in _OTHER_FORMS.items():
         if content.startswith(start):
             raise DataFileError(f"{path} is {form}.", "Save it as CSV, TSV or Parquet, plain or compressed by gzip.")
+    check_table(path, len(content))
     return _text(_decoded(content, path, encoding), path)
 
 

@@ -15,7 +15,7 @@ from dccgcn.card import card
 from dccgcn.errors import DataFileError, DccgcnError, Finding, GraphError, some
 from dccgcn.graph import NodeGraph
 from dccgcn.growth import extend, grown
-from dccgcn.io.columns import Columns
+from dccgcn.io.columns import Columns, find
 from dccgcn.io.encoder import FeatureEncoder
 from dccgcn.io.files import sha256
 from dccgcn.io.frames import Source, read_table
@@ -58,16 +58,17 @@ class Model:
             )
         columns = self.tables.columns
         table = read_table(nodes, "nodes", encoding)
-        if columns.id not in table.frame.columns:
-            raise GraphError(
-                f"{table.name} has no id column {columns.id!r}, as there was at training.",
-                f"Its columns are: {some(table.frame.columns, 12)}.",
-            )
-        ids, findings = read_ids(table, columns.id), [*table.findings]
+        if table.frame.empty:
+            raise GraphError(f"{table.name} has no rows.", "Give a row for each new node.")
+        ids = read_ids(table, find(table, columns.id, "id, as at training"))
+        findings = [*table.findings]
         features = self.tables.encoder.transform(table.frame)
         pairs, weights = np.empty((0, 2), np.int64), None
         if edges is not None:
             edge_table = read_table(edges, "edges", encoding)
+            for what, name in (("source", columns.source), ("target", columns.target), ("weight", columns.weight)):
+                if name is not None:
+                    find(edge_table, name, f"{what}, as at training")
             findings += edge_table.findings
             pairs, weights = read_edges(edge_table, columns, [*graph.ids.tolist(), *ids], unknown_ids, findings)
         return grown(graph, features, pairs, ids=ids, edge_weights=weights, findings=findings)

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 import literal
 from dccgcn import NodeGraph, grown, load_model, run
+from dccgcn.benchmarks.new_nodes import put_back, without
 from dccgcn.cli import main
 from dccgcn.errors import DccgcnError, GraphError
 from dccgcn.growth import extend
@@ -112,6 +113,34 @@ def test_nodes_that_do_not_fit_are_refused(graph, more):
         grown(graph, np.ones((2, 3)))
     with pytest.raises(GraphError, match="outside the 64 nodes"):
         grown(graph, more[0], [(64, 0)], ids=list("wxyz"))
+
+
+# the benchmark
+
+
+def test_taking_nodes_out_and_putting_them_back_gives_the_graph_again(cora):
+    graph = cora.graph
+    split = per_class(graph, 2, seed=0)
+    held = np.sort(np.random.default_rng(0).choice(split.test, 500, replace=False))
+    smaller, part, order = without(graph, split, held)
+    assert not set(smaller.ids.tolist()) & set(graph.ids[held].tolist())
+    assert smaller.ids[part.train].tolist() == graph.ids[np.sort(split.train)].tolist()
+    again = put_back(graph, smaller, order)
+    assert (again.ids == graph.ids[order]).all()
+    assert (again.adjacency != graph.adjacency[order][:, order]).nnz == 0
+    assert (again.features != graph.features[order]).nnz == 0
+    assert (again.labels[smaller.n :] == -1).all()
+
+
+def test_bench_new_nodes_on_the_command_line():
+    code, out, err = dccgcn("bench", "new-nodes", "--graphs", "cora", "--method", "ssgc", "--splits", "2", "--json")
+    assert code == 0, err
+    (measured,) = json.loads(out)
+    assert measured["held_out"] == 542
+    assert measured["difference"]["n"] == 2
+    assert measured["new"]["mean"] > 70
+    assert abs(measured["difference"]["mean"]) < 5
+    assert measured["difference"]["mean"] == pytest.approx(measured["new"]["mean"] - measured["there"]["mean"])
 
 
 # tables and the command

@@ -7,6 +7,7 @@ import numpy as np
 from dccgcn.baselines.filtered import FilteredFeatures, power
 from dccgcn.baselines.regression import RegressionSettings, classify, fit_regression
 from dccgcn.graph import NodeGraph
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import count
 from dccgcn.training import Progress
@@ -38,3 +39,13 @@ def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: SgcSetti
 def filtered(graph: NodeGraph, settings: SgcSettings) -> FilteredFeatures:
     """S^K X."""
     return FilteredFeatures.of(graph, settings.features, lambda step, h: power(step, h, settings.k))
+
+
+METHOD = Method(
+    name="sgc",
+    summary="Softmax regression on S^K X.",
+    reference="Wu et al., ICML 2019",
+    settings=SgcSettings,
+    fit=fit,
+    extend=extend,
+)

@@ -73,13 +73,17 @@ class Split:
                 "Leave them out of every part.",
             )
 
-    def save(self, path: str | Path) -> None:
-        """Write the split as JSON."""
+    def to_json(self) -> str:
+        """The split as JSON, with its hash."""
         content: dict[str, Any] = {"dataset": self.dataset, "kind": self.kind, "seed": self.seed}
         content |= {"hash": self.hash, "nodes": self.nodes}
         content |= {part: getattr(self, part).tolist() for part in PARTS}
         content["findings"] = [[f.level, f.code, f.text] for f in self.findings]
-        write_atomically(path, json.dumps(content, ensure_ascii=False) + "\n")
+        return json.dumps(content, ensure_ascii=False) + "\n"
+
+    def save(self, path: str | Path) -> None:
+        """Write the split as JSON."""
+        write_atomically(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | Path, graph: NodeGraph) -> "Split":

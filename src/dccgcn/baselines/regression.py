@@ -1,6 +1,9 @@
 """Softmax regression on filtered features, which SGC and SSGC share."""
 
+from collections.abc import Mapping
+
 import numpy as np
+import torch
 from pydantic import Field
 from torch import Tensor, nn
 
@@ -42,5 +45,11 @@ def fit_regression(
     with seeded(seed):
         linear = Regression(graph.d, graph.c)
     train_on_rows(linear, features, graph, train, s.lr, s.epochs, s.weight_decay, progress, validation)
-    logits = features.times(linear.weight.detach().T.contiguous()) + linear.bias.detach()
-    return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})
+    w, b = linear.weight.detach().T.contiguous(), linear.bias.detach()
+    return classify(features, {"weight": w.numpy(), "bias": b.numpy()})
+
+
+def classify(features: FilteredFeatures, model: Mapping[str, np.ndarray]) -> Outcome:
+    """softmax(p(S) X W + b) for all nodes, those that came after training too."""
+    logits = features.times(torch.from_numpy(model["weight"])) + torch.from_numpy(model["bias"])
+    return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()}, model=dict(model))

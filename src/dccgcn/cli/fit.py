@@ -61,7 +61,8 @@ def fit(
         Path | None, typer.Option(help="Folder of the data files; default: $DCCGCN_DATA or a cache.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write predictions.csv, result.json, settings.yaml and split.json here.")
+        Path | None,
+        typer.Option(help="Write predictions.csv, the model with its card, and how to repeat the run to this folder."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
@@ -102,8 +103,9 @@ def fit(
     configured = chosen.published_settings(name or "", options)
 
     published: dict[str, Split] = {}
-    if is_own:
-        graph = own.read().graph
+    read = own.read() if is_own else None
+    if read:
+        graph = read.graph
     else:
         dataset = load(name or "", data)
         graph, published = dataset.graph, dataset.splits
@@ -117,7 +119,7 @@ def fit(
         with progress_bar(other.name) as progress:
             compared = run(graph, drawn, other, other.published_settings(name or ""), seed, progress)
     if out:
-        result.save(out)
+        result.save(out, read)
     if json:
         print_json({**result.summary(), **({"baseline": compared.summary()} if compared else {})})
         return
@@ -129,7 +131,8 @@ def fit(
         print_theory(result)
     print_findings(result.findings)
     if out:
-        errors.print(f"Written to {out}: predictions.csv, result.json, settings.yaml, split.json", highlight=False)
+        files = "predictions.csv, result.json, settings.yaml, split.json; README.md, the card of the model"
+        errors.print(f"Written to {out}: {files}", highlight=False)
 
 
 def choose_split(

@@ -64,13 +64,13 @@ def test_labels(labels, level, words):
 def test_homophily_rests_on_the_labelled_edges_and_says_on_how_many():
     graph = clusters(labelled=20)
     inside = said(graph)["homophily"]
-    assert inside.text.startswith(f"100% of the {len(graph.edges)} edges")
+    assert inside.text.startswith(f"100% of the edges between labelled nodes ({len(graph.edges)} in all)")
     assert inside.level == "note"
     mixed = said(clusters(labelled=20, between=3000))["homophily"]
     assert mixed.level == "warning"
     assert "mislead" in mixed.meaning
     few = said(NodeGraph(np.eye(8), [(0, 1), (2, 3), (4, 5)], [0, 1, 0, 0, None, None, None, 1]), k=1)["homophily"]
-    assert "50% of the 2 edges" in few.text
+    assert "50% of the edges between labelled nodes (2 in all)" in few.text
     assert "too few" in few.meaning
     none = said(NodeGraph(np.eye(4), [(0, 1), (2, 3)], [0, None, 1, None]), k=1)["homophily"]
     assert "cannot be seen" in none.text

@@ -91,13 +91,14 @@ class Result:
         label = [str(graph.classes[code]) if code >= 0 else "" for code in graph.labels]
         return answers(graph, self.outcome).assign(role=role, label=label)
 
-    def save(self, folder: Path, tables: "Tables | None" = None) -> None:
+    def save(self, folder: str | Path, tables: "Tables | None" = None) -> None:
         """Write predictions.csv, result.json, settings.yaml and split.json, and the model: each whole or not at all.
 
         tables: how the nodes were read, so that ``load_model(folder)`` can read further ones in the same way.
         """
         from dccgcn.saved import model_files  # it builds on this module
 
+        folder = Path(folder)
         files = {
             "predictions.csv": csv_text(self.to_frame(), float_format="%.6f"),
             "settings.yaml": f"# {self.method} on {self.graph.name!r}\n" + self.settings.to_yaml(),

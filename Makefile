@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint fuzz kill clean
 
 demo: .venv/installed
 	$(BIN)/dccgcn fit cora --method dcc-gcn --labels-per-class 2 --baseline gcn --out runs/demo
@@ -14,6 +14,14 @@ lint: .venv/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+# ten thousand damaged tables through the reader, without a traceback
+fuzz: .venv/installed
+	$(BIN)/python tests/fuzz.py 10000
+
+# fifty kill -9 of a fit and of a comparison, and everything still whole
+kill: .venv/installed
+	$(BIN)/python tests/kill.py 50
 
 # torch is pinned in constraints.txt: without that, pip would bring gigabytes of CUDA packages
 .venv/installed: pyproject.toml constraints.txt

@@ -45,12 +45,12 @@ def rarity(features: Any) -> np.ndarray | None:
 
 def travelled(view: View, h: Matrix, steps: int, own: float) -> Matrix:
     """p(S) h of (C1)."""
-    current = torch.from_numpy(np.ascontiguousarray(h, dtype=np.float32))
+    current = torch.as_tensor(np.ascontiguousarray(h, dtype=np.float32))
     total = own * current
     for _ in range(steps):
         current = spmm(view.pattern, view.alpha, current)
         total.add_(current, alpha=(1 - own) / steps)
-    return total.numpy()
+    return total.cpu().numpy()
 
 
 def represent(view: View, x: Any, steps: int, own: float, rank: int) -> Representation:

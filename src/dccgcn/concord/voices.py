@@ -64,11 +64,11 @@ def speak(
 
 def smoothed(view: View, p: np.ndarray, teleport: float, steps: int) -> np.ndarray:
     """P ← (1-a) S P + a P0, which tends to personalised PageRank of the answers                          (C4)"""
-    start = torch.from_numpy(np.ascontiguousarray(p))
+    start = torch.as_tensor(np.ascontiguousarray(p))
     current = start
     for _ in range(steps):
         current = spmm(view.pattern, view.alpha, current).mul_(1 - teleport).add_(start, alpha=teleport)
-    return current.numpy()
+    return current.cpu().numpy()
 
 
 def spread_labels(view: View, labels: Labels) -> np.ndarray:

@@ -147,6 +147,42 @@ def new_nodes(
     output.print(shown)
 
 
+@app.command("label-next")
+def label_next(
+    graphs: Graphs = "cora,citeseer,pubmed",
+    method: MethodName = METHOD,
+    labels_per_class: Annotated[int, typer.Option(help="Labels of each class at the start.", min=1)] = 2,
+    count: Annotated[int, typer.Option(help="Labels to ask for.", min=1)] = 10,
+    starts: Annotated[int, typer.Option(help="Number of starts, with seeds from --first-seed.", min=1)] = 50,
+    first_seed: Annotated[int, typer.Option(help="Seed of the first start; from 1000: development.", min=0)] = 0,
+    threads: Threads = None,
+    json: Json = False,
+) -> None:
+    """Accuracy after ten further labels: of the nodes that label-next lists, of random and of uncertain ones."""
+    from dccgcn.benchmarks.label_next import bench_label_next
+    from dccgcn.methods import get_method
+    from dccgcn.threads import use_threads
+
+    use_threads(threads)
+    chosen = get_method(method)
+    seeds = range(first_seed, first_seed + starts)
+    measured = []
+    for name in graphs.split(","):
+        with progress_bar(name) as progress:
+            told = partial(progress, "starts")
+            measured.append(bench_label_next(name.strip(), chosen, labels_per_class, count, seeds, told))
+    if json:
+        print_json([row.to_json() for row in measured])
+        return
+    title = f"Accuracy in % of {method}: {labels_per_class} labels per class and {count} more, {starts} starts"
+    shown = table(title, "graph", "start", "chosen", "random", "uncertain", "over random", "over uncertain")
+    for row in measured:
+        ways = (str(way) for way in (row.start, row.chosen, row.random, row.uncertain))
+        over = (" / ".join(_difference(found)) for found in (row.over_random, row.over_uncertain))
+        shown.add_row(row.dataset, *ways, *over)
+    output.print(shown)
+
+
 def _difference(found: "PairedDifference") -> tuple[str, str]:
     interval = "" if found.low is None or found.high is None else f"{found.low:+.1f} to {found.high:+.1f}"
     return f"{found.mean:+.1f}", interval

@@ -100,9 +100,21 @@ class Result:
         columns["label"] = np.where(graph.labels >= 0, names[graph.labels], "")
         return pd.DataFrame(columns)
 
+    def to_csv(self, nodes: np.ndarray | None = None) -> str:
+        """The rows of all nodes, or of some, as predictions.csv holds them."""
+        frame = self.to_frame()
+        frame = frame if nodes is None else frame.iloc[nodes]
+        return str(frame.to_csv(index=False, float_format="%.6f"))
+
+    def report(self, path: str | Path) -> None:
+        """Write one HTML file that shows all of this to somebody who asks which answers to trust."""
+        from dccgcn.report import render, report_data  # only who wants a report pays for its imports
+
+        write_atomically(path, render(report_data(self)))
+
     def save(self, folder: Path) -> None:
         """Write predictions.csv, result.json, settings.yaml and split.json, each whole or not at all."""
-        write_atomically(folder / "predictions.csv", self.to_frame().to_csv(index=False, float_format="%.6f"))
+        write_atomically(folder / "predictions.csv", self.to_csv())
         write_atomically(folder / "settings.yaml", f"# {self.method} on {self.graph.name}\n" + self.settings.to_yaml())
         self.split.save(folder / "split.json")
         # last, since a folder with a result is a finished one

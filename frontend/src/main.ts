@@ -1,0 +1,25 @@
+import { startMatrix } from "./channels";
+import { startCharts } from "./charts";
+import { startClasses } from "./classes";
+import { startColours, startFilter, startShare } from "./controls";
+import { startMap } from "./map";
+import { startNext } from "./next";
+import { startPanel } from "./panel";
+import { startPictures } from "./pictures";
+import { startSearch } from "./search";
+import { startTable } from "./table";
+import { startTheme } from "./theme";
+
+startShare();
+startFilter();
+startClasses();
+startMatrix();
+startColours();
+startPanel();
+startSearch();
+startTable();
+startNext();
+startCharts();
+startPictures();
+startMap();
+startTheme();

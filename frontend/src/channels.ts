@@ -4,7 +4,9 @@ import { clip, find, h, name } from "./dom";
 import { number, plural } from "./format";
 import { choose, on, state } from "./store";
 import { classColour } from "./theme";
-import { swatch } from "./classes";
+import { classLabel, swatch } from "./classes";
+
+const LARGEST = 6;
 
 export function startMatrix(): void {
   const table = data.disagreement;
@@ -56,6 +58,22 @@ export function startMatrix(): void {
         h("caption", { class: "hidden" }, `Rows: what the ${first} channel says. Columns: what the ${second} channel says.`),
         h("thead", {}, h("tr", {}, h("td", { class: "corner" }, h("span", {}, `${second} →`), h("span", {}, `${first} ↓`)), ...heads)),
         h("tbody", {}, ...body),
+      ),
+    );
+    const pairs = table.flatMap((row, i) => row.map((value, j) => ({ i, j, value }))).filter(({ i, j, value }) => i !== j && value);
+    pairs.sort((a, b) => b.value - a.value);
+    find("pairs").replaceChildren(
+      ...pairs.slice(0, LARGEST).map(({ i, j, value }) =>
+        h(
+          "li",
+          {},
+          h(
+            "button",
+            { type: "button", "aria-pressed": String(state.filter?.key === `pair-${i}-${j}`), click: () => choosePair(i, j, first, second) },
+            h("b", {}, number(value)),
+            h("span", { class: "pair" }, h("span", { class: "quiet" }, first), classLabel(i, 22), h("span", { class: "quiet" }, second), classLabel(j, 22)),
+          ),
+        ),
       ),
     );
     if (focused) place.querySelector<HTMLElement>(`[data-pair="${focused}"]`)?.focus();

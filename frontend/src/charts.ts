@@ -4,7 +4,7 @@ import { find, h, svg } from "./dom";
 import { number, percent } from "./format";
 
 const SIZE = 300;
-const LEFT = 44;
+const LEFT = 58;
 const BOTTOM = 40;
 const TOP = 10;
 
@@ -25,7 +25,7 @@ function frame(title: string, x: string, y: string, most: number, ...marks: SVGE
   ]);
   return svg(
     "svg",
-    { viewBox: `0 0 ${LEFT + SIZE + 14} ${TOP + SIZE + BOTTOM}`, role: "img", "aria-label": title },
+    { viewBox: `0 0 ${LEFT + SIZE + 22} ${TOP + SIZE + BOTTOM}`, role: "img", "aria-label": title },
     ...ticks,
     ...marks,
     svg("text", { class: "axis", x: across(0.5), y: TOP + SIZE + 34, "text-anchor": "middle" }, x),
@@ -62,7 +62,8 @@ function reliability(measured: Measured): HTMLElement {
 }
 
 function riskCoverage(measured: Measured): HTMLElement {
-  const ceiling = Math.max(0.05, Math.ceil(20 * Math.max(...measured.risk)) / 20);
+  const highest = Math.max(...measured.risk);
+  const ceiling = [0.04, 0.08, 0.12, 0.2, 0.4, 0.6, 0.8].find((round) => round >= highest) ?? 1;
   const path = measured.coverage.map((c, at) => `${at ? "L" : "M"}${across(c).toFixed(1)},${up(measured.risk[at]! / ceiling).toFixed(1)}`);
   const wrong = 1 - measured.accuracy;
   const marks = [
@@ -74,7 +75,7 @@ function riskCoverage(measured: Measured): HTMLElement {
     const share = trusted / answers;
     marks.push(svg("line", { class: "cut", x1: across(share), x2: across(share), y1: up(0), y2: up(1) }));
     const [x, anchor] = share > 0.7 ? [across(share) - 6, "end"] : [across(share) + 6, "start"];
-    marks.push(svg("text", { class: "tick", x, y: TOP + 14, "text-anchor": anchor }, `trusted: ${percent(share)}`));
+    marks.push(svg("text", { class: "tick", x, y: up(0) - 8, "text-anchor": anchor }, `trusted: ${percent(share)}`));
   }
   return h(
     "figure",

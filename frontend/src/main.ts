@@ -23,3 +23,4 @@ startCharts();
 startPictures();
 startMap();
 startTheme();
+window.addEventListener("beforeprint", () => document.querySelectorAll<HTMLDetailsElement>("main details").forEach((part) => (part.open = true)));

@@ -46,7 +46,7 @@ export function startMap(): void {
 
 function build(): Graph<Dot> {
   const graph = new Graph<Dot>({ type: "undirected" });
-  const dot = data.map.nodes.length > 1500 ? 2 : data.map.nodes.length > 300 ? 3 : 5;
+  const dot = data.map.nodes.length > 1500 ? 2.3 : data.map.nodes.length > 300 ? 3 : 5;
   data.map.nodes.forEach((row, at) => {
     const size = given(row) ? dot + 3 : dot + Math.min(Math.log2(1 + nodes.degree[row]!), 6) * 0.35;
     graph.addNode(String(row), { x: data.map.x[at]!, y: -data.map.y[at]!, size, row });

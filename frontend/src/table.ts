@@ -16,7 +16,7 @@ interface Column {
 const PAGE = 25;
 const natural = new Intl.Collator("en", { numeric: true });
 const className = (k: number): string => data.classes[k]?.name ?? "";
-const classCell = (k: number): Node | string => (k < 0 ? "" : classLabel(k, 24));
+const classCell = (k: number): Node | string => (k < 0 ? "" : classLabel(k, 22));
 
 const COLUMNS: Column[] = [
   { name: "Node", value: (row) => nodes.id[row]!, cell: (row) => nodeButton(row) },

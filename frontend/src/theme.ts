@@ -36,10 +36,13 @@ export const mix = (one: string, other: string, share: number): string => {
   return hex(a.map((part, at) => part + (b[at]! - part) * share) as Rgb);
 };
 
-/** A class's colour; the palette's black would be lost on a dark page. */
+/** A class's colour: the palette's, but black would be lost on a dark page and yellow on a light one. */
 export function classColour(k: number): string {
   const colour = data.classes[k]!.colour;
-  return isDark() && Math.max(...parse(colour)) < 60 ? "#ffffff" : colour;
+  const [red, green, blue] = parse(colour);
+  const bright = (0.3 * red + 0.59 * green + 0.11 * blue) / 255;
+  if (isDark()) return bright < 0.2 ? mix(colour, "#ffffff", 0.85) : colour;
+  return bright > 0.75 ? mix(colour, "#000000", 0.17) : colour;
 }
 
 // matplotlib's cividis at five points, made for colour-blind readers; the dark end is lifted on a dark page

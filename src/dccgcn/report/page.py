@@ -45,8 +45,9 @@ def _template() -> Any:
     )
     environment.filters |= {
         "clip": clip,
+        "plain": lambda value: value if isinstance(value, str) else json.dumps(value),
         "number": lambda value: f"{value:,}",
-        "percent": lambda value, digits=0: f"{100 * value:.{digits}f} %",
+        "percent": lambda value, digits=0: f"{100 * value:.{digits}f}\u00a0%",
     }
     return environment.get_template("page.html.jinja")
 

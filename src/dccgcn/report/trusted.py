@@ -103,7 +103,7 @@ def _and(parts: Sequence[str]) -> str:
 
 
 def _percent(value: float, digits: int = 0) -> str:
-    return f"{100 * value:.{digits}f} %"
+    return f"{100 * value:.{digits}f}\u00a0%"  # no line break before the sign
 
 
 def _mean(values: np.ndarray) -> float | None:

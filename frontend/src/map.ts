@@ -5,7 +5,7 @@ import Sigma from "sigma";
 import { data, given, nodes } from "./data";
 import { clip, find, h } from "./dom";
 import { perMille } from "./format";
-import { matches, on, select, state } from "./store";
+import { matches, on, show, state } from "./store";
 import { ink, nodeColour } from "./theme";
 
 interface Dot {
@@ -33,11 +33,10 @@ export function startMap(): void {
   place.addEventListener("pointerdown", engage(true));
   place.addEventListener("pointerleave", engage(false));
 
-  on(["filter", "colourBy", "theme"], () => sigma.refresh({ skipIndexation: true }));
-  on(["selected"], () => {
-    sigma.refresh({ skipIndexation: true });
+  on(["filter", "colourBy", "theme", "selected"], () => sigma.refresh({ skipIndexation: true }));
+  on(["visited"], () => {
     const key = String(state.selected);
-    if (state.selected === null || !sigma.getGraph().hasNode(key)) return;
+    if (!sigma.getGraph().hasNode(key)) return;
     const { x, y } = sigma.getNodeDisplayData(key)!;
     void camera.animate({ x, y, ratio: Math.min(camera.ratio, 0.35) }, { duration: 300 });
   });
@@ -115,8 +114,8 @@ function draw(place: HTMLElement, graph: Graph<Dot>): Sigma<Dot> {
       context.fillText(text, x + 8, node.y + 4.5);
     },
   });
-  sigma.on("clickNode", ({ node }) => select(Number(node)));
-  sigma.on("clickStage", () => select(null));
+  sigma.on("clickNode", ({ node }) => show(Number(node)));
+  sigma.on("clickStage", () => show(null));
   sigma.on("enterNode", () => void (place.style.cursor = "pointer"));
   sigma.on("leaveNode", () => void (place.style.cursor = ""));
   return sigma;

@@ -2,7 +2,7 @@
 import { data, given, nodes } from "./data";
 import { clip, find, h } from "./dom";
 import { perMille } from "./format";
-import { matches, on, select, state } from "./store";
+import { matches, on, show, state } from "./store";
 import { ink, nodeColour } from "./theme";
 
 const MARGIN = 0.03;
@@ -68,7 +68,7 @@ function figure(picture: { name: string; x: number[]; y: number[] }): HTMLElemen
     told.textContent = row === null ? "" : `${clip(nodes.id[row]!, 20)} · ${clip(data.classes[nodes.prediction[row]!]!.name, 24)} · ${perMille(nodes.score[row]!)}`;
   });
   canvas.addEventListener("mouseleave", () => (told.textContent = ""));
-  canvas.addEventListener("click", (event) => select(nearest(event)));
+  canvas.addEventListener("click", (event) => show(nearest(event)));
   on(["filter", "colourBy", "theme", "selected"], draw);
   new ResizeObserver(draw).observe(canvas);
   return h("figure", {}, h("figcaption", {}, h("b", {}, picture.name === "final" ? "final answer" : `${picture.name} channel`), told), canvas);

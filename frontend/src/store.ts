@@ -12,7 +12,7 @@ interface State {
   colourBy: string; // "class", "confidence" or a channel's name
 }
 
-type Part = keyof State | "theme";
+type Part = keyof State | "visited" | "theme";
 
 export const state: State = { filter: null, selected: null, colourBy: "class" };
 
@@ -31,9 +31,16 @@ export function choose(filter: Filter | null): void {
   tell("filter");
 }
 
-export function select(node: number | null): void {
+/** Shows a node where it is. */
+export function show(node: number | null): void {
   state.selected = node;
   tell("selected");
+}
+
+/** Shows a node and goes to it on the map. */
+export function select(node: number): void {
+  show(node);
+  tell("visited");
 }
 
 export function colourBy(what: string): void {

@@ -108,7 +108,8 @@ class Result:
 
     def report(self, path: str | Path) -> None:
         """Write one HTML file that shows all of this to somebody who asks which answers to trust."""
-        from dccgcn.report import render, report_data  # only who wants a report pays for its imports
+        from dccgcn.report.data import report_data  # only who wants a report pays for its imports
+        from dccgcn.report.page import render
 
         write_atomically(path, render(report_data(self)))
 

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from dccgcn.cli import bench, compare, datasets, fit, methods, reproduce
+from dccgcn.cli import bench, compare, datasets, fit, methods, report, reproduce
 from dccgcn.cli.display import errors, print_error
 from dccgcn.errors import DccgcnError
 
@@ -22,6 +22,7 @@ app = typer.Typer(
 app.command("fit")(fit.fit)
 app.command("compare")(compare.compare)
 app.command("datasets")(datasets.datasets)
+app.command("report")(report.report)
 app.command("methods")(methods.methods)
 app.command("reproduce")(reproduce.reproduce)
 app.add_typer(bench.app, name="bench")

@@ -1,5 +1,7 @@
 """dccgcn fit: one method on one benchmark graph."""
 
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -38,8 +40,12 @@ def fit(
         Path | None, typer.Option(help="Folder of the data files; default: $DCCGCN_DATA or a cache.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write predictions.csv, result.json, settings.yaml and split.json here.")
+        Path | None,
+        typer.Option(help="Write predictions.csv, result.json, settings.yaml, split.json and report.json here."),
     ] = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Write report.html, one page to look at, into the folder of --out or here.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Train a method on a few labels of a graph and measure it on all others.
@@ -76,6 +82,8 @@ def fit(
             compared = run(dataset.graph, drawn, other, other.published_settings(name), seed, progress)
     if out:
         result.save(out)
+    if out or report:
+        write_report(result, out, report)
     if json:
         print_json({**result.summary(), **({"baseline": compared.summary()} if compared else {})})
         return
@@ -84,7 +92,25 @@ def fit(
         print_theory(result)
     print_findings(result.findings)
     if out:
-        errors.print(f"Written to {out}: predictions.csv, result.json, settings.yaml, split.json", highlight=False)
+        files = "predictions.csv, result.json, settings.yaml, split.json, report.json"
+        errors.print(f"Written to {out}: {files}", highlight=False)
+    if report:
+        errors.print(f"To look at: {(out or Path()) / 'report.html'}", highlight=False)
+
+
+def write_report(result: "Result", out: Path | None, page: bool) -> None:
+    """The report's data beside the other files of a run, and the page where it was asked for."""
+    from dccgcn.io.files import write_atomically
+    from dccgcn.report.data import report_data
+    from dccgcn.report.page import render
+    from dccgcn.report.store import save_data
+
+    with progress_bar(result.method) as progress:
+        data = report_data(result, shlex.join(["dccgcn", *sys.argv[1:]]), progress)
+    if out:
+        save_data(data, out)
+    if page:
+        write_atomically((out or Path()) / "report.html", render(data))
 
 
 def choose_split(

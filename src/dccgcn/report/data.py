@@ -1,26 +1,20 @@
 """All that the report shows, as plain values. docs/report-data.md explains each field."""
 
-import json
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dccgcn import methods
-from dccgcn.errors import DataFileError
-from dccgcn.io.files import write_atomically
 from dccgcn.palette import colours
 from dccgcn.progress import Progress
 from dccgcn.report import measured, nodes, notes
 from dccgcn.report.embedding import pictures
 from dccgcn.report.layout import force_layout
 from dccgcn.report.sample import sample
+from dccgcn.report.store import FORMAT
 from dccgcn.report.trusted import Trusted, answered, counts, trusted, verdict
 from dccgcn.result import Result
-
-FORMAT = 1  # rises when a field changes its meaning
-FILE = "report.json"
 
 MOST_NODES = 20_000  # with their probabilities and neighbours in the page
 MOST_CSV = 6_000_000  # characters of their rows
@@ -73,27 +67,6 @@ def report_data(result: Result, command: str | None = None, progress: Progress |
     }
     tell("report", STAGES, STAGES)
     return data
-
-
-def save_data(data: dict[str, Any], folder: Path) -> None:
-    """Keep the report's data beside the other files of a run, whole or not at all."""
-    write_atomically(folder / FILE, json.dumps(data, allow_nan=False, separators=(",", ":")) + "\n")
-
-
-def load_data(folder: Path) -> dict[str, Any]:
-    """The report's data of a run."""
-    path = folder / FILE
-    remedy = "Name a folder that 'dccgcn fit --out FOLDER' wrote, or run it again."
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        found = data["format"]
-    except (FileNotFoundError, NotADirectoryError):
-        raise DataFileError(f"There is no {FILE} in {folder}.", remedy) from None
-    except (ValueError, TypeError, KeyError) as error:
-        raise DataFileError(f"{path} is not a report's data ({type(error).__name__}: {error}).", remedy) from None
-    if found != FORMAT:
-        raise DataFileError(f"{path} is of format {found}; this version reads {FORMAT}.", remedy)
-    return dict(data)
 
 
 def _most_nodes(result: Result) -> int:

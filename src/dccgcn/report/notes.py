@@ -22,7 +22,9 @@ def in_pictures(result: Result, nodes: int) -> str:
         final = "the final embedding"
     else:
         final = "the final answer’s probabilities, on a logarithmic scale"
-    return f"{which}, placed by t-SNE of {'each channel’s embedding and of ' if result.outcome.embeddings else ''}{final}."
+    return (
+        f"{which}, placed by t-SNE of {'each channel’s embedding and of ' if result.outcome.embeddings else ''}{final}."
+    )
 
 
 def in_table(graph: NodeGraph, nodes: int) -> str:

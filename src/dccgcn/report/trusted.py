@@ -93,8 +93,14 @@ def _grounds(result: Result, counted: dict[str, Any]) -> str:
 def _known(counted: dict[str, Any]) -> str:
     on, yes, no = counted["measured_on"], counted["measured_trusted"], counted["measured_doubtful"]
     if not on:
-        return "No true class is known beyond these labels, so that is an estimate; labelling a few nodes would check it."
-    parts = [f"{_percent(share, 1)} of the {name}" for share, name in ((yes, "trusted"), (no, "doubtful")) if share is not None]
+        return (
+            "No true class is known beyond these labels, so that is an estimate; labelling a few nodes would check it."
+        )
+    parts = [
+        f"{_percent(share, 1)} of the {name}"
+        for share, name in ((yes, "trusted"), (no, "doubtful"))
+        if share is not None
+    ]
     return f"Measured on the {on:,} nodes whose true class is known, {_and(parts)} answers are right."
 
 

@@ -25,6 +25,7 @@ export function startMap(): void {
     return;
   }
   const camera = sigma.getCamera();
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
   find("zoom-in").addEventListener("click", () => void camera.animatedZoom({ duration: 200 }));
   find("zoom-out").addEventListener("click", () => void camera.animatedUnzoom({ duration: 200 }));
   find("zoom-reset").addEventListener("click", () => void camera.animatedReset({ duration: 200 }));
@@ -38,7 +39,9 @@ export function startMap(): void {
     const key = String(state.selected);
     if (!sigma.getGraph().hasNode(key)) return;
     const { x, y } = sigma.getNodeDisplayData(key)!;
-    void camera.animate({ x, y, ratio: Math.min(camera.ratio, 0.35) }, { duration: 300 });
+    const there = { x, y, ratio: Math.min(camera.ratio, 0.35) };
+    if (still.matches) camera.setState(there);
+    else void camera.animate(there, { duration: 300 });
   });
   window.addEventListener("beforeprint", () => photograph(sigma));
 }
@@ -105,13 +108,14 @@ function draw(place: HTMLElement, graph: Graph<Dot>): Sigma<Dot> {
       const text = `${clip(nodes.id[row]!, 32)} · ${clip(data.classes[nodes.prediction[row]!]!.name, 32)} · ${perMille(nodes.score[row]!)}`;
       context.font = `13px ${getComputedStyle(document.body).fontFamily}`;
       const width = context.measureText(text).width + 16;
-      const x = Math.min(node.x + node.size + 6, place.clientWidth - width - 4);
+      const x = Math.max(4, Math.min(node.x - width / 2, place.clientWidth - width - 4));
+      const y = node.y > 60 ? node.y - node.size - 20 : node.y + node.size + 20; // above, where there is room
       context.fillStyle = colours.ink;
       context.beginPath();
-      context.roundRect(x, node.y - 13, width, 26, 6);
+      context.roundRect(x, y - 13, width, 26, 6);
       context.fill();
       context.fillStyle = colours.paper;
-      context.fillText(text, x + 8, node.y + 4.5);
+      context.fillText(text, x + 8, y + 4.5);
     },
   });
   sigma.on("clickNode", ({ node }) => show(Number(node)));

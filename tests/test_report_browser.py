@@ -239,8 +239,7 @@ def test_hostile_names_do_no_harm(browser, tmp_path):
     ids += [f"{i}" + "\u0634" * 10_000 for i in range(20)]
     graph = toy(names=names, ids=ids)
     result = dual(run(graph, per_class(graph, 3, seed=0), "lp"))
-    data = report_data(result)
-    data["label_next"] = [{"id": ids[0], "reason": "<b>bold</b>"}, {"id": ids[25], "reason": "two"}]
+    data = report_data(result, label_next=[(ids[0], "<b>bold</b>"), (ids[25], "two")])
     (tmp_path / "report.html").write_text(render(data), encoding="utf-8")
     visit = Visit(browser, tmp_path / "report.html", permissions=["clipboard-read", "clipboard-write"])
     page = visit.page

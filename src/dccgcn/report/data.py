@@ -1,5 +1,6 @@
 """All that the report shows, as plain values. docs/report-data.md explains each field."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -30,8 +31,17 @@ _ABOUT = {
 }
 
 
-def report_data(result: Result, command: str | None = None, progress: Progress | None = None) -> dict[str, Any]:
-    """What the page shows, ready for JSON. The command is what was typed to get the result, if anything was."""
+def report_data(
+    result: Result,
+    command: str | None = None,
+    label_next: Sequence[tuple[Any, str]] = (),
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """What the page shows, ready for JSON.
+
+    command: what was typed to get the result, if anything was. label_next: ids of the nodes whose labels would help
+    most, each with a reason.
+    """
     tell = progress or (lambda stage, done, of: None)
     graph, train = result.graph, result.split.train
     trust = trusted(result)
@@ -61,7 +71,7 @@ def report_data(result: Result, command: str | None = None, progress: Progress |
     tell("report", 2, STAGES)
     data |= {
         "measured": measured.measured(result, trust),
-        "label_next": [],
+        "label_next": [{"id": str(i), "reason": reason} for i, reason in label_next],
         "findings": [vars(finding) for finding in result.findings],
         "run": _run(result, command),
     }

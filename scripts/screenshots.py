@@ -1,9 +1,5 @@
-"""Draws docs/images/report-*.png, the pictures of a report in the README. Needs Chromium.
+"""Draws docs/images/report-*.png, the pictures of a report in the README. Needs Chromium."""
 
-python scripts/screenshots.py [--method NAME]
-"""
-
-import argparse
 import shutil
 import tempfile
 from io import BytesIO
@@ -20,10 +16,8 @@ ARGUMENTS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--ena
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--method", default="dcc-gcn")
     cora = dccgcn.load("cora").graph
-    result = dccgcn.run(cora, dccgcn.per_class(cora, 5, seed=0), parser.parse_args().method)
+    result = dccgcn.run(cora, dccgcn.per_class(cora, 5, seed=0))
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         report = Path(folder) / "report.html"
         result.report(report)

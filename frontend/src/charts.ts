@@ -51,7 +51,7 @@ function reliability(measured: Measured): HTMLElement {
   const said =
     Math.abs(gap) < 0.01
       ? "On the whole, what is stated is what is right"
-      : `It states ${percent(Math.abs(gap), 1)} ${gap > 0 ? "too much: it is over-confident" : "too little: it is under-confident"}`;
+      : `It states ${(100 * Math.abs(gap)).toFixed(1)} points too ${gap > 0 ? "much: it is over-confident" : "little: it is under-confident"}`;
   const diagonal = svg("line", { class: "ideal", x1: across(0), x2: across(1), y1: up(0), y2: up(1) });
   return h(
     "figure",

@@ -71,5 +71,5 @@ function figure(picture: { name: string; x: number[]; y: number[] }): HTMLElemen
   canvas.addEventListener("click", (event) => show(nearest(event)));
   on(["filter", "colourBy", "theme", "selected"], draw);
   new ResizeObserver(draw).observe(canvas);
-  return h("figure", {}, h("figcaption", {}, h("b", {}, picture.name === "final" ? "final answer" : `${picture.name} channel`), told), canvas);
+  return h("figure", {}, h("figcaption", {}, h("b", {}, picture.name === "final" ? "final answer" : picture.name), told), canvas);
 }

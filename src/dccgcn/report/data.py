@@ -19,7 +19,7 @@ from dccgcn.result import Result
 
 MOST_NODES = 20_000  # with their probabilities and neighbours in the page
 MOST_CSV = 6_000_000  # characters of their rows
-MOST_ON_MAP = 4_000
+MOST_ON_MAP = 3_000
 MOST_EDGES = 12_000  # drawn on the map
 MOST_IN_PICTURES = 1_000  # t-SNE takes a second or two for so many
 STAGES = 3

@@ -5,7 +5,12 @@ from sklearn.manifold import TSNE
 
 from dccgcn.outcome import Outcome
 
-FINAL = "joined"  # the name under which methods keep the embedding behind their final answer
+FINAL = ("joined", "output")  # names under which methods keep the embedding behind their final answer
+
+
+def final_embedding(outcome: Outcome) -> np.ndarray | None:
+    """What is behind the final answer, where a method gives it."""
+    return next((outcome.embeddings[name] for name in FINAL if name in outcome.embeddings), None)
 
 
 def pictures(outcome: Outcome, nodes: np.ndarray, seed: int = 0) -> dict[str, np.ndarray]:
@@ -13,11 +18,9 @@ def pictures(outcome: Outcome, nodes: np.ndarray, seed: int = 0) -> dict[str, np
 
     A method without a final embedding is shown by the logarithms of its probabilities.
     """
-    chosen = {name: rows[nodes] for name, rows in outcome.embeddings.items() if name != FINAL}
-    if FINAL in outcome.embeddings:
-        chosen["final"] = outcome.embeddings[FINAL][nodes]
-    else:
-        chosen["final"] = np.log(np.maximum(outcome.probabilities[nodes], 1e-6))
+    chosen = {name: rows[nodes] for name, rows in outcome.embeddings.items() if name not in FINAL}
+    final = final_embedding(outcome)
+    chosen["final"] = np.log(np.maximum(outcome.probabilities[nodes], 1e-6)) if final is None else final[nodes]
     return {name: _flat(rows, seed) for name, rows in chosen.items()}
 
 

@@ -1,7 +1,7 @@
 """The sentences that say what a part of the page shows, and what it leaves out."""
 
 from dccgcn.graph import NodeGraph
-from dccgcn.report.embedding import FINAL
+from dccgcn.report.embedding import FINAL, final_embedding
 from dccgcn.result import Result
 
 
@@ -18,13 +18,12 @@ def on_map(graph: NodeGraph, nodes: int, edges: int, drawn: int) -> str:
 
 def in_pictures(result: Result, nodes: int) -> str:
     which = f"All {nodes:,} nodes" if nodes == result.graph.n else f"The labels and a random choice, {nodes:,} nodes"
-    if FINAL in result.outcome.embeddings:
-        final = "the final embedding"
-    else:
+    outcome = result.outcome
+    final = "the final embedding"
+    if final_embedding(outcome) is None:
         final = "the final answer’s probabilities, on a logarithmic scale"
-    return (
-        f"{which}, placed by t-SNE of {'each channel’s embedding and of ' if result.outcome.embeddings else ''}{final}."
-    )
+    each = "each channel’s embedding and of " if outcome.embeddings.keys() - set(FINAL) else ""
+    return f"{which}, placed by t-SNE of {each}{final}."
 
 
 def in_table(graph: NodeGraph, nodes: int) -> str:

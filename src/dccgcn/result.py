@@ -94,6 +94,19 @@ class Result:
         label = [str(graph.classes[code]) if code >= 0 else "" for code in graph.labels]
         return answers(graph, self.outcome).assign(role=role, label=label)
 
+    def to_csv(self, nodes: np.ndarray | None = None) -> str:
+        """The rows of all nodes, or of some, as predictions.csv holds them."""
+        frame = self.to_frame()
+        frame = frame if nodes is None else frame.iloc[nodes]
+        return csv_text(frame, float_format="%.6f")
+
+    def report(self, path: str | Path) -> None:
+        """Write one HTML file that shows all of this to somebody who asks which answers to trust."""
+        from dccgcn.report.data import report_data  # only who wants a report pays for its imports
+        from dccgcn.report.page import render
+
+        write_atomically(path, render(report_data(self)))
+
     def save(self, folder: str | Path, tables: "Tables | None" = None) -> None:
         """Write predictions.csv, result.json, settings.yaml and split.json, and the model: each whole or not at all.
 
@@ -103,7 +116,7 @@ class Result:
 
         folder = Path(folder)
         files = {
-            "predictions.csv": csv_text(self.to_frame(), float_format="%.6f"),
+            "predictions.csv": self.to_csv(),
             "settings.yaml": f"# {self.method} on {self.graph.name!r}\n" + self.settings.to_yaml(),
             "split.json": self.split.to_json(),
             **model_files(self, tables),

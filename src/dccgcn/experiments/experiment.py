@@ -57,7 +57,7 @@ class Experiment:
     lines: tuple[Line, ...]
     runs: int  # behind each mean
     needs: str = ""  # a part of a stored run that early ones lack
-    pictures: bool = False
+    pictures: int = 0  # nodes on a map of each run's embeddings
 
     def job(self, line: Line, column: Column, nth: int) -> Job | None:
         """The nth run; None where there is none."""
@@ -122,7 +122,7 @@ def read_experiment(name: str) -> Experiment:
         lines=tuple(line for line in lines if line.system is None or line.system.method in METHODS),
         runs=content.get("runs", 0),
         needs=content.get("needs", ""),
-        pictures=content.get("pictures", False),
+        pictures=content.get("pictures", 0),
     )
 
 

@@ -12,7 +12,7 @@ from dccgcn.evaluation.signals import COVERAGES
 from dccgcn.experiments.confidence import SIGNALS, judged, pooled_bins, rankings
 from dccgcn.experiments.experiment import Experiment
 from dccgcn.experiments.measured import Rows, entry, label
-from dccgcn.palette import MARKERS, SURFACE, colours
+from dccgcn.palette import MARKERS, OKABE_ITO, SURFACE, colours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -119,7 +119,7 @@ def surface(data: dict[str, Any]) -> "Figure":
         for c, ax in zip(CLASSES, row, strict=True):
             z = np.array(by_classes[str(c)])  # (p1, p2)
             drawn = ax.contourf(p1, p2, z.T, levels=12, cmap=SURFACE)
-            ax.plot(p1, p2[z.argmax(axis=1)], color="white", linestyle="--", linewidth=1)
+            ax.plot(p1, p2[z.argmax(axis=1)], color=OKABE_ITO[3], linestyle="--", linewidth=1.5, clip_on=False)
             ax.set(title=f"{c} classes: {name}", xlabel="p1", ylabel="p2")
             ax.title.set_fontsize(7)
             figure.colorbar(drawn, ax=ax)

@@ -14,6 +14,8 @@ from dccgcn.experiments.runner import Row
 
 Rows = Mapping[str, Row]
 Missing = Mapping[str, str]  # datasets that could not be had, and why
+Among = Literal["paper", "all"]  # the best of the paper's baselines, or of every other line
+AMONG: tuple[Among, ...] = ("paper", "all")
 _ROUNDING = 0.05  # the paper prints one decimal
 
 
@@ -67,7 +69,7 @@ class Comparison:
     """A subject against the best of others on the same splits of one column."""
 
     subject: str
-    among: Literal["paper", "all"]  # the paper's baselines, or every other line
+    among: Among
     column: str
     best: str  # by the mean over the first runs
     difference: PairedDifference
@@ -80,10 +82,12 @@ def comparisons(e: Experiment, rows: Rows, metric: str) -> list[Comparison]:
     for subject in (line for line in e.lines if line.subject):
         for c, column in enumerate(e.columns):
             ours = e.values(rows, subject, c, metric, column.splits)
-            for among in ("paper", "all"):
+            told: list[Line] = []
+            for among in AMONG[subject.extra :]:
                 best = best_other(e, rows, subject, c, metric, among) if ours else None
-                if best is None or (among == "paper" and subject.extra):
+                if best is None or best in told:
                     continue
+                told.append(best)
                 theirs = e.values(rows, best, c, metric, column.splits)
                 both = sorted(ours.keys() & theirs.keys())
                 if both:
@@ -93,7 +97,7 @@ def comparisons(e: Experiment, rows: Rows, metric: str) -> list[Comparison]:
     return found
 
 
-def best_other(e: Experiment, rows: Rows, subject: Line, c: int, metric: str, among: str) -> Line | None:
+def best_other(e: Experiment, rows: Rows, subject: Line, c: int, metric: str, among: Among) -> Line | None:
     """The line with the highest mean, of those with the most runs: few runs say little."""
     others = [line for line in e.lines if line is not subject and not (among == "paper" and line.extra)]
     measured = [(line, v) for line in others if (v := e.values(rows, line, c, metric, e.runs_of(line, e.columns[c])))]
@@ -125,7 +129,7 @@ def _compared(e: Experiment, rows: Rows, c: int) -> list[Line]:
     lines: dict[str, Line] = {}
     metric = next(iter(e.metrics), "")
     for subject in (line for line in e.lines if line.subject):
-        best = [best_other(e, rows, subject, c, metric, among) for among in ("paper", "all")]
+        best = [best_other(e, rows, subject, c, metric, among) for among in AMONG[subject.extra :]]
         lines |= {line.name: line for line in (subject, *best) if line}
     return list(lines.values())
 

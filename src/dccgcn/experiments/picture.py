@@ -12,14 +12,16 @@ from dccgcn.outcome import Outcome
 _NEIGHBOURS = 10
 
 
-def picture(outcome: Outcome, labels: np.ndarray, seed: int) -> dict[str, Any]:
-    """t-SNE of the labelled nodes, and how often neighbours on the map are of one class."""
+def picture(outcome: Outcome, labels: np.ndarray, most: int, seed: int) -> dict[str, Any]:
+    """t-SNE of the labelled nodes, at most so many of them, and how often neighbours on the map are of one class."""
     shown = np.flatnonzero(labels >= 0)
+    shown = shown[:: max(1, -(-len(shown) // most))]
     x = embedding(outcome)[shown]
     if x.shape[1] > 50:  # as t-SNE's authors advise
         x = PCA(50, random_state=seed).fit_transform(x)
     perplexity = min(30.0, (len(x) - 1) / 3)
-    xy = TSNE(random_state=seed, init="pca", perplexity=perplexity, n_jobs=1).fit_transform(x)
+    init = "pca" if np.ptp(x, axis=0).any() else "random"  # of a network that answers the same for all nodes
+    xy = TSNE(random_state=seed, init=init, perplexity=perplexity, n_jobs=1).fit_transform(x)
     return {"nodes": shown.tolist(), "xy": np.round(xy, 2).tolist(), "purity": purity(xy, labels[shown])}
 
 

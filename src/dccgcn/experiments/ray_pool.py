@@ -1,6 +1,7 @@
 """Jobs on a Ray cluster, whose machines have this package installed and can read the data folder."""
 
 import os
+import socket
 from collections.abc import Generator
 
 from dccgcn.datasets import FOLDER_VARIABLE
@@ -21,13 +22,11 @@ def ray_pool(address: str) -> Pool:
 
     def run(jobs: list[Job]) -> Generator[Row]:
         variables = {name: os.environ[name] for name in (FOLDER_VARIABLE,) if name in os.environ}
+        _check(address)
         try:
             ray.init(address, log_to_driver=False, runtime_env={"env_vars": variables}, configure_logging=False)
         except (ConnectionError, ValueError) as error:
-            raise DccgcnError(
-                f"There is no Ray cluster at {address} ({str(error).splitlines()[0]}).",
-                "Start one with 'ray start --head' and give the address that it prints, or --ray auto.",
-            ) from None
+            raise _no_cluster(address, error) from None
         try:
             remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(_attempt_on_one_thread)
             pending = [remote.remote(job) for job in jobs]
@@ -38,6 +37,23 @@ def ray_pool(address: str) -> Pool:
             ray.shutdown()
 
     return run
+
+
+def _check(address: str) -> None:
+    """Ray itself tries for minutes before it gives up on an address where nobody listens."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if colon and port.isdigit():
+        try:
+            socket.create_connection((host, int(port)), timeout=10).close()
+        except OSError as error:
+            raise _no_cluster(address, error) from None
+
+
+def _no_cluster(address: str, error: Exception) -> DccgcnError:
+    return DccgcnError(
+        f"There is no Ray cluster at {address} ({str(error).splitlines()[0]}).",
+        "Start one with 'ray start --head' and give the address that it prints, or --ray auto.",
+    )
 
 
 def _attempt_on_one_thread(job: Job) -> Row:

@@ -33,7 +33,7 @@ def _found(e: Experiment, rows: Rows, missing: Missing) -> list[str]:
     told = []
     for metric in e.metrics:
         told += [value_table(e, rows, metric, missing), agreement_sentence(e, rows, metric, missing)]
-        told += [_compared(one) for one in comparisons(e, rows, metric) if one.among == "paper"]
+        told.append("\n".join(filter(None, map(_compared, comparisons(e, rows, metric)))))
     return [*told, not_measured(e, rows, missing)]
 
 
@@ -42,9 +42,10 @@ def _compared(one: Comparison) -> str:
     if d.low is None or d.high is None:
         return ""
     verdict = "above" if d.low > 0 else "below" if d.high < 0 else "not to be told apart from"
+    others = "the paper's baselines" if one.among == "paper" else "all other systems"
     paper = f" The paper has {one.paper:+.1f}." if one.paper is not None else ""
     return (
-        f"- {one.column}: {one.subject} is {verdict} the best of the paper's baselines here, {one.best} "
+        f"- {one.column}: {one.subject} is {verdict} {one.best}, the best of {others} here "
         f"({d.mean:+.1f}, 95 % interval {d.low:+.1f} to {d.high:+.1f}, {d.n} splits).{paper}"
     )
 
@@ -57,8 +58,8 @@ def _theorems(e: Experiment, rows: Rows) -> str:
     return (
         f"In {runs} runs, Theorem 1's bound held in {sum(t.holds1 for t in found)}, and its words (low-confidence "
         f"nodes are less accurate than the first channel at large) in {sum(t.below_p1 for t in found)}. Assumption 2 "
-        f"was met in {assumed}; of these, Theorem 2's bound held in {sum(t.holds2 for t in found)} and the corrected one in "
-        f"{sum(t.holds_corrected for t in found)}."
+        f"was met in {assumed}; of these, Theorem 2's bound held in {sum(t.holds2 for t in found)} and the corrected "
+        f"one in {sum(t.holds_corrected for t in found)}."
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from dccgcn.experiments.experiment import Experiment, Line
 from dccgcn.methods import get_method
 
-_RUNS, _SPLITS = 2, 3
+_RUNS, _SPLITS, _MAPPED = 2, 3, 200
 _TINY = {
     "epochs": 2, "calibration_epochs": 2, "most_epochs": 2, "stages": 1, "rounds": 1, "hidden1": 16, "hidden2": 8,
     "clusters": 10, "samples": 1, "alpha_after": 1, "steps": 2, "blocks": 2,
@@ -22,7 +22,14 @@ def tiny(e: Experiment) -> Experiment:
     column = replace(first, dataset="cora", amount=amount, splits=_SPLITS, options={}, fewer=None, without=None)
     at = e.columns.index(first)
     lines = tuple(replace(_tiny(line), paper={m: (v[at],) for m, v in line.paper.items()}) for line in e.lines)
-    return replace(e, columns=(column,), lines=lines, runs=min(e.runs, 1 if e.pictures else _RUNS))
+    return replace(
+        e,
+        title=f"{e.title} (smoke run, no result)",
+        columns=(column,),
+        lines=lines,
+        runs=min(e.runs, _RUNS),
+        pictures=min(e.pictures, _MAPPED),
+    )
 
 
 def _tiny(line: Line) -> Line:

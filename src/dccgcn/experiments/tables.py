@@ -68,9 +68,9 @@ def paired_table(found: list[Comparison]) -> str:
     for one in found:
         d = one.difference
         interval = f"{d.low:+.1f} to {d.high:+.1f}" if d.low is not None and d.high is not None else "–"
-        among = "the paper's" if one.among == "paper" else "all"
+        among = "the paper's baselines" if one.among == "paper" else "all others"
         paper = "–" if one.paper is None else f"{one.paper:+.1f}"
-        shown.append([one.subject, one.column, f"{one.best} (of {among})", f"{d.mean:+.1f}", interval, str(d.n), paper])
+        shown.append([one.subject, one.column, f"{one.best}, of {among}", f"{d.mean:+.1f}", interval, str(d.n), paper])
     header = ["on the same splits", "labels", "against the best", "difference", "95 % interval", "splits", "paper"]
     return markdown_table(header, shown)
 

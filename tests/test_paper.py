@@ -264,7 +264,7 @@ def test_a_picture_is_of_labelled_nodes_and_pure_where_classes_lie_apart():
 
 def test_a_cell_holds_paper_ours_and_difference():
     e = read_experiment("table3")
-    page = files_of(e, fake_rows(e), {}, "dccgcn reproduce")["table3.md"]
+    page = files_of(e, fake_rows(e), {}, "dccgcn reproduce table3")["table3.md"]
     assert "| GCN | 54.2 / 51.5 ± 0.3 / -2.8 |" in page
     assert "| E-GCN | 60.8 / not measured / – |" in page
     assert "E-GCN on all columns: neither its code" in page

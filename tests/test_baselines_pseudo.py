@@ -252,7 +252,7 @@ def test_only_positive_scores_are_taken_and_the_first_of_equals():
 def test_a_graph_too_dense_to_need_guesses_says_so():
     x = np.random.default_rng(0).normal(size=(12, 4))
     full = NodeGraph(x, [[u, v] for u in range(12) for v in range(u)], np.arange(12) % 2)
-    outcome = li2018.fit_self_training(full, np.arange(4), li2018.SelfTrainingSettings(epochs=5), 0)
+    outcome = li2018.fit(full, np.arange(4), li2018.SelfTrainingSettings(epochs=5), 0, choice="self-training")
     assert [f.code for f in outcome.findings] == ["nothing-guessed"]
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dccgcn.methods import Method
 from dccgcn.result import run
 from dccgcn.splits import per_class
 
@@ -31,7 +30,6 @@ def test_the_system_of_the_page_on_adding_one_works(cora):
     code = re.search(r"```python\n(.*?)```", (ROOT / "docs" / "adding-a-system.md").read_text(), re.S).group(1)
     page = {}
     exec(code, page)
-    method = Method("nearest-label", "", "", page["NearestLabelSettings"], page["fit"])
-    result = run(cora.graph, per_class(cora.graph, 20, seed=0), method)
+    result = run(cora.graph, per_class(cora.graph, 20, seed=0), page["METHOD"])
     np.testing.assert_allclose(result.outcome.probabilities.sum(axis=1), 1, rtol=1e-5)
     assert result.accuracy > 0.3

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import literal
-from dccgcn import datasets
+from dccgcn import datasets, methods
 from dccgcn.baselines.gcn import GcnSettings
 from dccgcn.dcc.settings import DccSettings
 from dccgcn.errors import DccgcnError, SettingsError
@@ -65,6 +65,13 @@ def test_methods_are_found_by_name():
     assert all(get_method(name).name == name for name in METHODS)
     with pytest.raises(DccgcnError, match=r"no method 'GCNN'. Did you mean 'gcn'.*dcc-gcn"):
         get_method("GCNN")
+
+
+def test_no_two_methods_share_a_name_and_each_says_what_it_is():
+    assert len(METHODS) == len(methods._ALL)
+    for method in METHODS.values():
+        assert method.summary.endswith(".")
+        assert method.reference
 
 
 def test_gcn_on_coras_public_split():

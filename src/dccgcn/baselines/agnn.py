@@ -14,6 +14,7 @@ from dccgcn.baselines.layers import FeatureLinear
 from dccgcn.baselines.neural import fit_network
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import Pattern, neighbour_softmax, spmm
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count, rate, share, weight
 from dccgcn.training import Progress, seeded
@@ -75,3 +76,12 @@ def fit(
     groups = [{"params": list(network.parameters()), "weight_decay": s.weight_decay}]
     logits = fit_network(network, graph, train, groups, s.lr, s.epochs, seed, progress, validation, s.patience)
     return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})
+
+
+METHOD = Method(
+    name="agnn",
+    summary="Attention by cosine, one weight per layer.",
+    reference="Thekumparampil et al., arXiv 1803.03735, 2018",
+    settings=AgnnSettings,
+    fit=fit,
+)

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import FeatureMatrix, Pattern, dropout_key, relu_dropout, spmm
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count, rate, share, weight
 from dccgcn.training import Progress, minimise, seeded, validation_score
@@ -171,3 +172,12 @@ def gram_difference(z1: Tensor, z2: Tensor) -> Tensor:
     a, b = (F.normalize(z - z.mean(0), dim=1) for z in (z1, z2))
     total = (a.T @ a).square().sum() + (b.T @ b).square().sum() - 2 * (a.T @ b).square().sum()
     return total / len(a) ** 2
+
+
+METHOD = Method(
+    name="am-gcn",
+    summary="Attention over specific and common embeddings of topology and feature graph.",
+    reference="Wang et al., KDD 2020",
+    settings=AmGcnSettings,
+    fit=fit,
+)

@@ -14,6 +14,7 @@ from dccgcn.baselines.layers import FeatureLinear, random_key
 from dccgcn.baselines.neural import fit_network
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import dropout, relu_dropout, spmm
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count, rate, share, weight
 from dccgcn.training import Progress, seeded
@@ -72,3 +73,12 @@ def fit(
     ]
     logits = fit_network(network, graph, train, groups, s.lr, s.epochs, seed, progress, validation, s.patience)
     return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})
+
+
+METHOD = Method(
+    name="appnp",
+    summary="Predict, then spread the predictions by PageRank.",
+    reference="Gasteiger et al., ICLR 2019",
+    settings=AppnpSettings,
+    fit=fit,
+)

@@ -22,6 +22,7 @@ from dccgcn.baselines.li2018 import given, told, unknown
 from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import dropout_key, relu_dropout, spmm
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import count, rate, weight
 from dccgcn.training import Progress, minimise, seeded, validation_score
@@ -177,3 +178,19 @@ def finished(
     text = "Calibrated on the training nodes, on which GCN is right more often than elsewhere: there are no others."
     odd = () if validation is not None else (Finding("note", "calibrated-on-training-nodes", text),)
     return replace(outcome, probabilities=scaled.softmax(1).numpy(), findings=(*outcome.findings, *odd))
+
+
+METHOD = Method(
+    name="cagcn",
+    summary="GCN whose confidence a second GCN calibrates.",
+    reference="Wang et al., NeurIPS 2021",
+    settings=CagcnSettings,
+    fit=fit,
+)
+SELF_TRAINING = Method(
+    name="cagcn-st",
+    summary="Self-training where calibrated confidence is high.",
+    reference="Wang et al., NeurIPS 2021",
+    settings=CagcnStSettings,
+    fit=fit_st,
+)

@@ -18,6 +18,7 @@ from dccgcn.dcc import objective
 from dccgcn.dcc.influence import distance, influence
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import dropout, dropout_key, relu_dropout, spmm
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count, rate, share, weight
 from dccgcn.training import Progress, minimise, seeded, validation_score
@@ -128,3 +129,12 @@ def confidence_loss(
 def penalty(parameters: list[nn.Parameter], l2: float) -> Tensor:
     """The L2 loss l2/2 ‖·‖² of the L2 loss of each parameter."""
     return torch.stack([l2 / 2 * (l2 / 2 * w.square().sum()).square() for w in parameters]).sum()
+
+
+METHOD = Method(
+    name="confgcn",
+    summary="GCN that weighs neighbours by learned label distributions and their certainty.",
+    reference="Vashishth et al., AISTATS 2019",
+    settings=ConfGcnSettings,
+    fit=fit,
+)

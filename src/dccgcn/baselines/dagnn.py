@@ -12,6 +12,7 @@ from dccgcn.baselines.layers import FeatureLinear, random_key
 from dccgcn.baselines.neural import fit_network
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import relu_dropout, spmm
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count, rate, share, weight
 from dccgcn.training import Progress, seeded
@@ -65,3 +66,12 @@ def fit(
     groups = [{"params": list(network.parameters()), "weight_decay": s.weight_decay}]
     logits = fit_network(network, graph, train, groups, s.lr, s.epochs, seed, progress, validation, s.patience)
     return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})
+
+
+METHOD = Method(
+    name="dagnn",
+    summary="Each node weighs how far away it looks.",
+    reference="Liu et al., KDD 2020",
+    settings=DagnnSettings,
+    fit=fit,
+)

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import FeatureMatrix, Pattern, dropout_key, relu_dropout, spmm
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count, rate, share, weight
 from dccgcn.training import Progress, minimise, seeded, validation_score
@@ -139,3 +140,12 @@ def normalised(matrix: sp.csr_array) -> sp.csr_array:
 def ramp(epoch: int, most: float, length: int) -> float:
     """λ(t): from e^-5 of the final weight up to it."""
     return most * math.exp(-5 * (1 - min(epoch, length) / length) ** 2)
+
+
+METHOD = Method(
+    name="dgcn",
+    summary="One GCN on the topology and on random-walk co-occurrence, made to agree.",
+    reference="Zhuang & Ma, WWW 2018",
+    settings=DgcnSettings,
+    fit=fit,
+)

@@ -23,6 +23,7 @@ from dccgcn.baselines.li2018 import given
 from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import Pattern
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import count
 from dccgcn.training import Progress
@@ -97,3 +98,12 @@ def view_of(adjacency: sp.csr_array, how: Normalisation) -> View:
     adjacency.sort_indices()
     matrix = normalise(adjacency, how)
     return View(adjacency, matrix, Pattern.of(matrix), torch.from_numpy(matrix.data))
+
+
+METHOD = Method(
+    name="e-gcn",
+    summary="E-GCN (our reading): GCN and its topology, refined in turn by estimated labels.",
+    reference="after Qin et al., Applied Intelligence 2021",
+    settings=EGcnSettings,
+    fit=fit,
+)

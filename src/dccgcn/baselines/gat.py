@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from dccgcn.baselines.layers import FeatureLinear
 from dccgcn.baselines.neural import fit_network
 from dccgcn.graph import NodeGraph
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count, rate, share, weight
 from dccgcn.training import Progress, seeded
@@ -71,3 +72,12 @@ def fit(
     groups = [{"params": list(network.parameters()), "weight_decay": s.weight_decay}]
     logits = fit_network(network, graph, train, groups, s.lr, s.epochs, seed, progress, validation, s.patience)
     return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})
+
+
+METHOD = Method(
+    name="gat",
+    summary="Attention over the neighbours.",
+    reference="Veličković et al., ICLR 2018",
+    settings=GatSettings,
+    fit=fit,
+)

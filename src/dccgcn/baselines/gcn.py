@@ -11,6 +11,7 @@ from torch import Tensor
 
 from dccgcn.dcc.channel import Channel
 from dccgcn.graph import NodeGraph
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count, rate, share, weight
 from dccgcn.training import Progress, minimise, seeded, validation_score
@@ -87,3 +88,12 @@ def fit_on(
     with torch.no_grad():
         logits = model(FieldInput.of(graph, s.features, view, np.arange(graph.n)), view.alpha)
     return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})
+
+
+METHOD = Method(
+    name="gcn",
+    summary="Graph convolution on the topology.",
+    reference="Kipf & Welling, ICLR 2017",
+    settings=GcnSettings,
+    fit=fit,
+)

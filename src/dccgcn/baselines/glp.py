@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from dccgcn.baselines.filtered import FilteredFeatures, Step, power, series, train_on_rows
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import dropout, dropout_key, relu_dropout
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count, rate, share, weight
 from dccgcn.training import Progress, seeded
@@ -86,3 +87,12 @@ def strength(settings: GlpSettings, labels_per_class: float) -> tuple[int, float
     """k and α: as set, else by the number of labels."""
     k, alpha = (10, 20.0) if labels_per_class < FEW else (5, 10.0)
     return settings.k or k, settings.alpha or alpha
+
+
+METHOD = Method(
+    name="glp",
+    summary="A perceptron on low-pass features.",
+    reference="Li et al., CVPR 2019",
+    settings=GlpSettings,
+    fit=fit,
+)

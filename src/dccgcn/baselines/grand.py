@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from dccgcn.baselines.layers import FeatureLinear
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import spmm
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count, rate, share, weight
 from dccgcn.training import Progress, minimise, seeded, validation_score
@@ -113,3 +114,12 @@ def fit(
     with torch.no_grad():
         logits = network()
     return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})
+
+
+METHOD = Method(
+    name="grand",
+    summary="Answers must agree when nodes are dropped at random.",
+    reference="Feng et al., NeurIPS 2020",
+    settings=GrandSettings,
+    fit=fit,
+)

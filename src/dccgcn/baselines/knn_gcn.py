@@ -6,6 +6,7 @@ import numpy as np
 
 from dccgcn.baselines import gcn
 from dccgcn.graph import NodeGraph
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import count
 from dccgcn.training import Progress
@@ -29,3 +30,12 @@ def fit(
     """Train on the labels of the nodes in ``train`` and classify all nodes."""
     view = feature_view(graph, settings.k, settings.normalisation)
     return replace(gcn.fit_on(view, graph, train, settings, seed, progress, validation), findings=view.findings)
+
+
+METHOD = Method(
+    name="knn-gcn",
+    summary="GCN on the kNN graph of the features.",
+    reference="Wang et al., AM-GCN, KDD 2020",
+    settings=KnnGcnSettings,
+    fit=fit,
+)

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import FeatureMatrix, spmm
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count, rate, share, weight
 from dccgcn.training import Progress, minimise, seeded, validation_score
@@ -101,3 +102,12 @@ def fit(
         minimise(loss, groups, s.lr, s.epochs, progress, score, s.patience)
     logits = network.classify_all(view, FeatureMatrix.of(x))
     return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})
+
+
+METHOD = Method(
+    name="krylov",
+    summary="One wide layer on the features at many distances.",
+    reference="Luan et al., NeurIPS 2019",
+    settings=KrylovSettings,
+    fit=fit,
+)

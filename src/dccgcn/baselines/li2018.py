@@ -20,6 +20,7 @@ from scipy.sparse.linalg import cg
 from dccgcn.baselines import gcn
 from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import rate
 from dccgcn.training import Progress
@@ -63,12 +64,6 @@ def fit(
     guessed = np.logical_and.reduce(guesses) if choice == "intersection" else np.logical_or.reduce(guesses)
     outcome = retrain(graph, given(graph, train) | guessed, settings, seed, progress, validation)
     return replace(outcome, findings=(*outcome.findings, told(guessed)))
-
-
-fit_self_training = partial(fit, choice="self-training")
-fit_co_training = partial(fit, choice="co-training")
-fit_union = partial(fit, choice="union")
-fit_intersection = partial(fit, choice="intersection")
 
 
 # What all systems that guess labels share
@@ -149,3 +144,33 @@ def absorption(graph: NodeGraph, train: np.ndarray, alpha: float) -> np.ndarray:
     system = sp.csr_array(sp.diags_array(diagonal) - a)
     rest = [cg(system, column, rtol=1e-10, M=sp.diags_array(1 / diagonal))[0] for column in (y - mean).T]
     return np.where(total[graph.component] > 0, mean / alpha + np.stack(rest, axis=1), 0)
+
+
+SELF_TRAINING = Method(
+    name="self-training",
+    summary="GCN, trained again with its most confident answers.",
+    reference="Li et al., AAAI 2018",
+    settings=SelfTrainingSettings,
+    fit=partial(fit, choice="self-training"),
+)
+CO_TRAINING = Method(
+    name="co-training",
+    summary="GCN with labels from a random walk.",
+    reference="Li et al., AAAI 2018",
+    settings=CoTrainingSettings,
+    fit=partial(fit, choice="co-training"),
+)
+UNION = Method(
+    name="union",
+    summary="GCN with what self-training or co-training labels.",
+    reference="Li et al., AAAI 2018",
+    settings=CoTrainingSettings,
+    fit=partial(fit, choice="union"),
+)
+INTERSECTION = Method(
+    name="intersection",
+    summary="GCN with what self-training and co-training label.",
+    reference="Li et al., AAAI 2018",
+    settings=CoTrainingSettings,
+    fit=partial(fit, choice="intersection"),
+)

@@ -16,6 +16,7 @@ from pydantic import Field
 from dccgcn.baselines.filtered import series, step_of
 from dccgcn.baselines.potential import Components, conjugate_gradients, laplacian, one_hot
 from dccgcn.graph import NodeGraph
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count, rate
 from dccgcn.training import Progress
@@ -116,3 +117,26 @@ def _shares(f: np.ndarray) -> np.ndarray:
     f = np.clip(f, 0, None)
     total = f.sum(axis=1, keepdims=True)
     return np.where(total > 0, f / np.where(total > 0, total, 1), 1 / f.shape[1]).astype(np.float32)
+
+
+METHOD = Method(
+    name="lp",
+    summary="Labels spread along the edges until they stop moving; labelled nodes keep theirs.",
+    reference="Zhu, Ghahramani & Lafferty, ICML 2003",
+    settings=LpSettings,
+    fit=fit,
+)
+ABSORPTION = Method(
+    name="lp-absorption",
+    summary="The class of the labelled node that absorbs most of a node's random walks.",
+    reference="Wu et al., NIPS 2012; Li et al., AAAI 2018",
+    settings=AbsorptionSettings,
+    fit=fit_absorption,
+)
+SERIES = Method(
+    name="lp-series",
+    summary="Labels spread by a truncated series of the normalised adjacency.",
+    reference="Li et al., CVPR 2019",
+    settings=SeriesSettings,
+    fit=fit_series,
+)

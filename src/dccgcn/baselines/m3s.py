@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from dccgcn.baselines.li2018 import SelfTrainingSettings, confidence, given, largest, quota, retrain, told, unknown
 from dccgcn.graph import NodeGraph
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import count
 from dccgcn.training import Progress
@@ -60,3 +61,12 @@ def cluster_classes(embeddings: np.ndarray, known: np.ndarray, clusters: int, se
     distance = ((found.cluster_centers_[:, None] - centroids) ** 2).sum(axis=2)
     distance[:, labels == 0] = np.inf
     return distance.argmin(axis=1)[found.labels_]
+
+
+METHOD = Method(
+    name="m3s",
+    summary="Self-training in stages, checked by clusters.",
+    reference="Sun, Lin & Zhu, AAAI 2020",
+    settings=M3sSettings,
+    fit=fit,
+)

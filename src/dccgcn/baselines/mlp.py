@@ -8,6 +8,7 @@ from pydantic import Field
 from dccgcn.baselines import gcn
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import Pattern
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count, rate, share, weight
 from dccgcn.training import Progress
@@ -42,3 +43,12 @@ def _without_edges(n: int) -> View:
     """Every node sees itself alone."""
     identity = sp.eye_array(n, dtype=np.float32, format="csr")
     return View(sp.csr_array((n, n), dtype=np.float32), identity, Pattern.of(identity), torch.ones(n))
+
+
+METHOD = Method(
+    name="mlp",
+    summary="The features alone, GCN without edges.",
+    reference="Kipf & Welling, ICLR 2017",
+    settings=MlpSettings,
+    fit=fit,
+)

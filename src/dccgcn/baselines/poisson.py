@@ -14,6 +14,7 @@ from pydantic import Field
 from dccgcn.baselines.potential import Components, conjugate_gradients, laplacian, one_hot
 from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count
 from dccgcn.training import Progress
@@ -58,3 +59,12 @@ def _chosen_graph(
     tell = (lambda done, of: progress("feature graph", done, of)) if progress else None
     view = feature_view(graph, settings.k, "none", tell)
     return view.adjacency, view.findings
+
+
+METHOD = Method(
+    name="poisson",
+    summary="Labels as sources and sinks of a potential on the graph.",
+    reference="Calder et al., ICML 2020",
+    settings=PoissonSettings,
+    fit=fit,
+)

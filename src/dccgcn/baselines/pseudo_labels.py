@@ -18,6 +18,7 @@ from dccgcn.baselines.li2018 import unknown
 from dccgcn.dcc import method as dcc
 from dccgcn.dcc.settings import DccSettings
 from dccgcn.graph import NodeGraph
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import count, weight
 from dccgcn.training import Progress
@@ -83,3 +84,12 @@ def random_agreed(dual: Outcome, free: np.ndarray, added: int, seed: int) -> tup
     high = free[dual.agree[free]]
     nodes = np.random.default_rng(seed).permutation(high)[:added]
     return nodes, dual.channels["topology"].argmax(axis=1)[nodes]
+
+
+METHOD = Method(
+    name="pseudo-labels",
+    summary="GCN with 100 nodes that a GCN or DCC-GCN labelled.",
+    reference="Lee, ICML Workshop 2013",
+    settings=PseudoLabelSettings,
+    fit=fit,
+)

@@ -5,6 +5,7 @@ import numpy as np
 from dccgcn.baselines.filtered import FilteredFeatures, power
 from dccgcn.baselines.regression import RegressionSettings, fit_regression
 from dccgcn.graph import NodeGraph
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import count
 from dccgcn.training import Progress
@@ -27,3 +28,12 @@ def fit(
     """Train on the labels of the nodes in ``train`` and classify all nodes."""
     features = FilteredFeatures.of(graph, settings.features, lambda step, h: power(step, h, settings.k))
     return fit_regression(features, graph, train, settings, seed, progress, validation)
+
+
+METHOD = Method(
+    name="sgc",
+    summary="Softmax regression on S^K X.",
+    reference="Wu et al., ICML 2019",
+    settings=SgcSettings,
+    fit=fit,
+)

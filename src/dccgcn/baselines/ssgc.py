@@ -9,6 +9,7 @@ from torch import Tensor
 from dccgcn.baselines.filtered import FilteredFeatures, Step
 from dccgcn.baselines.regression import RegressionSettings, fit_regression
 from dccgcn.graph import NodeGraph
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import count, share, weight
 from dccgcn.training import Progress
@@ -44,3 +45,12 @@ def mean_of_powers(step: Step, h: Tensor, k: int, alpha: float) -> Tensor:
         h = step(h)
         total += (1 - alpha) / k * h
     return total
+
+
+METHOD = Method(
+    name="ssgc",
+    summary="Softmax regression on the mean of S^k X.",
+    reference="Zhu & Koniusz, ICLR 2021",
+    settings=SsgcSettings,
+    fit=fit,
+)

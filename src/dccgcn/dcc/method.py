@@ -12,6 +12,7 @@ from dccgcn.dcc.settings import DccSettings
 from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import Pattern
+from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.training import Progress, minimise, seeded
 from dccgcn.views import FieldInput, View, feature_view, hops, topology_view
@@ -177,3 +178,12 @@ def _findings(high: Tensor, repaired: Tensor, s: DccSettings) -> list[Finding]:
             )
         ]
     return []
+
+
+METHOD = Method(
+    name="dcc-gcn",
+    summary="Two channels select what they agree on and repair the rest from it.",
+    reference="Shi et al., Select and Calibrate the Low-confidence, Neurocomputing",
+    settings=DccSettings,
+    fit=fit,
+)

@@ -31,7 +31,7 @@ def busy_workers(cluster):
     """Process ids of this cluster's workers that are at a job."""
     raylet = cluster.head_node.all_processes["raylet"][0].process.pid
     listed = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(raylet)], capture_output=True, text=True).stdout
-    return [int(line.split()[0]) for line in listed.splitlines() if "ray::" in line and "IDLE" not in line]
+    return [int(line.split()[0]) for line in listed.splitlines() if "ray::_attempt" in line]
 
 
 def test_a_killed_workers_job_is_given_to_another(cluster, tmp_path):

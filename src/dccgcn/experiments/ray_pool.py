@@ -33,6 +33,12 @@ def ray_pool(address: str) -> Pool:
             while pending:
                 done, pending = ray.wait(pending, num_returns=1)
                 yield ray.get(done[0])
+        except ray.exceptions.RayTaskError:
+            raise  # a mistake in the job itself
+        except ray.exceptions.RayError as error:
+            raise DccgcnError(
+                f"The Ray cluster broke down ({type(error).__name__}).", "Finished runs are kept: repeat the command."
+            ) from None
         finally:
             ray.shutdown()
 

@@ -16,6 +16,7 @@ from dccgcn import by_rate, load, per_class
 from dccgcn.concord import method
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.trust import evidence
+from dccgcn.concord.trust import COEFFICIENTS, evidence
 from dccgcn.concord.voices import Labels
 from dccgcn.evaluation.trust import auroc
 

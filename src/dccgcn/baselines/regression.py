@@ -1,6 +1,10 @@
 """Softmax regression on filtered features, which SGC and SSGC share."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
+import torch
 from torch import Tensor, nn
 
 from dccgcn.baselines.filtered import FilteredFeatures, train_on_rows
@@ -42,5 +46,11 @@ def fit_regression(
     with seeded(seed):
         linear = Regression(graph.d, graph.c)
     train_on_rows(linear, features, graph, train, s.lr, s.epochs, s.weight_decay, progress, validation)
-    logits = features.times(linear.weight.detach().T.contiguous()) + linear.bias.detach()
-    return answer(logits)
+    w, b = linear.weight.detach().T.contiguous(), linear.bias.detach()
+    return classify(features, {"weight": w.cpu().numpy(), "bias": b.cpu().numpy()})
+
+
+def classify(features: FilteredFeatures, model: Mapping[str, np.ndarray]) -> Outcome:
+    """softmax(p(S) X W + b) for all nodes, those that came after training too."""
+    logits = features.times(torch.as_tensor(model["weight"])) + torch.as_tensor(model["bias"])
+    return replace(answer(logits), model=dict(model))

@@ -3,7 +3,7 @@
 from dccgcn.views.field import Field, FieldInput, receptive_field
 from dccgcn.views.hops import hop_blocks, hops
 from dccgcn.views.knn import Neighbours, nearest
-from dccgcn.views.scaling import Scaling, scaled, scaling
+from dccgcn.views.scaling import Scaling, scaled, scaling, weighted
 from dccgcn.views.view import Normalisation, View, feature_view, topology_view
 
 __all__ = [
@@ -21,4 +21,5 @@ __all__ = [
     "scaled",
     "scaling",
     "topology_view",
+    "weighted",
 ]

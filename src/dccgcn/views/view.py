@@ -13,6 +13,7 @@ from dccgcn.errors import Finding, some
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import Pattern
 from dccgcn.views.knn import nearest
+from dccgcn.views.scaling import weighted
 
 Normalisation = Literal["symmetric", "row", "none"]
 
@@ -55,21 +56,31 @@ def topology_view(graph: NodeGraph, how: Normalisation) -> View:
 
 
 def feature_view(
-    graph: NodeGraph, k: int, how: Normalisation, progress: Callable[[int, int], None] | None = None
+    graph: NodeGraph,
+    k: int,
+    how: Normalisation,
+    progress: Callable[[int, int], None] | None = None,
+    weights: np.ndarray | None = None,
 ) -> View:
-    """The second channel's graph G' = (A', X): u and v are joined if either is among the other's k nearest."""
+    """The second channel's graph G' = (A', X): u and v are joined if either is among the other's k nearest.
+
+    ``weights``, one for each feature, make some of them count more in the cosine.
+    """
+    weighing = None if weights is None else weights.tobytes()
 
     def build() -> View:
-        adjacency, findings = graph.derive(("knn", k), lambda: _feature_adjacency(graph, k, progress))
+        adjacency, findings = graph.derive(
+            ("knn", k, weighing), lambda: _feature_adjacency(graph, k, progress, weights)
+        )
         return View.of(adjacency, how, findings)
 
-    return graph.derive(("feature", k, how, torch.get_default_device()), build)
+    return graph.derive(("feature", k, how, weighing, torch.get_default_device()), build)
 
 
 def _feature_adjacency(
-    graph: NodeGraph, k: int, progress: Callable[[int, int], None] | None
+    graph: NodeGraph, k: int, progress: Callable[[int, int], None] | None, weights: np.ndarray | None
 ) -> tuple[sp.csr_array, tuple[Finding, ...]]:
-    found = nearest(graph.features, k, progress=progress)
+    found = nearest(weighted(graph.features, weights), k, progress=progress)
     rows, nth = np.nonzero(found.indices >= 0)
     cols = found.indices[rows, nth]
     directed = sp.csr_array((np.ones(len(rows), np.float32), (rows, cols)), shape=(graph.n, graph.n))

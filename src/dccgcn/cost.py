@@ -33,7 +33,7 @@ def estimate(graph: NodeGraph, settings: Settings | None = None) -> Cost:
     """What a dual-channel method needs on this graph; a simpler one needs less."""
     values = settings.model_dump() if settings else {}
     width = max((v for name, v in values.items() if name.startswith("hidden") and isinstance(v, int)), default=256)
-    k, epochs = int(values.get("k", 6)), int(values.get("epochs", 200))
+    k, epochs = int(values.get("k") or 6), int(values.get("epochs", 200))  # GLP chooses k by itself
     n, d, x = graph.n, graph.d, graph.features
     filled = int(x.nnz) if sp.issparse(x) else int(np.count_nonzero(x))
     dense = filled > DENSE_ABOVE * n * d

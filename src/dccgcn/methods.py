@@ -7,6 +7,7 @@ from dccgcn.baselines import (
     am_gcn,
     appnp,
     cagcn,
+    cagcn_st,
     confgcn,
     dagnn,
     dgcn,
@@ -60,7 +61,7 @@ _ALL = (
     li2018.INTERSECTION,
     m3s.METHOD,
     cagcn.METHOD,
-    cagcn.SELF_TRAINING,
+    cagcn_st.METHOD,
     e_gcn.METHOD,
 )
 METHODS = {method.name: method for method in _ALL}

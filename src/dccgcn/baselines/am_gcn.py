@@ -3,10 +3,6 @@
 Z_T and Z_F come from a GCN of their own on the topology and on the kNN graph, Z_CT and Z_CF from one GCN that both
 graphs share; Z_C = (Z_CT + Z_CF)/2. The answer is softmax(W Σ_i a_i Z_i + b) with attention a over (Z_T, Z_F, Z_C).
 Loss: CE + β (HSIC(Z_T, Z_CT) + HSIC(Z_F, Z_CF))/2 + θ ‖S_T - S_F‖²/n², S the Gram matrices of the unit rows of Z_C*.
-
-HSIC and S are n × n, but of rank at most the width h of an embedding, so both losses need h × h products only:
-    tr(R K1 R K2) with K = Z Zᵀ and the centring R = RR is ‖(R Z1)ᵀ (R Z2)‖²,
-    ‖A Aᵀ - B Bᵀ‖² is ‖Aᵀ A‖² + ‖Bᵀ B‖² - 2 ‖Aᵀ B‖²      (all norms Frobenius).
 """
 
 from typing import Literal, NamedTuple
@@ -18,6 +14,7 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
+from dccgcn.baselines.gram import gram_difference, hsic
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import FeatureMatrix, dropout_key, relu_dropout, spmm
 from dccgcn.method import Method
@@ -156,19 +153,6 @@ class AmGcn(nn.Module):
 def _uniform(*shape: int) -> nn.Parameter:
     bound = shape[-1] ** -0.5
     return nn.Parameter(nn.init.uniform_(torch.empty(shape), -bound, bound))
-
-
-def hsic(z1: Tensor, z2: Tensor) -> Tensor:
-    """(n-1)^-2 tr(R K1 R K2) with inner products as kernels: the squared norm of the cross-covariance."""
-    covariance = (z1 - z1.mean(0)).T @ (z2 - z2.mean(0)) / max(len(z1) - 1, 1)
-    return covariance.square().sum()
-
-
-def gram_difference(z1: Tensor, z2: Tensor) -> Tensor:
-    """Mean over all pairs of nodes of the squared difference of their cosines, after centring."""
-    a, b = (F.normalize(z - z.mean(0), dim=1) for z in (z1, z2))
-    total = (a.T @ a).square().sum() + (b.T @ b).square().sum() - 2 * (a.T @ b).square().sum()
-    return total / len(a) ** 2
 
 
 METHOD = Method(

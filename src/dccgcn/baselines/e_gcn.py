@@ -18,7 +18,7 @@ from pydantic import Field
 from sklearn.preprocessing import normalize
 
 from dccgcn.baselines import gcn
-from dccgcn.baselines.li2018 import given
+from dccgcn.baselines.guessing import given
 from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
 from dccgcn.method import Method

@@ -14,7 +14,7 @@ import torch
 from pydantic import Field
 
 from dccgcn.baselines.filtered import series, step_of
-from dccgcn.baselines.potential import Components, conjugate_gradients, laplacian, one_hot
+from dccgcn.baselines.potential import Components, absorbing, conjugate_gradients, laplacian, one_hot
 from dccgcn.graph import NodeGraph
 from dccgcn.method import Method
 from dccgcn.outcome import Outcome
@@ -75,11 +75,10 @@ def fit_absorption(
     validation: np.ndarray | None = None,
 ) -> Outcome:
     """Absorption probabilities. A column of P is 1/(α·size) in all of its node's component, plus what is solved for:
-    the response to a unit with its mean taken off, without which the tiny α would cost all precision."""
+    the response to a unit with its mean taken off."""
     y = one_hot(graph, train)
     components = Components.find(graph.adjacency, train, y)
-    matrix = laplacian(graph.adjacency)
-    matrix.setdiag(matrix.diagonal() + settings.alpha)
+    matrix = absorbing(graph.adjacency, settings.alpha)
     scores = np.full((graph.n, graph.c), -np.inf)
     for start in range(0, len(train), _BLOCK):
         block = train[start : start + _BLOCK]

@@ -294,6 +294,13 @@ def test_numbers_are_scaled_by_what_they_hold():
     assert set(read_tables(frame, edges, scale=False).columns.features.values()) == {"as-is"}
 
 
+def test_decimal_commas_are_pointed_out(tables):
+    nodes = "id;y;f;g\na;x;1,5;2\nb;y;2,25;3\nc;;-3,0;4\n"
+    graph = tables(nodes, "u;v\na;b\n").graph
+    assert "decimal-commas" in codes(graph)
+    assert "decimal-commas" not in codes(tables().graph)
+
+
 def test_kinds_that_meet_weigh_the_same():
     n = 30
     rng = np.random.default_rng(1)
@@ -345,7 +352,7 @@ cells = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(cells, min_size=2, max_size=6, unique=True), st.data())
 def test_a_table_we_wrote_reads_back_as_itself(tmp_path_factory, ids, data):
     n = len(ids)

@@ -54,7 +54,7 @@ def find(table: Table, name: str, what: str) -> str:
     )
 
 
-def guess(table: Table, what: str, taken: Iterable[str], guessed: list[str], first: bool = False) -> str | None:
+def guess(table: Table, what: str, taken: Iterable[str | None], guessed: list[str], first: bool = False) -> str | None:
     """A free column by its usual names, else the first; what was taken is added to the guesses."""
     free = [column for column in table.frame.columns if column not in set(taken)]
     by_name = {column.lower(): column for column in reversed(free)}

@@ -16,7 +16,7 @@ from dccgcn.growth import extend, grown
 from dccgcn.methods import get_method
 from dccgcn.result import run
 
-DEFAULT_METHOD = "ssgc"
+DEFAULT_METHOD = "concord"
 _SETTING = "settings__"
 _FEATURES = {"accept_sparse": "csr", "dtype": np.float32}  # how scikit-learn checks X
 

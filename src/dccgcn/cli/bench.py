@@ -17,7 +17,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
-METHOD = "ssgc"
+METHOD = "concord"
 PARITY = 1e-4  # relative difference of loss and gradients above which a ratio means nothing
 
 Dataset = Annotated[str, typer.Option(help="The graph: see [b]dccgcn datasets[/b].")]
@@ -144,6 +144,42 @@ def new_nodes(
     shown = table(title, "graph", "new nodes", "there at training", "came later", "difference", "95 % interval")
     for row in measured:
         shown.add_row(row.dataset, str(row.held_out), str(row.there), str(row.new), *_difference(row.difference))
+    output.print(shown)
+
+
+@app.command("label-next")
+def label_next(
+    graphs: Graphs = "cora,citeseer,pubmed",
+    method: MethodName = METHOD,
+    labels_per_class: Annotated[int, typer.Option(help="Labels of each class at the start.", min=1)] = 2,
+    count: Annotated[int, typer.Option(help="Labels to ask for.", min=1)] = 10,
+    starts: Annotated[int, typer.Option(help="Number of starts, with seeds from --first-seed.", min=1)] = 50,
+    first_seed: Annotated[int, typer.Option(help="Seed of the first start; from 1000: development.", min=0)] = 0,
+    threads: Threads = None,
+    json: Json = False,
+) -> None:
+    """Accuracy after ten further labels: of the nodes that label-next lists, of random and of uncertain ones."""
+    from dccgcn.benchmarks.label_next import bench_label_next
+    from dccgcn.methods import get_method
+    from dccgcn.threads import use_threads
+
+    use_threads(threads)
+    chosen = get_method(method)
+    seeds = range(first_seed, first_seed + starts)
+    measured = []
+    for name in graphs.split(","):
+        with progress_bar(name) as progress:
+            told = partial(progress, "starts")
+            measured.append(bench_label_next(name.strip(), chosen, labels_per_class, count, seeds, told))
+    if json:
+        print_json([row.to_json() for row in measured])
+        return
+    title = f"Accuracy in % of {method}: {labels_per_class} labels per class and {count} more, {starts} starts"
+    shown = table(title, "graph", "start", "chosen", "random", "uncertain", "over random", "over uncertain")
+    for row in measured:
+        ways = (str(way) for way in (row.start, row.chosen, row.random, row.uncertain))
+        over = (" / ".join(_difference(found)) for found in (row.over_random, row.over_uncertain))
+        shown.add_row(row.dataset, *ways, *over)
     output.print(shown)
 
 

@@ -157,3 +157,6 @@ def test_fit_answers_for_ones_own_tables(tmp_path):
     assert (answers.loc[truth.index, "prediction"] == truth["label"]).mean() > 0.6
     assert (answers["role"] == "train").sum() == 35
     refused(dccgcn("fit", "--nodes", str(tmp_path / "nodes.csv")), "--edges is missing")
+    (tmp_path / "nodes.csv").write_text("id,kind_of,a\nx,p,1\ny,q,2\n")
+    (tmp_path / "edges.csv").write_text("source,target\nx,y\n")
+    refused(dccgcn("fit", *tables[:4]), "No column of nodes.csv looks like a label")

@@ -9,7 +9,7 @@ import typer
 
 from dccgcn.cli import tables
 from dccgcn.cli.display import errors, output, percent, print_findings, print_json, printable, progress_bar, table
-from dccgcn.errors import SplitError
+from dccgcn.errors import DccgcnError, SplitError
 
 if TYPE_CHECKING:
     from dccgcn.graph import NodeGraph
@@ -114,6 +114,8 @@ def fit(
     read = own.read() if is_own else None
     if read:
         graph = read.graph
+        if read.columns.label is None:
+            raise DccgcnError(f"No column of {graph.name} looks like a label.", "Name the column: --label topic.")
     else:
         dataset = load(name or "", data)
         graph, published = dataset.graph, dataset.splits

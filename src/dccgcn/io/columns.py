@@ -54,7 +54,7 @@ def find(table: Table, name: str, what: str) -> str:
     )
 
 
-def guess(table: Table, what: str, taken: Iterable[str], guessed: list[str], first: bool = False) -> str | None:
+def guess(table: Table, what: str, taken: Iterable[str | None], guessed: list[str], first: bool = False) -> str | None:
     """A free column by its usual names, else the first; what was taken is added to the guesses."""
     free = [column for column in table.frame.columns if column not in set(taken)]
     by_name = {column.lower(): column for column in reversed(free)}
@@ -136,14 +136,15 @@ def roles(table: Table, names: Sequence[str], findings: list[Finding], scale: bo
     frame = table.frame
     numeric = [name for name in names if frame[name].dtype.kind in "biuf"]
     chosen: dict[str, Role] = dict(zip(numeric, _numeric_roles(frame[numeric], scale), strict=True))
-    left_out = []
-    for name in names:
-        if name not in chosen:
-            role = _word_role(frame[name])
-            if role:
-                chosen[name] = role
-            else:
-                left_out.append(name)
+    words = {name: _word_role(frame[name]) for name in names if name not in chosen}
+    chosen |= {name: role for name, role in words.items() if role}
+    left_out = [name for name, role in words.items() if not role]
+    commas = [name for name in words if _has_decimal_commas(frame[name])]
+    if commas:
+        text = (
+            f"Columns {some(commas)} of {table.name} look like numbers with a decimal comma, which are not read as such"
+        )
+        findings.append(Finding("warning", "decimal-commas", f"{text}; write them with a point."))
     if left_out:
         text = f"Columns {some(left_out)} of {table.name} hold names rather than words or classes and were left out"
         findings.append(Finding("warning", "ignored-columns", f"{text}; declare them text or categorical to use them."))
@@ -187,6 +188,11 @@ def _word_role(cells: pd.Series) -> Role | None:
     if words and np.mean([len(re.findall(r"\w\w+", cell)) for cell in words[:1000]]) >= 3:
         return "text"
     return "categorical" if 0 < distinct <= max(len(words) / 2, min(len(words) - 1, 10)) else None
+
+
+def _has_decimal_commas(cells: pd.Series) -> bool:
+    first = [cell for cell in cells[:1000] if isinstance(cell, str) and cell.strip() not in MISSING]
+    return bool(first) and all(re.fullmatch(r"\s*-?\d+,\d+\s*", cell) for cell in first)
 
 
 def _is_categorical(cells: pd.Series) -> bool:

@@ -112,9 +112,10 @@ def read_labels(
     """The labels of a table of nodes. In a text file they are whole numbers if all of them are."""
     if column is None:
         return None
+    marks = {str(mark) for mark in unlabelled}
     if not table.is_text:
-        return [None if cell is pd.NA else cell for cell in table.frame[column].tolist()]
-    marks = _EMPTY_LABELS | {str(mark) for mark in unlabelled}
+        return [None if cell is pd.NA or str(cell) in marks else cell for cell in table.frame[column].tolist()]
+    marks |= _EMPTY_LABELS
     cells = [None if cell.strip() in marks else cell for cell in unescaped(table.frame[column])]
     known = {cell for cell in cells if cell is not None}
     doubtful = sorted(known & _PERHAPS_EMPTY)
@@ -160,32 +161,29 @@ def _columns(
     if nodes.frame.empty:
         raise GraphError(f"{nodes.name} has no rows.", "Give a row for each node.")
     guessed: list[str] = []
-    given = {name: choose.find(nodes, name, what) for name, what in ((id, "id"), (label, "label")) if name is not None}
-    the_label = given[label] if label is not None else choose.guess(nodes, "label", given, guessed)
-    taken = [name for name in (the_label,) if name is not None]
-    the_id = given[id] if id is not None else choose.guess(nodes, "id", taken, guessed, first=True)
-    assert the_id is not None  # guessed by position if not by name
+    the_id, the_label = (_told(nodes, name, what) for name, what in ((id, "id"), (label, "label")))
+    the_label = the_label or choose.guess(nodes, "label", [the_id], guessed)
+    the_id = the_id or choose.guess(nodes, "id", [the_label], guessed, first=True) or ""
     if the_id == the_label:
         raise GraphError(f"Column {some([the_id])} cannot be both id and label.", "Name two columns.")
     if not (source and target) and choose.looks_headless(edges, nodes.frame[the_id]):
         raise GraphError(
             f"The first line of {edges.name} is an edge, not a header.", "Add a first line such as source,target."
         )
-    ends = {what: choose.find(edges, name, what) for what, name in _told(source=source, target=target, weight=weight)}
-    for what in ("source", "target"):
-        if what not in ends:
-            ends[what] = choose.guess(edges, what, ends.values(), guessed, first=True) or ""
+    ends = {"source": source, "target": target, "weight": weight}
+    ends = {what: _told(edges, name, what) for what, name in ends.items()}
+    for what in ("source", "target", "weight"):
+        ends[what] = ends[what] or choose.guess(edges, what, ends.values(), guessed, first=what != "weight")
     if ends["source"] == ends["target"]:
         raise GraphError(f"Column {some([ends['source']])} cannot be both ends of an edge.", "Name two columns.")
-    the_weight = ends.get("weight") or choose.guess(edges, "weight", ends.values(), guessed)
     if guessed:
         text = f"Columns were guessed: {', '.join(guessed)}. Name them if that is wrong."
         findings.append(Finding("note", "guessed-columns", text))
-    return Columns(the_id, the_label, ends["source"], ends["target"], the_weight)
+    return Columns(the_id, the_label, ends["source"] or "", ends["target"] or "", ends["weight"])
 
 
-def _told(**options: str | None) -> list[tuple[str, str]]:
-    return [(what, name) for what, name in options.items() if name is not None]
+def _told(table: Table, name: str | None, what: str) -> str | None:
+    return None if name is None else choose.find(table, name, what)
 
 
 def _with_features(
@@ -202,7 +200,7 @@ def _with_features(
     declared: dict[str, choose.Role] = {name: "text" for name in choose.matching(table, text, "text")}
     declared |= {name: "categorical" for name in choose.matching(table, categorical, "categories")}
     ignored = {columns.id, columns.label, *choose.matching(table, ignore, "columns to ignore")}
-    wanted = choose.matching(table, features, "features") if features is not None else list(table.frame.columns)
+    wanted = set(table.frame.columns if features is None else choose.matching(table, features, "features"))
     names = [name for name in table.frame.columns if (name in wanted or name in declared) and name not in ignored]
     if not names:
         raise GraphError(

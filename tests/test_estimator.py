@@ -2,6 +2,8 @@
 
 import doctest
 import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -189,3 +191,17 @@ def test_a_fitted_estimator_travels_between_processes(graph):
 def test_the_example_of_the_docstring():
     assert "NodeClassifier" in dccgcn.__all__
     assert doctest.testmod(estimator).failed == 0
+
+
+def test_the_page_on_models_runs(cora):
+    page = (Path(__file__).parent.parent / "docs" / "models.md").read_text(encoding="utf-8")
+    fit, search = re.findall(r"```python\n(.*?)```", page, re.S)
+    rng = np.random.default_rng(0)
+    names = {"X": rng.random((20, 4)), "y": [0, 1] + [-1] * 18, "edges": [(i, i + 1) for i in range(19)]}
+    names |= {"more_X": rng.random((2, 4)), "more_edges": [(20, 3), (21, 20)]}
+    exec(fit, names)
+    assert names["model"].transduction_.shape == (20,)
+    shown = cora.graph.with_labels([k if i % 40 == 0 else None for i, k in enumerate(cora.graph.labels)])
+    names["graph"] = shown
+    exec(search, names)
+    assert names["search"].best_score_ > 0.5

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dccgcn.estimator import NodeClassifier
     from dccgcn.graph import NodeGraph
     from dccgcn.growth import grown
+    from dccgcn.io.tables import read_tables
     from dccgcn.outcome import Outcome
     from dccgcn.result import Result, run
     from dccgcn.saved import load_model
@@ -34,6 +35,7 @@ _HOME = {
     "load": "datasets",
     "load_model": "saved",
     "per_class": "splits",
+    "read_tables": "io.tables",
     "run": "result",
 }
 
@@ -50,6 +52,7 @@ __all__ = [
     "load",
     "load_model",
     "per_class",
+    "read_tables",
     "run",
 ]
 

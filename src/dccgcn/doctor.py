@@ -79,11 +79,12 @@ def _labels(graph: NodeGraph) -> Iterator[Complaint]:
             "Rare classes will be predicted too seldom; label more of them.",
             graph.n,
         )
+    each = f"{count.min()}" if count.min() == count.max() else f"{count.min()} to {count.max()}"
     yield Complaint(
         "note",
         "label-rate",
-        f"{len(labelled)} of {graph.n} nodes are labelled ({len(labelled) / graph.n:.2%}), {count.min()} to "
-        f"{count.max()} of each of {graph.c} classes.",
+        f"{len(labelled)} of {graph.n} nodes are labelled ({len(labelled) / graph.n:.2%}), {each} of each of "
+        f"{graph.c} classes.",
         "With fewer than five of a class the answers vary by several points with the choice of labels."
         if count.min() < 5
         else "That is enough to learn from.",
@@ -134,13 +135,14 @@ def _homophily(graph: NodeGraph) -> Iterator[Complaint]:
     share = np.bincount(graph.labels[graph.labelled], minlength=graph.c) / len(graph.labelled)
     chance = float((share**2).sum())
     text = (
-        f"{graph.homophily:.0%} of the {known} edges between labelled nodes join two of one class "
+        f"{graph.homophily:.0%} of the edges between labelled nodes ({known} in all) join two of one class "
         f"(95 % interval {low:.0%} to {high:.0%}; by chance {chance:.0%})."
     )
-    if low > chance and high >= 0.5:
+    little = chance + (1 - chance) / 3
+    if low > chance and high >= little:
         meaning = "Neighbours tend to share their class, as methods on graphs assume."
         yield Complaint("note", "homophily", text, meaning, graph.n)
-    elif high < max(2 * chance, 0.5):
+    elif high < little:
         meaning = "Neighbours tell little of a node's class: the edges may mislead, and features weigh more."
         yield Complaint("warning", "homophily", text, meaning, graph.n)
     else:

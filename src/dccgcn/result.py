@@ -14,6 +14,7 @@ import torch
 
 from dccgcn.cost import check_memory
 from dccgcn.dcc import theory
+from dccgcn.device import computing_on
 from dccgcn.errors import Finding
 from dccgcn.evaluation import metrics
 from dccgcn.graph import NodeGraph
@@ -54,6 +55,7 @@ class Result:
     findings: tuple[Finding, ...]  # what was odd about graph, split and run
     seconds: float  # of the method, views included if they were not built before
     threads: int
+    device: str = "cpu"
 
     def summary(self) -> dict[str, Any]:
         """All but the answers, as plain values."""
@@ -74,6 +76,7 @@ class Result:
             "repaired": self.repaired,
             "seconds": round(self.seconds, 3),
             "threads": self.threads,
+            "device": self.device,
             "split": split,
             "settings": self.settings.model_dump(),
             "theory": [vars(row) for row in self.theory],
@@ -91,15 +94,29 @@ class Result:
         label = [str(graph.classes[code]) if code >= 0 else "" for code in graph.labels]
         return answers(graph, self.outcome).assign(role=role, label=label)
 
-    def save(self, folder: Path, tables: "Tables | None" = None) -> None:
+    def to_csv(self, nodes: np.ndarray | None = None) -> str:
+        """The rows of all nodes, or of some, as predictions.csv holds them."""
+        frame = self.to_frame()
+        frame = frame if nodes is None else frame.iloc[nodes]
+        return csv_text(frame, float_format="%.6f")
+
+    def report(self, path: str | Path) -> None:
+        """Write one HTML file that shows all of this to somebody who asks which answers to trust."""
+        from dccgcn.report.data import report_data  # only who wants a report pays for its imports
+        from dccgcn.report.page import render
+
+        write_atomically(path, render(report_data(self)))
+
+    def save(self, folder: str | Path, tables: "Tables | None" = None) -> None:
         """Write predictions.csv, result.json, settings.yaml and split.json, and the model: each whole or not at all.
 
         tables: how the nodes were read, so that ``load_model(folder)`` can read further ones in the same way.
         """
         from dccgcn.saved import model_files  # it builds on this module
 
+        folder = Path(folder)
         files = {
-            "predictions.csv": csv_text(self.to_frame(), float_format="%.6f"),
+            "predictions.csv": self.to_csv(),
             "settings.yaml": f"# {self.method} on {self.graph.name!r}\n" + self.settings.to_yaml(),
             "split.json": self.split.to_json(),
             **model_files(self, tables),
@@ -139,11 +156,13 @@ def run(
     settings: Settings | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    device: str = "cpu",
 ) -> Result:
     """Fit a method on a split and measure its answers on the split's test nodes.
 
     Without a split every labelled node trains, and nothing is measured: the way to classify a graph of one's own.
     Without settings, those published for a graph of this name are used, else the method's defaults.
+    The device is torch's name of it, such as "cuda"; what a method solves in NumPy and SciPy stays on the CPU.
     """
     method = get_method(method) if isinstance(method, str) else method
     settings = method.published_settings(graph.name) if settings is None else settings
@@ -152,10 +171,12 @@ def run(
     check_training(graph, split.train)
     tight = check_memory(graph, settings)
     start = perf_counter()
-    outcome = _fit_seen_classes(graph, split, method, settings, seed, progress)
+    with computing_on(device):
+        outcome = _fit_seen_classes(graph, split, method, settings, seed, progress)
     seconds = perf_counter() - start
     outcome = replace(outcome, findings=(*tight, *outcome.findings))
-    return measured(graph, split, method.name, settings, seed, outcome, seconds, torch.get_num_threads())
+    result = measured(graph, split, method.name, settings, seed, outcome, seconds, torch.get_num_threads())
+    return replace(result, device=device)
 
 
 def _fit_seen_classes(

@@ -62,11 +62,11 @@ def doctor(
         print_json({**facts(graph), "complaints": [asdict(complaint) for complaint in complaints]})
     else:
         known = facts(graph)
-        output.print(
-            Text.assemble((f"{printable(graph.name)}: ", "bold")),
+        size = (
             f"{known['nodes']:,} nodes in {known['components']:,} components, {known['edges']:,} edges, "
-            f"{known['features']:,} features, {len(known['classes'])} classes, {known['labelled']:,} labels",
+            f"{known['features']:,} features, {len(known['classes'])} classes, {known['labelled']:,} labels"
         )
+        output.print(Text.assemble((f"{printable(graph.name)}: ", "bold"), size), soft_wrap=True)
         for complaint in complaints:
             _print(complaint)
     if any(complaint.level == "error" for complaint in complaints):

@@ -1,5 +1,7 @@
 """dccgcn fit: one method on a benchmark graph, or on a graph of one's own."""
 
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -57,13 +59,17 @@ def fit(
     baseline: Annotated[str | None, typer.Option(help="Run this method on the same split too, for comparison.")] = None,
     theory: Annotated[bool, typer.Option("--theory", help="Show the paper's theorems against this run.")] = False,
     threads: Annotated[int | None, typer.Option(help="Threads to use; default: one per core.", min=1)] = None,
+    device: Annotated[str, typer.Option(help="Where networks train, such as cuda; default: the CPU.")] = "cpu",
     data: Annotated[
         Path | None, typer.Option(help="Folder of the data files; default: $DCCGCN_DATA or a cache.")
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Write predictions.csv, the model with its card, and how to repeat the run to this folder."),
+        typer.Option(help="Write predictions.csv, the model with its card, report.json, and how to repeat the run to this folder."),
     ] = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Write report.html, one page to look at, into the folder of --out or here.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Classify the nodes of a graph from a few labels: of your own tables, or of a benchmark graph.
@@ -113,13 +119,15 @@ def fit(
     if drawn is None and not is_own:
         drawn = per_class(graph, 2, seed, small_classes)
     with progress_bar(method) as progress:
-        result = run(graph, drawn, chosen, configured, seed, progress)
+        result = run(graph, drawn, chosen, configured, seed, progress, device)
     compared = None
     if other:
         with progress_bar(other.name) as progress:
-            compared = run(graph, drawn, other, other.published_settings(name or ""), seed, progress)
+            compared = run(graph, drawn, other, other.published_settings(name or ""), seed, progress, device)
     if out:
         result.save(out, read)
+    if out or report:
+        write_report(result, out, report)
     if json:
         print_json({**result.summary(), **({"baseline": compared.summary()} if compared else {})})
         return
@@ -131,8 +139,25 @@ def fit(
         print_theory(result)
     print_findings(result.findings)
     if out:
-        files = "predictions.csv, result.json, settings.yaml, split.json; README.md, the card of the model"
+        files = "predictions.csv, result.json, settings.yaml, split.json, report.json; README.md, the card of the model"
         errors.print(f"Written to {out}: {files}", highlight=False)
+    if report:
+        errors.print(f"To look at: {(out or Path()) / 'report.html'}", highlight=False)
+
+
+def write_report(result: "Result", out: Path | None, page: bool) -> None:
+    """The report's data beside the other files of a run, and the page where it was asked for."""
+    from dccgcn.io.files import write_atomically
+    from dccgcn.report.data import report_data
+    from dccgcn.report.page import render
+    from dccgcn.report.store import save_data
+
+    with progress_bar(result.method) as progress:
+        data = report_data(result, shlex.join(["dccgcn", *sys.argv[1:]]), progress=progress)
+    if out:
+        save_data(data, out)
+    if page:
+        write_atomically((out or Path()) / "report.html", render(data))
 
 
 def choose_split(

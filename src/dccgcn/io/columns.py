@@ -71,6 +71,13 @@ def guess(table: Table, what: str, taken: Iterable[str], guessed: list[str], fir
     return found
 
 
+def looks_headless(edges: Table, ids: pd.Series) -> bool:
+    """Whether the names of the columns are ids of nodes: an edge list without a header."""
+    names = edges.frame.columns[:2]
+    usual = {*_NAMES["source"], *_NAMES["target"]}
+    return edges.is_text and set(names) <= set(ids.tolist()) and not {name.lower() for name in names} <= usual
+
+
 def matching(table: Table, patterns: Sequence[str], what: str) -> list[str]:
     """Columns by name or by patterns such as ``w*``, in the table's order."""
     columns = list(table.frame.columns)

@@ -20,6 +20,7 @@ from dccgcn.io.columns import MISSING, NUMERIC, Role, numbers
 Impute = Literal["error", "zero", "mean"]
 
 _FORM = 1  # of the dictionary
+_LARGEST = 1e15  # a number beyond counts as infinite: its square would be, in single precision
 _MOST_WORDS = 20_000  # of one text column
 
 
@@ -133,9 +134,10 @@ class FeatureEncoder:
 def _fit_numbers(frame: pd.DataFrame, roles: Mapping[str, Role], impute: Impute) -> Numbers:
     names = list(roles)
     values = _parsed(frame, names)
-    values = np.where(np.isfinite(values), values, np.nan)  # scikit-learn's scalers pass NaN over and refuse infinity
-    is_standard = np.array([roles[name] == "standard" for name in names], dtype=bool)
-    is_max_abs = np.array([roles[name] == "max-abs" for name in names], dtype=bool)
+    values = np.where(np.abs(values) < _LARGEST, values, np.nan)  # scikit-learn's scalers pass NaN over
+    known = ~np.isnan(values).all(axis=0)
+    is_standard = known & np.array([roles[name] == "standard" for name in names], dtype=bool)
+    is_max_abs = known & np.array([roles[name] == "max-abs" for name in names], dtype=bool)
     centre, scale, fill = np.zeros(len(names)), np.ones(len(names)), np.zeros(len(names))
     if is_standard.any():
         standard = StandardScaler().fit(values[:, is_standard])
@@ -149,12 +151,12 @@ def _fit_numbers(frame: pd.DataFrame, roles: Mapping[str, Role], impute: Impute)
 
 def _numbers(fitted: Numbers, frame: pd.DataFrame) -> sp.csr_array:
     values = _parsed(frame, fitted.columns)
-    bad = ~np.isfinite(values)
+    bad = ~(np.abs(values) < _LARGEST)  # NaN too
     if bad.any() and fitted.fill is None:
         rows = bad.any(axis=1)
         names = [name for name, column in zip(fitted.columns, bad.any(axis=0), strict=True) if column]
         raise GraphError(
-            f"{int(bad.sum())} features are missing, NaN or infinite, in columns {some(names)}, {_where(frame, rows)}.",
+            f"{int(bad.sum())} features are missing or not finite, in columns {some(names)}, {_where(frame, rows)}.",
             "Mend them, or impute: zero or mean.",
         )
     if fitted.fill is not None:

@@ -96,7 +96,9 @@ def _parquet(content: bytes, path: Path) -> pd.DataFrame:
         raise DataFileError(f"{path} is a Parquet file, which needs pyarrow.", "pip install 'dccgcn[parquet]'")
     try:
         # nullable numbers: a gap in a column of 64-bit ids must not turn them into floats
-        return pd.read_parquet(io.BytesIO(content), dtype_backend="numpy_nullable")
+        frame = pd.read_parquet(io.BytesIO(content), dtype_backend="numpy_nullable")
+        words = [position for position, dtype in enumerate(frame.dtypes) if pd.api.types.is_string_dtype(dtype)]
+        return frame.astype({frame.columns[position]: object for position in words})  # decoded here: it may not be text
     except Exception as error:  # a damaged file can raise nearly anything
         what = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataFileError(f"{path} is not a whole Parquet file ({what}).", "Write it again.") from None
@@ -148,7 +150,7 @@ def _text(text: str, path: Path) -> Table:
     if ragged:
         counted = ", ".join(f"line {line} ({cells})" for line, cells in ragged[:5])
         raise DataFileError(
-            f"{len(ragged)} lines of {path} have not {width} cells, as the header has: {counted}.",
+            f"{len(ragged)} lines of {path} do not have the {width} cells of its header: {counted}.",
             "Mend them; a cell that holds the delimiter stands in quotes.",
         )
     cells = np.array(rows, dtype=object).reshape(len(rows), width)

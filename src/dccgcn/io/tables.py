@@ -167,7 +167,7 @@ def _columns(
     assert the_id is not None  # guessed by position if not by name
     if the_id == the_label:
         raise GraphError(f"Column {some([the_id])} cannot be both id and label.", "Name two columns.")
-    if edges.is_text and set(edges.frame.columns[:2]) <= set(nodes.frame[the_id].tolist()):
+    if not (source and target) and choose.looks_headless(edges, nodes.frame[the_id]):
         raise GraphError(
             f"The first line of {edges.name} is an edge, not a header.", "Add a first line such as source,target."
         )

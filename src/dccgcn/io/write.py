@@ -1,7 +1,6 @@
 """Tables as CSV: safe to open in a spreadsheet, and read back as they were."""
 
 import csv
-import io
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +23,11 @@ def csv_text(frame: pd.DataFrame, float_format: str | None = None) -> str:
     safe = {i: [_safe(cell) for cell in frame.iloc[:, i]] for i in range(frame.shape[1]) if _may_hold_text(frame, i)}
     columns = [safe[i] if i in safe else frame.iloc[:, i] for i in range(frame.shape[1])]
     made = pd.DataFrame(dict(enumerate(columns)), index=frame.index)
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow([_safe(str(name)) for name in frame.columns])
-    made.to_csv(out, index=False, header=False, float_format=float_format, lineterminator="\n")
-    return out.getvalue()
+    made.columns = pd.Index([_safe(str(name)) for name in frame.columns], dtype=object)
+    # a lone carriage return needs quotes too, which the csv module does not know
+    returns = any("\r" in cell for cells in [made.columns, *safe.values()] for cell in cells if isinstance(cell, str))
+    quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
+    return str(made.to_csv(index=False, float_format=float_format, lineterminator="\n", quoting=quoting))
 
 
 def write_tables(graph: NodeGraph, folder: Path, labelled: np.ndarray | None = None) -> list[Path]:

@@ -1,0 +1,38 @@
+"""Colours that colour-blind readers can tell apart, for every picture that the project draws."""
+
+# Okabe & Ito (2008), darkest contrast first; a ninth, grey, is for what is left over
+OKABE_ITO = (
+    "#0072B2",  # blue
+    "#E69F00",  # orange
+    "#009E73",  # green
+    "#D55E00",  # vermilion
+    "#CC79A7",  # purple
+    "#56B4E9",  # sky blue
+    "#F0E442",  # yellow
+    "#000000",  # black
+    "#999999",  # grey
+)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "h")  # matplotlib's, so that nothing hangs on colour alone
+SURFACE = "cividis"  # a colour map for values, made for colour-blind readers
+
+
+def colours(n: int) -> list[str]:
+    """n colours: the palette, then again and again at a lighter shade.
+
+    >>> colours(2)
+    ['#0072B2', '#E69F00']
+    >>> len(set(colours(19)))
+    19
+    """
+    return [lighter(OKABE_ITO[i % len(OKABE_ITO)], 0.4 * (i // len(OKABE_ITO))) for i in range(n)]
+
+
+def lighter(colour: str, share: float) -> str:
+    """The colour mixed with white, at most four fifths of it.
+
+    >>> lighter("#000000", 0.5)
+    '#808080'
+    """
+    share = min(share, 0.8)
+    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(part + (255 - part) * share):02X}" for part in parts) if share else colour

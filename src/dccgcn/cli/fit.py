@@ -41,7 +41,7 @@ def fit(
             rich_help_panel="Your own tables",
         ),
     ] = None,
-    method: Annotated[str, typer.Option(help="See [b]dccgcn methods[/b].")] = "dcc-gcn",
+    method: Annotated[str, typer.Option(help="See [b]dccgcn methods[/b].")] = "concord",
     labels_per_class: Annotated[int | None, typer.Option(help="Training labels drawn from each class.")] = None,
     label_rate: Annotated[float | None, typer.Option(help="Share of the nodes to train on, such as 0.005.")] = None,
     split: Annotated[str | None, typer.Option(help="A split file, or a published split such as public.")] = None,
@@ -65,7 +65,9 @@ def fit(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Write predictions.csv, the model with its card, report.json, and how to repeat the run to this folder."),
+        typer.Option(
+            help="Write predictions.csv, the model with its card, report.json and how to repeat the run to this folder."
+        ),
     ] = None,
     report: Annotated[
         bool, typer.Option("--report", help="Write report.html, one page to look at, into the folder of --out or here.")

@@ -52,17 +52,20 @@ def weighed(
     return pooled(said, weights), weights
 
 
-def held_out_hits(voices: Sequence[Voice], labels: Labels, settings: ConcordSettings, seed: int) -> np.ndarray:
-    """How many of the given labels each voice finds when it has not seen them, (voices,)."""
+def held_out_hits(
+    voices: Sequence[Voice], labels: Labels, settings: ConcordSettings, seed: int
+) -> tuple[np.ndarray, int]:
+    """How many of the given labels each voice finds when it has not seen them, (voices,), and all of them together."""
     y = labels.targets.argmax(axis=1)
     fold = _folds(y, seed)
-    hits = np.zeros(len(voices))
+    hits, together = np.zeros(len(voices)), 0
     for f in range(fold.max() + 1):
         seen, left = fold != f, labels.nodes[fold == f]
         part = Labels(labels.nodes[seen], labels.targets[seen], labels.weights[seen])
-        for v, log_p in enumerate(speak(voices, learn(voices, part, settings), part, settings)):
-            hits[v] += (log_p[left].argmax(axis=1) == y[~seen]).sum()
-    return hits
+        said = [log_p[left] for log_p in speak(voices, learn(voices, part, settings), part, settings)]
+        hits += [(log_p.argmax(axis=1) == y[~seen]).sum() for log_p in said]
+        together += int((pooled(said, np.ones(len(said))).argmax(axis=1) == y[~seen]).sum())
+    return hits, together
 
 
 def _folds(y: np.ndarray, seed: int) -> np.ndarray:

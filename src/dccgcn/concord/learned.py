@@ -17,7 +17,7 @@ class Learned:
     labels: Labels  # given first, then inferred
     n_given: int
     weights: np.ndarray  # of each voice
-    hits: np.ndarray  # given labels that each voice found unseen
+    found: int  # given labels that the voices together found unseen
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +48,8 @@ def to_arrays(
         "labels.nodes": labels.nodes,
         "labels.targets": labels.targets,
         "labels.weights": labels.weights,
-        "n_given": np.array([learned.n_given]),
+        "counts": np.array([learned.n_given, learned.found]),
         "weights": learned.weights,
-        "hits": learned.hits,
     }
 
 
@@ -64,8 +63,8 @@ def from_arrays(arrays: Mapping[str, np.ndarray]) -> tuple[Bases, Learned]:
     learned = Learned(
         [None if number < 0 else heads[str(number)] for number in arrays["head_of_voice"]],
         Labels(arrays["labels.nodes"], arrays["labels.targets"], arrays["labels.weights"]),
-        int(arrays["n_given"][0]),
+        int(arrays["counts"][0]),
         arrays["weights"],
-        arrays["hits"],
+        int(arrays["counts"][1]),
     )
     return Bases(under("basis."), under("offset."), arrays.get("rarity")), learned

@@ -89,7 +89,7 @@ def in_rounds(
     voices: list[Voice], given: Labels, settings: ConcordSettings, seed: int, progress: Progress | None
 ) -> Learned:
     """Learn from the given labels, let the best answers be labels too, and learn again."""
-    hits = held_out_hits(voices, given, settings, seed)
+    hits, together = held_out_hits(voices, given, settings, seed)
     labels, weights = given, np.ones(len(voices))
     for turn in range(settings.rounds + 1):
         heads = learn(voices, labels, settings)
@@ -99,7 +99,7 @@ def in_rounds(
         if turn < settings.rounds:
             share = settings.last_share / 2 ** (settings.rounds - 1 - turn)
             labels = inferred(f, given, share, settings)
-    return Learned(heads, labels, len(given.nodes), weights, hits)
+    return Learned(heads, labels, len(given.nodes), weights, together)
 
 
 def deliberate(voices: list[Voice], views: dict[str, View], learned: Learned, settings: ConcordSettings) -> Concord:

@@ -14,42 +14,29 @@ from dccgcn.concord.learned import Learned
 from dccgcn.views import View
 
 COEFFICIENTS = {
-    "constant": 0.0,
+    "constant": -1.0,
     "margin": 1.0,
-    "root of margin": 0.0,
+    "root of margin": 1.0,
     "entropy": 0.0,
-    "voices that agree": 1.0,
+    "voices that agree": 0.0,
     "topology: neighbours that agree": 0.0,
-    "topology: channel agrees": 0.0,
-    "topology: channel's margin": 0.0,
     "feature: neighbours that agree": 0.0,
-    "feature: channel agrees": 0.0,
-    "feature: channel's margin": 0.0,
     "graph: voices that agree": 0.0,
-    "graph: margin": 0.0,
     "graph: labels found unseen": 0.0,
-    "graph: log labels per class": 0.0,
-    "graph: log classes": 0.0,
 }
 
 
 def evidence(concord: Concord, views: dict[str, View], learned: Learned) -> np.ndarray:
     """The evidence for each node, (n, columns) in the order of COEFFICIENTS."""
-    f, channels, weights = concord.f, concord.channels, learned.weights
+    f, share = concord.f, learned.weights / learned.weights.sum()
     answer, (n, c) = f.argmax(axis=1), f.shape
-    share = weights / weights.sum()
-    agreeing = sum(s * (log_p.argmax(axis=1) == answer) for s, log_p in zip(share, concord.said, strict=True))
     gap = margin(f)
     entropy = -(f * np.log(np.maximum(f, 1e-12))).sum(axis=1) / np.log(c)
-    columns = [np.ones(n), gap, np.sqrt(gap), entropy, agreeing]
-    for name, view in views.items():
-        columns.append(same_around(view, answer))
-        columns.append((channels[name].argmax(axis=1) == answer).astype(float))
-        columns.append(margin(channels[name]))
-    found = (learned.hits @ share + 1) / (learned.n_given + 2)
-    level = [np.mean(agreeing), np.mean(gap), found, np.log(learned.n_given / c), np.log(c)]
-    columns += [np.full(n, value) for value in level]
-    return np.column_stack(columns)
+    agreeing = sum(s * (log_p.argmax(axis=1) == answer) for s, log_p in zip(share, concord.said, strict=True))
+    around = [same_around(view, answer) for view in views.values()]
+    level = [np.mean(agreeing), (learned.found + 1) / (learned.n_given + 2)]
+    columns = [np.ones(n), gap, np.sqrt(gap), entropy, agreeing, *around]
+    return np.column_stack([*columns, *(np.full(n, value) for value in level)])
 
 
 def same_around(view: View, answer: np.ndarray) -> np.ndarray:

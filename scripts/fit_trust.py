@@ -15,7 +15,6 @@ from sklearn.linear_model import LogisticRegression
 from dccgcn import by_rate, load, per_class
 from dccgcn.concord import method
 from dccgcn.concord.settings import ConcordSettings
-from dccgcn.concord.trust import evidence
 from dccgcn.concord.trust import COEFFICIENTS, evidence
 from dccgcn.concord.voices import Labels
 from dccgcn.evaluation.trust import auroc

@@ -2,6 +2,8 @@
 
 import doctest
 import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -23,7 +25,7 @@ EXEMPT = {
 }
 
 
-@parametrize_with_checks([NodeClassifier("ssgc")], expected_failed_checks=lambda _: EXEMPT)
+@parametrize_with_checks([NodeClassifier(), NodeClassifier("ssgc")], expected_failed_checks=lambda _: EXEMPT)
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
@@ -90,9 +92,10 @@ def test_fitted_features_get_their_fitted_answers_and_others_are_new_nodes(graph
     fitted = NodeClassifier("ssgc").fit(graph.features, given_labels(graph), graph.edges)
     np.testing.assert_array_equal(fitted.predict_proba(graph.features), fitted.label_distributions_)
     np.testing.assert_array_equal(fitted.predict_proba(sp.csr_array(graph.features)), fitted.label_distributions_)
-    lone = fitted.predict_proba(graph.features[:2])  # known by their features alone
-    assert lone.shape == (2, 2)
-    assert not np.allclose(lone, fitted.label_distributions_[:2])
+    np.testing.assert_allclose(fitted.predict_proba(graph.features[5:2:-1]), fitted.label_distributions_[5:2:-1])
+    mixed = fitted.predict_proba(np.vstack([graph.features[3], -graph.features[3], graph.features[4]]))
+    np.testing.assert_allclose(mixed[[0, 2]], fitted.label_distributions_[[3, 4]])
+    assert not np.allclose(mixed[1], mixed[0], atol=0.01)  # a new node, known by its features alone
     # a node without a feature of its own is what its neighbours are
     unknown = np.full((2, 6), 0.1)
     befriended = fitted.predict(unknown, edges=[(40, 5), (40, 6), (40, 7), (41, 30), (41, 31), (41, 32)])
@@ -101,6 +104,16 @@ def test_fitted_features_get_their_fitted_answers_and_others_are_new_nodes(graph
         fitted.predict(unknown[:1], edges=[(41, 5)])
     with pytest.raises(ValueError, match="expecting 6 features"):
         fitted.predict(np.ones((2, 5)))
+
+
+def test_several_nodes_of_one_row_answer_together(graph):
+    features = np.array(graph.features)
+    features[[3, 30]] = 0, 0, 0, 0, 0, 1
+    for x in (features, sp.csr_array(features)):
+        fitted = NodeClassifier("ssgc").fit(x, given_labels(graph), graph.edges)
+        assert fitted.predict(x)[[3, 30]].tolist() == ["cat", "dog"]  # all nodes: each its own
+        mean = fitted.label_distributions_[[3, 30]].mean(axis=0)
+        np.testing.assert_allclose(fitted.predict_proba(features[[3]]), mean[None], rtol=1e-6)
 
 
 def test_a_method_that_cannot_grow_names_those_that_can(graph):
@@ -189,3 +202,17 @@ def test_a_fitted_estimator_travels_between_processes(graph):
 def test_the_example_of_the_docstring():
     assert "NodeClassifier" in dccgcn.__all__
     assert doctest.testmod(estimator).failed == 0
+
+
+def test_the_page_on_models_runs(cora):
+    page = (Path(__file__).parent.parent / "docs" / "models.md").read_text(encoding="utf-8")
+    fit, search = re.findall(r"```python\n(.*?)```", page, re.S)
+    rng = np.random.default_rng(0)
+    names = {"X": rng.random((20, 4)), "y": [0, 1] + [-1] * 18, "edges": [(i, i + 1) for i in range(19)]}
+    names |= {"more_X": rng.random((2, 4)), "more_edges": [(20, 3), (21, 20)]}
+    exec(fit, names)
+    assert names["model"].transduction_.shape == (20,)
+    shown = cora.graph.with_labels([k if i % 40 == 0 else None for i, k in enumerate(cora.graph.labels)])
+    names["graph"] = shown
+    exec(search, names)
+    assert names["search"].best_score_ > 0.5

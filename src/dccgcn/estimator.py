@@ -1,6 +1,6 @@
 """NodeClassifier: the package as scikit-learn users know it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -112,10 +112,11 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any = None, edges: Any = ()) -> np.ndarray:
         """Class probabilities, without training again.
 
-        X : omitted, or the features that were fitted: the nodes that were fitted, as in ``label_distributions_``;
+        X : omitted: the nodes that were fitted, as in ``label_distributions_``;
             one-dimensional: nodes of the fitted NodeGraph by their ids;
-            (m, d) other features: m new nodes. Without edges they are known by their features alone.
-        edges : (E, 2) edges of new nodes by position: 0 to n-1 are the fitted nodes, the rows of X count from n on.
+            (m, d) features. A row that was fitted has its fitted answer (the mean, if several nodes have that row).
+            All other rows are new nodes, seen together; without edges they are known by their features alone.
+        edges : (E, 2) edges by position: 0 to n-1 are the fitted nodes, the rows of X count from n on, all of them new.
         """
         check_is_fitted(self, "result_")
         graph, known = self.result_.graph, self.label_distributions_
@@ -124,9 +125,20 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         if self._by_id and np.ndim(X) == 1:
             return known[graph.positions(X)]
         X = validate_data(self, X, reset=False, **_FEATURES)
-        if _same(X, graph.features) and len(edges) == 0:
-            return known
+        if len(edges) == 0:
+            return self._by_features(X)
         return extend(self.result_, grown(graph, X, edges)).probabilities[graph.n :]
+
+    def _by_features(self, X: Any) -> np.ndarray:
+        graph, known = self.result_.graph, self.label_distributions_
+        equal = _equal_rows(X, graph.features)
+        if X.shape[0] == graph.n and (equal.diagonal() > 0).all():
+            return known
+        found = np.asarray(equal @ known, dtype=known.dtype)
+        is_new = np.diff(equal.indptr) == 0
+        if is_new.any():
+            found[is_new] = extend(self.result_, grown(graph, X[is_new])).probabilities[graph.n :]
+        return found
 
     def set_params(self, **params: Any) -> Self:
         """As in scikit-learn; ``settings__k=5`` changes one option of the method."""
@@ -160,9 +172,26 @@ def _class_array(classes: tuple[Any, ...]) -> np.ndarray:
     return array
 
 
-def _same(one: Any, other: Any) -> bool:
-    if one.shape != other.shape:
-        return False
-    if sp.issparse(one) or sp.issparse(other):
-        return (sp.csr_array(one) != sp.csr_array(other)).nnz == 0
-    return np.array_equal(one, other)
+def _equal_rows(x: Any, fitted: Any) -> sp.csr_array:
+    """(rows of x, rows fitted): in each row equal weights, which sum to one, on the fitted rows that are the same."""
+    nodes: dict[bytes, list[int]] = {}
+    for position, row in enumerate(_rows(fitted)):
+        nodes.setdefault(row, []).append(position)
+    x = sp.csr_array(x) if sp.issparse(fitted) else x.toarray() if sp.issparse(x) else x
+    same = [nodes.get(row, []) for row in _rows(x)]
+    count = np.array([len(positions) for positions in same])
+    weights = np.repeat(1 / np.maximum(count, 1), count)
+    columns = np.array([position for positions in same for position in positions], dtype=np.int64)
+    return sp.csr_array(
+        (weights, columns, np.concatenate([[0], np.cumsum(count)])), shape=(x.shape[0], fitted.shape[0])
+    )
+
+
+def _rows(x: Any) -> Iterator[bytes]:
+    if not sp.issparse(x):
+        return (row.tobytes() for row in x + np.float32(0))  # of -0.0 and 0.0, one
+    x = sp.csr_array(x, copy=True)
+    x.sum_duplicates()
+    x.eliminate_zeros()
+    cuts = zip(x.indptr[:-1], x.indptr[1:], strict=True)
+    return (x.indices[a:b].astype(np.int64).tobytes() + x.data[a:b].tobytes() for a, b in cuts)

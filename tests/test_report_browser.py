@@ -123,7 +123,7 @@ def test_a_node_is_chosen_on_the_map(visit, rows):
     page.mouse.move(*middle)
     page.wait_for_timeout(300)
     page.mouse.click(*middle)
-    page.wait_for_function("document.querySelector('#panel h3').textContent.startsWith('Node')")
+    page.locator("#panel .answer").wait_for()
     assert f"Node {rows[0]['node_id']}" in visit.text("#panel")
     near = page.locator("#panel .near button").first
     name = near.inner_text()
@@ -260,7 +260,7 @@ def test_hostile_names_do_no_harm(browser, tmp_path):
         (d["id"], d["reason"]) for d in data["label_next"]
     ]
     page.click("#next-copy")
-    page.wait_for_function("document.getElementById('next-told').textContent.startsWith('Copied')")
+    page.locator("#next-told:has-text('Copied')").wait_for()
     assert page.evaluate("navigator.clipboard.readText()") == f"{ids[0]}\n{ids[25]}"
     assert visit.faults() == ""
     visit.is_quiet()

@@ -26,11 +26,13 @@ from dccgcn.baselines import (
     sgc,
     ssgc,
 )
+from dccgcn.concord import method as concord
 from dccgcn.dcc import method as dcc
 from dccgcn.errors import DccgcnError
 from dccgcn.method import Method as Method
 
 _ALL = (
+    concord.METHOD,
     dcc.METHOD,
     gcn.METHOD,
     lp.METHOD,

@@ -137,8 +137,8 @@ def fit_st(
     for _ in range(s.stages - 1):
         stage = trained(graph, known, s, seed, progress, validation)
         nodes, labels = np.nonzero(known)
-        logits = torch.from_numpy(stage.embeddings["output"])
-        sure = calibrated(view, logits, nodes, labels, s, seed, stops=False).softmax(1).numpy()
+        logits = torch.as_tensor(stage.embeddings["output"])
+        sure = calibrated(view, logits, nodes, labels, s, seed, stops=False).softmax(1).cpu().numpy()
         new = free & ~known.any(axis=1) & (sure.max(axis=1) > s.threshold)
         known = known | (new[:, None] & np.eye(graph.c, dtype=bool)[stage.prediction])
     last = trained(graph, known, s, seed, progress, validation)
@@ -173,11 +173,11 @@ def finished(
 ) -> Outcome:
     """The outcome of a GCN, calibrated on given labels."""
     nodes = train if validation is None else validation
-    view, logits = topology_view(graph, settings.normalisation), torch.from_numpy(outcome.embeddings["output"])
+    view, logits = topology_view(graph, settings.normalisation), torch.as_tensor(outcome.embeddings["output"])
     scaled = calibrated(view, logits, nodes, graph.labels[nodes], settings, seed, stops=validation is not None)
     text = "Calibrated on the training nodes, on which GCN is right more often than elsewhere: there are no others."
     odd = () if validation is not None else (Finding("note", "calibrated-on-training-nodes", text),)
-    return replace(outcome, probabilities=scaled.softmax(1).numpy(), findings=(*outcome.findings, *odd))
+    return replace(outcome, probabilities=scaled.softmax(1).cpu().numpy(), findings=(*outcome.findings, *odd))
 
 
 METHOD = Method(

@@ -107,7 +107,7 @@ def fit_series(
     y = one_hot(graph, train)
     given = np.zeros((graph.n, graph.c), dtype=np.float32)
     given[train] = y
-    f = series(step_of(graph), torch.from_numpy(given), settings.a, settings.steps).numpy()
+    f = series(step_of(graph), torch.as_tensor(given), settings.a, settings.steps).cpu().numpy()
     components = Components.find(graph.adjacency, train, y)
     return Outcome(_shares(f), findings=components.findings(graph))
 

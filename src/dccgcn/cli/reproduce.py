@@ -10,27 +10,63 @@ from dccgcn.cli.display import errors, runs_progress
 
 def reproduce(
     what: Annotated[
-        Literal["choices", "overview", "systems"],
+        Literal[
+            "table2",
+            "table3",
+            "table4",
+            "table5",
+            "table6",
+            "table7",
+            "figure4",
+            "figure5",
+            "figure6",
+            "figure7",
+            "theorems",
+            "confidence",
+            "all",
+            "choices",
+            "overview",
+            "systems",
+        ],
         typer.Argument(
-            help="choices: the study behind DCC-GCN's defaults. overview: the README's table. "
-            "systems: each system against a published figure."
+            help="A table or figure of the paper; theorems: against measured channels; confidence: does disagreement "
+            "find wrong answers; all: all of these. choices: the study behind DCC-GCN's defaults. overview: the "
+            "README's table. systems: each system against a published figure."
         ),
     ],
     only: Annotated[
         str | None, typer.Option(help="systems: run these datasets only (cora,pubmed); the page names what is missing.")
     ] = None,
+    splits: Annotated[
+        int, typer.Option(help="At most so many splits of each cell; beyond 10 for paired differences.", min=1)
+    ] = 10,
+    smoke: Annotated[bool, typer.Option("--smoke", help="A tiny version on Cora, into runs/smoke.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Only tell what is left to run, and how long it takes.")] = False,
     jobs: Annotated[int, typer.Option(help="Processes of one thread each.", min=1)] = 2,
-    out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
-    store: Annotated[Path, typer.Option(help="Folder for finished runs; a second call continues from it.")] = Path(
-        "runs/experiments"
-    ),
+    ray: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run on this Ray cluster instead; auto: the one running here.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the pages; default: docs/results.")] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(help="Folder for finished runs; a second call continues from it. Default: runs/experiments."),
+    ] = None,
 ) -> None:
     """Measure again what docs/results reports. Stop it at any time; the next call goes on from there.
 
-    Example:
+    Examples:
 
-        dccgcn reproduce overview --jobs 2
-    """
+        dccgcn reproduce table3 --jobs 2
+
+        dccgcn reproduce all --splits 100 --plan
+    """  # fmt: skip
+    out = out or Path("runs/smoke" if smoke else "docs/results")
+    store = store or Path("runs/smoke" if smoke else "runs/experiments")
+    if what not in ("choices", "overview", "systems"):
+        from dccgcn.cli.paper import reproduce_paper
+
+        reproduce_paper(what, jobs=jobs, ray=ray, splits=splits, smoke=smoke, plan=plan, out=out, store=store)
+        return
     from dccgcn.experiments.choices import render_choices
     from dccgcn.experiments.overview import render_overview
     from dccgcn.experiments.runner import read_store, run_jobs

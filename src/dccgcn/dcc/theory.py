@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dccgcn.errors import DccgcnError
-from dccgcn.evaluation.metrics import channel_counts
+from dccgcn.evaluation.metrics import ChannelCounts, channel_counts
 
 T = TypeVar("T", float, np.ndarray)  # a number, or a grid of them
 
@@ -141,7 +141,11 @@ class ChannelStatistics:
 
 def measure(truth: Any, prediction1: Any, prediction2: Any) -> ChannelStatistics:
     """Count everything the theorems speak of; p_low is counted too, not computed by the identity."""
-    k = channel_counts(truth, prediction1, prediction2)
+    return statistics(channel_counts(truth, prediction1, prediction2))
+
+
+def statistics(k: ChannelCounts) -> ChannelStatistics:
+    """The same from counts made before."""
     return ChannelStatistics(
         p1=(k.both_right + k.only_first_right) / k.n,
         p2=(k.both_right + k.only_second_right) / k.n,

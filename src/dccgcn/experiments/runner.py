@@ -2,46 +2,87 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 from threading import Thread
 from time import sleep
 from typing import Any
 
-from dccgcn.errors import DataFileError
-from dccgcn.experiments.jobs import Job, execute
+from dccgcn.errors import DataFileError, DccgcnError
+from dccgcn.experiments.jobs import Job, attempt
 from dccgcn.threads import use_threads
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 Row = dict[str, Any]
+Pool = Callable[[list[Job]], Generator[Row]]  # runs jobs somewhere, and gives each row as it is finished
+Tell = Callable[[int, int, Row | None], None]  # jobs done, jobs in all, the last row
 
 
 def run_jobs(
-    jobs: Iterable[Job], store: Path, processes: int, tell: Callable[[int, int, Row | None], None] | None = None
+    jobs: Iterable[Job],
+    store: Path,
+    pool: Pool | int,
+    tell: Tell | None = None,
+    *,
+    others: Iterable[Path] = (),
+    usable: Callable[[Row], bool] = lambda row: True,
+    keep_failures: bool = False,
 ) -> dict[str, Row]:
-    """Run the jobs that the store does not hold yet; rows by key. A second call continues where one was stopped."""
+    """Run the jobs that no store holds yet, in their order; rows by key. A second call continues where one was stopped.
+
+    pool: where to run them; a number: that many processes here.
+    others: further stores whose runs count, which are only read.
+    usable: whether a stored run tells all that is wanted; if not, it is run again and the new line counts.
+    keep_failures: a job that fails has a row with its "error", which is not stored; otherwise it stops everything.
+    """
     wanted = {job.key(): job for job in jobs}
-    rows = {key: row for key, row in read_store(store).items() if key in wanted}
-    missing = sorted((job for key, job in wanted.items() if key not in rows), key=lambda job: job.dataset)
-    if tell:
-        tell(len(rows), len(wanted), None)
-    if not missing:
-        return rows
-    store.parent.mkdir(parents=True, exist_ok=True)
-    with ProcessPoolExecutor(processes, get_context("spawn"), initializer=_start_worker) as pool:
-        futures = [pool.submit(execute, job) for job in missing]
-        try:
-            for future in as_completed(futures):
-                row = future.result()
-                append(store, row)
+    pool = local_pool(pool) if isinstance(pool, int) else pool
+    with _locked(store):
+        found = read_stores(store, others)
+        rows = {key: row for key, row in found.items() if key in wanted and usable(row)}
+        missing = [job for key, job in wanted.items() if key not in rows]
+        if tell:
+            tell(len(rows), len(wanted), None)
+        if not missing:
+            return rows
+        with closing(pool(missing)) as finished:
+            for row in finished:
+                if "error" not in row:
+                    append(store, row)
+                elif not keep_failures:
+                    raise DccgcnError(row["error"], row["remedy"])
                 rows[row["key"]] = row
                 if tell:
                     tell(len(rows), len(wanted), row)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
     return rows
+
+
+def local_pool(processes: int) -> Pool:
+    """Processes on this machine, of one thread each."""
+
+    def run(jobs: list[Job]) -> Generator[Row]:
+        with ProcessPoolExecutor(processes, get_context("spawn"), initializer=_start_worker) as pool:
+            try:
+                for future in as_completed([pool.submit(attempt, job) for job in jobs]):
+                    yield future.result()
+            except BrokenProcessPool:
+                raise DccgcnError(
+                    "A process was killed from outside, most likely for want of memory.",
+                    "Finished runs are kept: repeat the command, with fewer --jobs.",
+                ) from None
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    return run
 
 
 def _start_worker() -> None:
@@ -57,6 +98,21 @@ def _start_worker() -> None:
     Thread(target=watch, daemon=True).start()
 
 
+@contextmanager
+def _locked(store: Path) -> Iterator[None]:
+    """Only one command at a time may write to a store; the lock ends with the process, however that ends."""
+    store.parent.mkdir(parents=True, exist_ok=True)
+    with store.with_suffix(".lock").open("w") as file:
+        if fcntl:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise DccgcnError(
+                    f"Another command is writing to {store}.", "Wait for it to end, or use another --store."
+                ) from None
+        yield
+
+
 def append(store: Path, row: Row) -> None:
     """One line, on disk before the next run starts."""
     with store.open("a", encoding="utf-8") as file:
@@ -65,13 +121,25 @@ def append(store: Path, row: Row) -> None:
         os.fsync(file.fileno())
 
 
-def read_store(store: Path) -> dict[str, Row]:
-    """Finished rows by key. A last line cut short by a crash is taken off, and its job runs again."""
+def read_stores(store: Path, others: Iterable[Path] = ()) -> dict[str, Row]:
+    """Rows of several stores by key; those of the first one count most."""
+    rows: dict[str, Row] = {}
+    for other in others:
+        if other != store:
+            rows |= read_store(other, mend=False)
+    return rows | read_store(store)
+
+
+def read_store(store: Path, mend: bool = True) -> dict[str, Row]:
+    """Finished rows by key, the last of equals. A last line cut short by a crash is taken off; its job runs again.
+
+    mend: also on disk, so that the next line starts on its own; not for a store that another command may write to.
+    """
     if not store.exists():
         return {}
     content = store.read_bytes()
     whole = content[: content.rfind(b"\n") + 1]
-    if len(whole) < len(content):
+    if mend and len(whole) < len(content):
         os.truncate(store, len(whole))
     rows = {}
     for number, line in enumerate(whole.splitlines(), 1):

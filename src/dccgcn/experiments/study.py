@@ -17,9 +17,10 @@ class Cell:
     """A dataset with a number of labels: one column of a table."""
 
     dataset: str
-    draw: str  # "rate", "per-class", or the name of a published split
+    draw: str  # as in Job
     amount: float
     splits: int
+    options: Mapping[str, Any] = field(default_factory=dict)  # of every system here, before the system's own
 
     @property
     def labels(self) -> str:
@@ -30,7 +31,7 @@ class Cell:
         """
         if self.draw == "rate":
             return f"{100 * self.amount:g} %"
-        return f"{self.amount:g} per class" if self.draw == "per-class" else self.draw
+        return f"{self.amount:g} per class" if self.draw.startswith("per-class") else self.draw
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,8 @@ class Study:
 
     def job(self, system: System, cell: Cell, nth: int) -> Job:
         seed = self.first_seed + nth
-        return Job(cell.dataset, cell.draw, cell.amount, seed, system.method, seed, system.options)
+        options = {**cell.options, **system.options}
+        return Job(cell.dataset, cell.draw, cell.amount, seed, system.method, seed, options)
 
     def jobs(self) -> list[Job]:
         return [

@@ -1,0 +1,65 @@
+"""What a run says about its own answers: how well each signal finds the wrong ones, and how far confidence is off."""
+
+from typing import Any
+
+import numpy as np
+
+from dccgcn.evaluation import trust
+from dccgcn.outcome import Outcome
+
+COVERAGES = np.linspace(0.05, 1, 20)  # where a stored risk-coverage curve is kept
+BINS = 15  # of equal mass
+
+
+def trust_record(outcome: Outcome, test: np.ndarray, truth: np.ndarray) -> dict[str, Any]:
+    """Plain numbers for the final answers and, of a dual-channel method, for those of its first channel alone.
+
+    The first channel is "one model" in the paper's sense: its own confidence, margin and entropy compete there with
+    the other channel's disagreement about the same answers.
+    """
+    agree = None if outcome.agree is None else outcome.agree[test]
+    own = None if outcome.trust is None else outcome.trust[test]
+    record = {"answer": _judged(outcome.probabilities[test], truth, agree, own)}
+    if agree is not None and outcome.channels:
+        first = next(iter(outcome.channels.values()))
+        record["channel"] = _judged(first[test], truth, agree, None)
+    return record
+
+
+def _judged(p: np.ndarray, truth: np.ndarray, agree: np.ndarray | None, own: np.ndarray | None) -> dict[str, Any]:
+    right = p.argmax(axis=1) == truth
+    bars = trust.reliability(p, truth, BINS)
+    return {
+        "accuracy": _short(right.mean()),
+        "gap": _short(trust.confidence_gap(p, truth)),  # positive: over-confident
+        "ece": _short(trust.ece(p, truth, BINS)),
+        "bins": [[bar.count, _short(bar.confidence), _short(bar.accuracy)] for bar in bars],
+        "signals": {name: _ranked(score, right) for name, score in _scores(p, agree, own).items()},
+    }
+
+
+def _scores(p: np.ndarray, agree: np.ndarray | None, own: np.ndarray | None) -> dict[str, np.ndarray]:
+    """Signals by name; a higher score is an answer to trust more."""
+    margin = trust.margin(p)
+    scores = {"confidence": trust.confidence(p), "margin": margin, "entropy": trust.negative_entropy(p)}
+    if agree is not None:
+        scores["agreement"] = agree.astype(np.float64)
+        scores["agreement, then margin"] = 2.0 * agree + margin
+    if own is not None:
+        scores["trust"] = own
+    return scores
+
+
+def _ranked(score: np.ndarray, right: np.ndarray) -> dict[str, Any]:
+    curve = trust.risk_coverage(score, right)
+    area = trust.auroc(score, right)
+    at = np.maximum(1, np.round(COVERAGES * len(score))).astype(int) - 1
+    return {
+        "auroc": None if area is None else _short(area),
+        "aurc": _short(curve.area),
+        "risk": [_short(risk) for risk in curve.risk[at]],
+    }
+
+
+def _short(value: Any) -> float:
+    return round(float(value), 5)

@@ -1,0 +1,67 @@
+"""Jobs on a Ray cluster, whose machines have this package installed and can read the data folder."""
+
+import os
+import socket
+from collections.abc import Generator
+
+from dccgcn.datasets import FOLDER_VARIABLE
+from dccgcn.errors import DccgcnError
+from dccgcn.experiments.jobs import Job, attempt
+from dccgcn.experiments.runner import Pool, Row
+from dccgcn.threads import use_threads
+
+_RETRIES = 5  # of a job whose worker died; a job's own errors are not retried
+
+
+def ray_pool(address: str) -> Pool:
+    """Processes of one thread on the cluster at this address; a job whose worker dies is given to another."""
+    try:
+        import ray
+    except ImportError:
+        raise DccgcnError("Ray is not installed.", "Install it with: pip install 'dccgcn[ray]'.") from None
+
+    def run(jobs: list[Job]) -> Generator[Row]:
+        variables = {name: os.environ[name] for name in (FOLDER_VARIABLE,) if name in os.environ}
+        _check(address)
+        try:
+            ray.init(address, log_to_driver=False, runtime_env={"env_vars": variables}, configure_logging=False)
+        except (ConnectionError, ValueError) as error:
+            raise _no_cluster(address, error) from None
+        try:
+            remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(_attempt_on_one_thread)
+            pending = [remote.remote(job) for job in jobs]
+            while pending:
+                done, pending = ray.wait(pending, num_returns=1)
+                yield ray.get(done[0])
+        except ray.exceptions.RayTaskError:
+            raise  # a mistake in the job itself
+        except ray.exceptions.RayError as error:
+            raise DccgcnError(
+                f"The Ray cluster broke down ({type(error).__name__}).", "Finished runs are kept: repeat the command."
+            ) from None
+        finally:
+            ray.shutdown()
+
+    return run
+
+
+def _check(address: str) -> None:
+    """Ray itself tries for minutes before it gives up on an address where nobody listens."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if colon and port.isdigit():
+        try:
+            socket.create_connection((host, int(port)), timeout=10).close()
+        except OSError as error:
+            raise _no_cluster(address, error) from None
+
+
+def _no_cluster(address: str, error: Exception) -> DccgcnError:
+    return DccgcnError(
+        f"There is no Ray cluster at {address} ({str(error).splitlines()[0]}).",
+        "Start one with 'ray start --head' and give the address that it prints, or --ray auto.",
+    )
+
+
+def _attempt_on_one_thread(job: Job) -> Row:
+    use_threads(1)
+    return attempt(job)

@@ -1,0 +1,63 @@
+"""The same jobs on a real Ray cluster of two workers, one of which is killed in the middle."""
+
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+from dccgcn.errors import DccgcnError
+from dccgcn.experiments.jobs import Job, execute
+from dccgcn.experiments.ray_pool import ray_pool
+from dccgcn.experiments.runner import read_store, run_jobs
+from dccgcn.threads import use_threads
+
+pytest.importorskip("ray", reason="Ray is not installed; pip install 'dccgcn[ray]'")
+
+JOBS = [Job("cora", "rate", 0.005, seed, "gcn", seed) for seed in range(6)]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    from ray.cluster_utils import Cluster
+
+    started = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
+    yield started
+    started.shutdown()
+
+
+def busy_workers(cluster):
+    """Process ids of this cluster's workers that are at a job."""
+    raylet = cluster.head_node.all_processes["raylet"][0].process.pid
+    listed = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(raylet)], capture_output=True, text=True).stdout
+    return [int(line.split()[0]) for line in listed.splitlines() if "ray::_attempt" in line]
+
+
+def test_a_killed_workers_job_is_given_to_another(cluster, tmp_path):
+    killed, done_at = [], []
+
+    def tell(done, of, row):
+        done_at.append(done)
+        for _ in range(200 if row and not killed else 0):
+            if found := busy_workers(cluster):
+                os.kill(found[0], signal.SIGKILL)
+                killed.append(found[0])
+                break
+            time.sleep(0.01)
+
+    rows = run_jobs(JOBS, tmp_path / "runs.jsonl", ray_pool(cluster.address), tell)
+    assert killed
+    assert done_at == list(range(7))  # every job once, and the store told of none before
+    assert read_store(tmp_path / "runs.jsonl") == rows
+    assert all(row["threads"] == 1 for row in rows.values())
+    before = use_threads(1)
+    here = execute(JOBS[0])
+    use_threads()
+    assert before == 1
+    assert {**here, "seconds": 0} == {**rows[JOBS[0].key()], "seconds": 0}
+
+
+def test_an_address_without_a_cluster_is_answered_with_a_remedy(tmp_path):
+    with pytest.raises(DccgcnError, match="ray start"):
+        run_jobs(JOBS, tmp_path / "runs.jsonl", ray_pool("127.0.0.1:1"))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from dccgcn.errors import DataFileError
+from dccgcn.errors import DataFileError, Finding
 from dccgcn.graph import NodeGraph
 from dccgcn.outcome import Outcome
 from dccgcn.palette import OKABE_ITO
@@ -153,6 +153,18 @@ def test_each_node_lists_its_classes_neighbours_and_support(data, full):
 def test_the_csv_is_that_of_the_run(data, full, tmp_path):
     full.save(tmp_path)
     assert data["csv"] == (tmp_path / "predictions.csv").read_text()
+
+
+def test_advice_names_nodes_without_a_label_and_what_was_odd(data, full, plain):
+    trained = {str(i) for i in full.graph.ids[full.split.train]}
+    ids = [advised["id"] for advised in data["label_next"]]
+    assert len(ids) == len(set(ids)) == 20
+    assert not trained & set(ids)
+    assert data["label_next_csv"].startswith("node_id,reason\n")
+    rate = next(finding for finding in data["findings"] if finding["code"] == "label-rate")
+    assert rate["text"].startswith("9 of 60 nodes are labelled")  # not the 60 whose labels the graph knows
+    odd = replace(plain, findings=(Finding("note", "odd-run", "Odd."),))
+    assert report_data(odd)["findings"][-1] == {"level": "note", "code": "odd-run", "text": "Odd.", "meaning": ""}
 
 
 def test_a_large_graph_is_sampled_and_says_so(full, monkeypatch):

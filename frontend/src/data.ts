@@ -64,6 +64,7 @@ export interface Report {
   pictures: { nodes: number[]; places: { name: string; x: number[]; y: number[] }[] };
   measured: Measured | null;
   label_next: { id: string; reason: string }[];
+  label_next_csv: string;
 }
 
 export const data: Report = JSON.parse(document.getElementById("data")!.textContent!);

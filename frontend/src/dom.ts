@@ -52,3 +52,19 @@ export function download(file: string, content: string): void {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
+
+/** The lines of a CSV file, where a quoted field may hold line breaks of its own. */
+export function records(csv: string): string[] {
+  const lines: string[] = [];
+  let from = 0;
+  let quoted = false;
+  for (let at = 0; at < csv.length; at++) {
+    const sign = csv.charCodeAt(at);
+    if (sign === 34) quoted = !quoted;
+    else if (sign === 10 && !quoted) {
+      lines.push(csv.slice(from, at + 1));
+      from = at + 1;
+    }
+  }
+  return lines;
+}

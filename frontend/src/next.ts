@@ -1,6 +1,6 @@
 // The nodes whose labels would help most.
 import { data, rowOf } from "./data";
-import { download, find, h } from "./dom";
+import { download, find, h, name, records } from "./dom";
 import { nodeById } from "./panel";
 import { matches, on } from "./store";
 
@@ -10,7 +10,7 @@ export function startNext(): void {
   const told = find("next-told");
   const draw = (): void => {
     const shown = chosen();
-    list.replaceChildren(...shown.map(({ id, reason }) => h("li", {}, nodeById(id), h("span", {}, reason))));
+    list.replaceChildren(...shown.map(({ id, reason }) => h("li", {}, nodeById(id), h("span", {}, name(reason, 300)))));
     told.textContent = shown.length ? "" : "None of them is among the nodes chosen.";
   };
   find("next-copy").addEventListener("click", () => {
@@ -18,8 +18,9 @@ export function startNext(): void {
     void copy(text).then((done) => (told.textContent = done ? "Copied, one id a line." : "This browser does not let a page copy; use the download."));
   });
   find("next-download").addEventListener("click", () => {
-    const lines = chosen().map(({ id, reason }) => `${field(id)},${field(reason)}\n`);
-    download("label-next.csv", `node_id,reason\n${lines.join("")}`);
+    const lines = records(data.label_next_csv);
+    const rows = chosen().map((suggestion) => lines[data.label_next.indexOf(suggestion) + 1]);
+    download("label-next.csv", lines[0]! + rows.join(""));
   });
   on(["filter"], draw);
   draw();
@@ -30,8 +31,6 @@ const chosen = (): typeof data.label_next =>
     const row = rowOf(id);
     return row === undefined || matches(row);
   });
-
-const field = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 async function copy(text: string): Promise<boolean> {
   try {

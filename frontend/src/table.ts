@@ -1,7 +1,7 @@
 // All predictions: sorted, searched, turned over page by page, downloaded as the run wrote them.
 import { classLabel } from "./classes";
 import { count, data, given, nodes, says, scored } from "./data";
-import { download, find, h } from "./dom";
+import { download, find, h, records } from "./dom";
 import { number, perMille, plural } from "./format";
 import { nodeButton } from "./panel";
 import { matches, on, state } from "./store";
@@ -108,20 +108,4 @@ export function startTable(): void {
 
 function holds(row: number, wanted: string): boolean {
   return [nodes.id[row]!, className(nodes.prediction[row]!), standing(row)].some((text) => text.toLowerCase().includes(wanted));
-}
-
-/** The lines of a CSV file, where a quoted field may hold line breaks of its own. */
-export function records(csv: string): string[] {
-  const lines: string[] = [];
-  let from = 0;
-  let quoted = false;
-  for (let at = 0; at < csv.length; at++) {
-    const sign = csv.charCodeAt(at);
-    if (sign === 34) quoted = !quoted;
-    else if (sign === 10 && !quoted) {
-      lines.push(csv.slice(from, at + 1));
-      from = at + 1;
-    }
-  }
-  return lines;
 }

@@ -157,7 +157,7 @@ def write_report(result: "Result", out: Path | None, page: bool) -> None:
     from dccgcn.report.store import save_data
 
     with progress_bar(result.method) as progress:
-        data = report_data(result, shlex.join(["dccgcn", *sys.argv[1:]]), progress=progress)
+        data = report_data(result, shlex.join(["dccgcn", *sys.argv[1:]]), progress)
     if out:
         save_data(data, out)
     if page:

@@ -1,6 +1,5 @@
 """All that the report shows, as plain values. docs/report-data.md explains each field."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,7 +8,7 @@ import numpy as np
 from dccgcn import methods
 from dccgcn.palette import colours
 from dccgcn.progress import Progress
-from dccgcn.report import measured, nodes, notes
+from dccgcn.report import advice, measured, nodes, notes
 from dccgcn.report.embedding import pictures
 from dccgcn.report.layout import force_layout
 from dccgcn.report.sample import sample
@@ -31,17 +30,8 @@ _ABOUT = {
 }
 
 
-def report_data(
-    result: Result,
-    command: str | None = None,
-    label_next: Sequence[tuple[Any, str]] = (),
-    progress: Progress | None = None,
-) -> dict[str, Any]:
-    """What the page shows, ready for JSON.
-
-    command: what was typed to get the result, if anything was. label_next: ids of the nodes whose labels would help
-    most, each with a reason.
-    """
+def report_data(result: Result, command: str | None = None, progress: Progress | None = None) -> dict[str, Any]:
+    """What the page shows, ready for JSON. The command is what was typed to get the result, if anything was."""
     tell = progress or (lambda stage, done, of: None)
     graph, train = result.graph, result.split.train
     trust = trusted(result)
@@ -71,8 +61,8 @@ def report_data(
     tell("report", 2, STAGES)
     data |= {
         "measured": measured.measured(result, trust),
-        "label_next": [{"id": str(i), "reason": reason} for i, reason in label_next],
-        "findings": [vars(finding) for finding in result.findings],
+        **advice.to_label(result, shown),
+        "findings": advice.oddities(result),
         "run": _run(result, command),
     }
     tell("report", STAGES, STAGES)

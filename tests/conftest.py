@@ -1,8 +1,12 @@
 """What the tests share: the embedded Cora, and skipping where benchmark files are not at hand."""
 
+from collections.abc import Iterator
+
 import pytest
+import torch
 
 from dccgcn import datasets
+from dccgcn.threads import use_threads
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -13,6 +17,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         missing = [file.path for file in files if not (folder / file.path).is_file()]
         if missing:
             pytest.skip(f"{missing[0]} is not in the data folder; set {datasets.FOLDER_VARIABLE} to run this")
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """As the processes of an experiment compute."""
+    before = torch.get_num_threads()
+    use_threads(1)
+    yield
+    use_threads(before)
 
 
 @pytest.fixture(scope="session")

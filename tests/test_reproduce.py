@@ -6,10 +6,15 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
+from typer.testing import CliRunner
 
+from dccgcn.cli import app
 from dccgcn.experiments.experiment import EXPERIMENTS, first_jobs, read_experiment
+from dccgcn.experiments.jobs import attempt
+from dccgcn.experiments.reproduction import Reproduction
 from dccgcn.experiments.runner import read_store
 from dccgcn.experiments.smoke import tiny
 
@@ -17,12 +22,6 @@ from dccgcn.experiments.smoke import tiny
 def command(folder, what, *arguments):
     options = ["--smoke", "--out", str(folder / "pages"), "--store", str(folder / "runs"), *arguments]
     return [sys.executable, "-m", "dccgcn", "reproduce", what, *options]
-
-
-def finished(arguments):
-    done = subprocess.run(arguments, capture_output=True, text=True, timeout=500)
-    assert done.returncode == 0, done.stderr
-    return done
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +38,8 @@ def killed(tmp_path_factory):
     os.kill(started.pid, signal.SIGKILL)
     started.wait()
     before = read_store(store)
-    finished(command(folder, "all", "--jobs", "2"))
+    done = subprocess.run(command(folder, "all", "--jobs", "2"), capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stderr
     return folder, before
 
 
@@ -51,7 +51,7 @@ def test_a_killed_run_loses_nothing_that_was_finished(killed):
     assert {key: after[key] for key in before} == before
     assert wanted <= set(after)
     lines = (folder / "runs" / "paper.jsonl").read_bytes().count(b"\n")
-    assert lines == len(after)  # nothing was run twice
+    assert lines == len(after) == len(wanted)  # nothing was run twice
 
 
 def test_all_pages_data_and_pictures_are_there(killed):
@@ -63,28 +63,39 @@ def test_all_pages_data_and_pictures_are_there(killed):
     for name in EXPERIMENTS:
         assert json.loads((folder / "pages" / f"{name}.json").read_text())["experiment"] == name
         text = (folder / "pages" / f"{name}.md").read_text()
-        assert "their runs have not been made" not in text
+        assert "not been made yet" not in text
         assert name == "figure7" or "smoke run" in text
     readme = (folder / "pages" / "README.md").read_text()
     assert all(f"({name}.md)" in readme for name in EXPERIMENTS)
     assert "nan" not in readme.replace("finance", "")
 
 
-def test_the_tables_are_those_of_an_undisturbed_run(killed, tmp_path):
+def test_the_tables_are_those_of_an_undisturbed_run(killed, tmp_path, one_thread):
     folder, _ = killed
-    finished(command(tmp_path, "table6", "--jobs", "1"))
-    undisturbed, resumed = (json.loads((f / "pages" / "table6.json").read_text()) for f in (tmp_path, folder))
-    assert undisturbed == resumed
-    assert undisturbed["cells"][0]["ours"]["n"] == 2
-    pages = [(f / "pages" / "table6.md").read_text().split("Measured by")[0] for f in (tmp_path, folder)]
-    assert pages[0] == pages[1]
+    work = Reproduction((tiny(read_experiment("table6")),), tmp_path, 10)
+    rows = work.run(lambda jobs: (attempt(job) for job in jobs))
+    files = work.files(rows, "dccgcn reproduce --smoke", complete=False)
+    for name in ("table6.json", "table6.md"):
+        resumed = (folder / "pages" / name).read_text()
+        assert files[name].split("Measured by")[0] == resumed.split("Measured by")[0]
+    assert json.loads(files["table6.json"])["cells"][0]["ours"]["n"] == 2
+
+
+def test_splits_beyond_the_means_are_for_the_paired_difference(tmp_path):
+    small = tiny(read_experiment("table6"))
+    small = replace(small, columns=(replace(small.columns[0], splits=4),))
+    work = Reproduction((small,), tmp_path, 3)
+    rows = work.run(lambda jobs: (attempt(job) for job in jobs))
+    (paired,) = json.loads(work.files(rows, "", complete=False)["table6.json"])["paired"]
+    assert paired["difference"]["n"] == 3
+    assert len(rows) == 3 * 2 + 2  # all lines twice, then the subject and the best of the others
 
 
 def test_a_plan_runs_nothing(killed):
     folder, _ = killed
     lines = (folder / "runs" / "paper.jsonl").read_bytes()
-    done = finished(command(folder, "all", "--plan"))
-    assert "all of these" in done.stdout
-    total = next(line for line in done.stdout.splitlines() if "all of these" in line).split("│")
+    done = CliRunner().invoke(app, command(folder, "all", "--plan")[3:])
+    assert done.exit_code == 0, done.output
+    total = next(line for line in done.output.splitlines() if "all of these" in line).split("│")
     assert int(total[4]) == 0  # nothing is left
     assert (folder / "runs" / "paper.jsonl").read_bytes() == lines

@@ -16,6 +16,7 @@ Rows = Mapping[str, Row]
 Missing = Mapping[str, str]  # datasets that could not be had, and why
 Among = Literal["paper", "all"]  # the best of the paper's baselines, or of every other line
 AMONG: tuple[Among, ...] = ("paper", "all")
+NOT_YET = "its runs have not been made yet"
 _ROUNDING = 0.05  # the paper prints one decimal
 
 
@@ -61,7 +62,7 @@ def _why(e: Experiment, rows: Rows, line: Line, column: Column, c: int, missing:
         return reason
     failed = [row["error"] for nth in range(e.runs) if "error" in (row := rows.get(e.keys[line.name, c, nth], {}))]
     job = e.job(line, column, 0)
-    return failed[0] if failed else missing.get(job.dataset if job else "", "its runs have not been made yet")
+    return failed[0] if failed else missing.get(job.dataset if job else "", NOT_YET)
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ def not_yet(e: Experiment, rows: Rows, missing: Missing) -> str:
     """The columns of which nothing is there, in a sentence."""
     known = {c for (_, c, _), key in e.keys.items() if key in rows}
     absent = [column for c, column in enumerate(e.columns) if c not in known]
-    reasons = [missing.get(column.dataset, "its runs have not been made yet") for column in absent]
+    reasons = [missing.get(column.dataset, NOT_YET) for column in absent]
     told = "; ".join(f"{label(column)}: {why}" for column, why in zip(absent, reasons, strict=True))
     return f"Not measured: {told}." if told else ""
 

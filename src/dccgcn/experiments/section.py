@@ -31,8 +31,12 @@ def _found(e: Experiment, rows: Rows, missing: Missing) -> list[str]:
     if e.kind == "curves":
         return [f"![{e.title}]({e.name}.svg)", not_measured(e, rows, missing)]
     told = []
-    for metric in e.metrics:
-        told += [value_table(e, rows, metric, missing), agreement_sentence(e, rows, metric, missing)]
+    for metric, called in e.metrics.items():
+        told += [
+            f"**{called}**" if len(e.metrics) > 1 else "",
+            value_table(e, rows, metric, missing),
+            agreement_sentence(e, rows, metric, missing),
+        ]
         told.append("\n".join(filter(None, map(_compared, comparisons(e, rows, metric)))))
     return [*told, not_measured(e, rows, missing)]
 
@@ -86,8 +90,8 @@ system, so that differences are paired; choices that the paper leaves open were 
 [development splits](dcc-gcn-choices.md) and are reported on others. Systems below the paper's own rows are ones that it
 leaves out.
 
-At the lowest label rates accuracy varies by 6 to 12 points from split to split, so a mean over ten runs carries a
-standard error of 2 to 4. "Within the interval" below means that the paper's value is one that our ten runs would allow;
+At the lowest label rates accuracy varies more from split to split than from system to system, so that a mean over ten
+runs says little by itself. "Within the interval" below means that the paper's value is one that our ten runs would allow;
 whether one system is better than another is judged by paired differences on more splits."""
 
 _OTHERS = """## Further pages

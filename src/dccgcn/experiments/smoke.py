@@ -6,7 +6,7 @@ from typing import Any
 from dccgcn.experiments.experiment import Experiment, Line
 from dccgcn.methods import get_method
 
-_RUNS, _SPLITS, _MAPPED = 2, 3, 200
+_RUNS, _MAPPED = 2, 200
 _TINY = {
     "epochs": 2, "calibration_epochs": 2, "most_epochs": 2, "stages": 1, "rounds": 1, "hidden1": 16, "hidden2": 8,
     "clusters": 10, "samples": 1, "alpha_after": 1, "steps": 2, "blocks": 2,
@@ -19,7 +19,7 @@ def tiny(e: Experiment) -> Experiment:
     if first is None:
         return e
     amount = first.amount if first.draw != "rate" else 0.005
-    column = replace(first, dataset="cora", amount=amount, splits=_SPLITS, options={}, fewer=None, without=None)
+    column = replace(first, dataset="cora", amount=amount, splits=_RUNS, options={}, fewer=None, without=None)
     at = e.columns.index(first)
     lines = tuple(replace(_tiny(line), paper={m: (v[at],) for m, v in line.paper.items()}) for line in e.lines)
     return replace(

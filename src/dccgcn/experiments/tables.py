@@ -2,7 +2,7 @@
 
 from dccgcn.experiments.experiment import Experiment
 from dccgcn.experiments.markdown import markdown_table
-from dccgcn.experiments.measured import Comparison, Entry, Missing, Rows, comparisons, entry, label
+from dccgcn.experiments.measured import NOT_YET, Comparison, Entry, Missing, Rows, comparisons, entry, label
 
 
 def table_body(e: Experiment, rows: Rows, missing: Missing) -> str:
@@ -76,16 +76,21 @@ def paired_table(found: list[Comparison]) -> str:
 
 
 def not_measured(e: Experiment, rows: Rows, missing: Missing) -> str:
-    """What could not be run, and why, each reason once."""
+    """What could not be run, and why, each reason once; what was only not run yet is counted."""
     metric = next(iter(e.metrics), "")
     reasons: dict[str, list[str]] = {}
+    waiting = 0
     for c, column in enumerate(e.columns):
         for line in e.lines:
-            if why := entry(e, rows, line, c, metric, missing).why:
+            why = entry(e, rows, line, c, metric, missing).why
+            waiting += why == NOT_YET
+            if why and why != NOT_YET:
                 reasons.setdefault(why, []).append(f"{line.name} on {label(column)}")
     lines = [
         f"- {_listed(cells, len(e.columns))}: {why[:1].lower()}{why[1:].rstrip('.')}." for why, cells in reasons.items()
     ]
+    if waiting:
+        lines.append(f"- {waiting} cells whose runs have not been made yet.")
     return "Not measured:\n\n" + "\n".join(lines) if lines else ""
 
 

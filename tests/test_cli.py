@@ -13,7 +13,7 @@ import yaml
 from dccgcn.cli import main
 from dccgcn.splits import Split
 
-QUICK = ["--set", "epochs=5", "--set", "hidden1=16", "--set", "hidden2=8"]
+QUICK = ["--method", "dcc-gcn", "--set", "epochs=5", "--set", "hidden1=16", "--set", "hidden2=8"]
 
 
 def dccgcn(*arguments, cwd=None):
@@ -120,8 +120,8 @@ def test_the_table_names_every_part():
         (["fit", "cora", "--method", "dccgcn"], ["dccgcn", "dcc-gcn"]),
         (["fit", "cora", "--set", "kk=3"], ["kk"]),
         (["fit", "cora", "--set", "k=0"], ["k = 0"]),
-        (["fit", "cora", "--set", "m=0"], ["m = 0"]),
-        (["fit", "cora", "--set", "lr=-1"], ["lr = -1"]),
+        (["fit", "cora", "--method", "dcc-gcn", "--set", "m=0"], ["m = 0"]),
+        (["fit", "cora", "--method", "gcn", "--set", "lr=-1"], ["lr = -1"]),
         (["fit", "cora", "--set", "k=5000"], ["5000", "2708"]),
         (["fit", "cora", "--set", "dropout"], ["dropout", "option=value"]),
         (["fit", "cora", "--label-rate", "0.01", "--labels-per-class", "2"], ["exclude"]),

@@ -47,7 +47,8 @@ def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordS
 
 def channel_views(graph: NodeGraph, settings: ConcordSettings, weights: np.ndarray | None = None) -> dict[str, View]:
     """The graph of each channel: the one given, and the k nearest neighbours by features."""
-    k = min(settings.k, graph.n - 1)
+    # a tiny graph has fewer neighbours than the default; a k that somebody chose is taken at its word
+    k = settings.k if "k" in settings.model_fields_set else min(settings.k, graph.n - 1)
     return {
         "topology": topology_view(graph, "symmetric"),
         "feature": feature_view(graph, k, "symmetric", weights=weights),

@@ -86,7 +86,7 @@ def test_the_folder_holds_what_was_printed(run, cora):
 def test_a_run_is_repeated_from_its_folder(run):
     folder, printed = run
     again = dccgcn(
-        "fit", "cora", "--seed", "3", "--settings", str(folder / "settings.yaml"),
+        "fit", "cora", "--method", "dcc-gcn", "--seed", "3", "--settings", str(folder / "settings.yaml"),
         "--split", str(folder / "split.json"), "--json",
     )  # fmt: skip
     assert again.returncode == 0, again.stderr

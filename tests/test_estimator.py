@@ -25,7 +25,7 @@ EXEMPT = {
 }
 
 
-@parametrize_with_checks([NodeClassifier(), NodeClassifier("ssgc")], expected_failed_checks=lambda _: EXEMPT)
+@parametrize_with_checks([NodeClassifier()], expected_failed_checks=lambda _: EXEMPT)
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 

@@ -84,9 +84,11 @@ def test_everything_of_a_dual_channel_run_comes_back(tmp_path, cora):
         findings=(Finding("note", "odd", "so"),),
     )
     result = measured(cora.graph, split, "dcc-gcn", result.settings, 0, full, 1.5, 1)
+    result = replace(result, device="cuda")
     result.save(tmp_path)
     again = load_model(tmp_path)
     assert again.result.accuracy == result.accuracy
+    assert again.result.summary() == result.summary()
     assert again.result.theory == result.theory
     assert same(again.result.outcome.channel_weights, full.channel_weights)
     for field in fields(Outcome):

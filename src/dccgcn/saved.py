@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +117,7 @@ def model_files(result: Result, tables: Tables | None = None) -> dict[str, str |
         },
         "seconds": result.seconds,
         "threads": result.threads,
+        "device": result.device,
         "tables": tables and {"columns": asdict(tables.columns), "encoder": tables.encoder.to_dict()},
         "files": {TENSORS: hashlib.sha256(tensors).hexdigest()},
     }
@@ -199,6 +200,7 @@ def _model(description: dict[str, Any], arrays: dict[str, Any]) -> Model:
         description["seconds"],
         description["threads"],
     )
+    result = replace(result, device=description["device"])
     if description["tables"] is None:
         return Model(result)
     read = description["tables"]

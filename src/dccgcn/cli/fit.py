@@ -222,6 +222,8 @@ def print_answers(result: "Result") -> None:
 
 def print_result(result: "Result", compared: "Result | None") -> None:
     """The table of one run."""
+    from dccgcn.report.trusted import THRESHOLD
+
     split = result.split
     title = f"{result.method} on {result.graph.name}: {len(split.train)} labels, {len(split.test)} test nodes"
     title += f", seed {result.seed}"
@@ -237,6 +239,13 @@ def print_result(result: "Result", compared: "Result | None") -> None:
         shown.add_row("low confidence, accuracy before calibration", percent(result.accuracy_low_before))
         shown.add_row("low confidence, accuracy after calibration", percent(result.accuracy_low_after))
         shown.add_row("rebuilt from neighbours", percent(result.repaired), end_section=True)
+    if result.outcome.trust is not None and result.accuracy is not None:
+        trusted = result.outcome.trust[split.test] >= THRESHOLD
+        right = (result.outcome.prediction == result.graph.labels)[split.test]
+        shown.add_row(f"trusted answers ({THRESHOLD:.0%} or more)", percent(trusted.mean()))
+        for name, part in (("trusted", trusted), ("doubtful", ~trusted)):
+            shown.add_row(f"{name} answers, accuracy", percent(right[part].mean() if part.any() else None))
+        shown.add_section()
     shown.add_row(f"[bold]{result.method}, accuracy[/]", f"[bold]{percent(result.accuracy)}[/]")
     shown.add_row(f"[bold]{result.method}, macro-F1[/]", f"[bold]{percent(result.macro_f1)}[/]", end_section=True)
     shown.add_row("seconds", f"{result.seconds:.1f}")

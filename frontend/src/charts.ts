@@ -71,7 +71,7 @@ function riskCoverage(measured: Measured): HTMLElement {
     svg("path", { class: "curve", d: path.join("") }),
   ];
   const { trusted, answers, basis } = data.trust;
-  if (answers && basis !== "agreement") {
+  if (trusted && basis !== "agreement") {
     const share = trusted / answers;
     marks.push(svg("line", { class: "cut", x1: across(share), x2: across(share), y1: up(0), y2: up(1) }));
     const [x, anchor] = share > 0.7 ? [across(share) - 6, "end"] : [across(share) + 6, "start"];

@@ -16,7 +16,7 @@ interface Column {
 const PAGE = 25;
 const natural = new Intl.Collator("en", { numeric: true });
 const className = (k: number): string => data.classes[k]?.name ?? "";
-const classCell = (k: number): Node | string => (k < 0 ? "" : classLabel(k, 22));
+const classCell = (k: number): Node | string => (k < 0 ? "" : classLabel(k, 21));
 
 const COLUMNS: Column[] = [
   { name: "Node", value: (row) => nodes.id[row]!, cell: (row) => nodeButton(row) },
@@ -29,12 +29,12 @@ const COLUMNS: Column[] = [
   },
   { name: "Standing", value: standing, cell: standing },
   ...data.channels.map(({ name }): Column => ({ name: `${name} says`, value: (row) => className(says(name, row)), cell: (row) => classCell(says(name, row)) })),
-  ...(nodes.repaired ? [{ name: "Rebuilt", value: (row: number) => nodes.repaired![row]!, cell: (row: number) => (nodes.repaired![row] ? "yes" : "") }] : []),
   { name: "True class", value: (row) => className(nodes.label[row]!), cell: truth },
 ];
 
 function standing(row: number): string {
-  return given(row) ? "label" : nodes.trusted[row] ? "trusted" : "doubtful";
+  if (given(row)) return "label";
+  return (nodes.trusted[row] ? "trusted" : "doubtful") + (nodes.repaired?.[row] ? ", rebuilt" : "");
 }
 
 function truth(row: number): Node | string {

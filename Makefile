@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint frontend fuzz kill clean
 
 demo: .venv/installed
 	$(BIN)/dccgcn fit cora --method dcc-gcn --labels-per-class 2 --baseline gcn --out runs/demo
@@ -14,6 +14,18 @@ lint: .venv/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+# ten thousand damaged tables through the reader, without a traceback
+fuzz: .venv/installed
+	$(BIN)/python tests/fuzz.py 10000
+
+# fifty kill -9 of a fit and of a comparison, and everything still whole
+kill: .venv/installed
+	$(BIN)/python tests/kill.py 50
+
+# the report's script and style, from frontend/ into the package; committed, so that users need no Node
+frontend:
+	cd frontend && npm ci && npm run check && npm run build
 
 # torch is pinned in constraints.txt: without that, pip would bring gigabytes of CUDA packages
 .venv/installed: pyproject.toml constraints.txt

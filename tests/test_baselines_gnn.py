@@ -236,5 +236,5 @@ def test_knn_gcn_has_table_8s_neighbours(dataset):
 def test_appnp_on_coras_public_split(cora):
     split = cora.splits["public"]
     settings = appnp.AppnpSettings(epochs=150)
-    answer = appnp.fit(cora.graph, split.train, settings, 0).prediction
+    answer = appnp.METHOD.fit(cora.graph, split.train, settings, 0).prediction
     assert (answer[split.test] == cora.graph.labels[split.test]).mean() > 0.79  # published: about 82.5

@@ -10,7 +10,7 @@ import torch
 import literal
 import literal_pseudo as slow
 from dccgcn import datasets
-from dccgcn.baselines import cagcn, e_gcn, gcn, li2018, m3s, pseudo_labels
+from dccgcn.baselines import cagcn, cagcn_st, e_gcn, gcn, guessing, li2018, m3s, pseudo_labels
 from dccgcn.dcc import method as dcc
 from dccgcn.dcc.settings import DccSettings
 from dccgcn.errors import SettingsError
@@ -201,12 +201,12 @@ def test_settings_with_dccs_options_are_read_back(tmp_path):
 
 @pytest.mark.parametrize("factor", [1.0, 3.0, 7.5])
 def test_quota(graph, factor):
-    assert li2018.quota(graph, TRAIN, factor).tolist() == slow.quota(graph, TRAIN, factor)
+    assert guessing.quota(graph, TRAIN, factor).tolist() == slow.quota(graph, TRAIN, factor)
 
 
 def test_quota_of_the_paper_on_cora(cora):
     # 2708 nodes, 5278 edges: η = 178.2, and 3 η / 7 = 76.4 for each class
-    assert li2018.quota(cora.graph, cora.splits["public"].train, 3.0).tolist() == [76] * 7
+    assert guessing.quota(cora.graph, cora.splits["public"].train, 3.0).tolist() == [76] * 7
 
 
 @pytest.mark.parametrize("alpha", [1e-6, 0.1])
@@ -245,7 +245,7 @@ def test_li_et_al_step_by_step(graph, choice):
 
 def test_only_positive_scores_are_taken_and_the_first_of_equals():
     scores = np.array([[0.0, 1], [2, 1], [0, 1], [3, 0]])
-    chosen = li2018.largest(scores, np.array([3, 2]))
+    chosen = guessing.largest(scores, np.array([3, 2]))
     assert chosen.tolist() == [[False, True], [True, True], [False, False], [True, False]]
 
 
@@ -317,7 +317,7 @@ def test_cagcn_trains_as_dense_matrices_do(graph):
 @pytest.mark.parametrize("validation", [None, VALIDATION])
 def test_cagcn_changes_no_answer(graph, validation):
     s = cagcn.CagcnSettings(epochs=30, calibration_epochs=30, most_epochs=100)
-    first = cagcn.trained(graph, li2018.given(graph, TRAIN), s, 0, None, validation)
+    first = cagcn.trained(graph, guessing.given(graph, TRAIN), s, 0, None, validation)
     outcome = cagcn.fit(graph, TRAIN, s, 0, validation=validation)
     assert (outcome.prediction == first.prediction).all()
     assert np.abs(outcome.probabilities - first.probabilities).max() > 0.01
@@ -341,7 +341,7 @@ def test_cagcn_st_guesses_above_the_threshold_alone(graph, monkeypatch):
     trained = cagcn.trained
     monkeypatch.setattr(cagcn, "trained", lambda graph, known, *a: asked.append(known) or trained(graph, known, *a))
     s = quick("cagcn-st", stages=3, threshold=0.4)
-    cagcn.fit_st(graph, TRAIN, s, 0)
+    cagcn_st.fit(graph, TRAIN, s, 0)
     assert len(asked) == 3
     view = topology_view(graph, s.normalisation)
     for before, after in pairwise(asked):
@@ -356,7 +356,7 @@ def test_cagcn_st_guesses_above_the_threshold_alone(graph, monkeypatch):
 
 def test_cagcn_st_without_a_sure_node_is_cagcn(graph):
     s = quick("cagcn-st", threshold=0.9999)
-    outcome = cagcn.fit_st(graph, TRAIN, s, 0)
+    outcome = cagcn_st.fit(graph, TRAIN, s, 0)
     assert outcome.probabilities.tobytes() == cagcn.fit(graph, np.sort(TRAIN), s, 0).probabilities.tobytes()
     assert outcome.findings[-1].code == "nothing-guessed"
 

@@ -13,7 +13,7 @@ import yaml
 from dccgcn.cli import main
 from dccgcn.splits import Split
 
-QUICK = ["--set", "epochs=5", "--set", "hidden1=16", "--set", "hidden2=8"]
+QUICK = ["--method", "dcc-gcn", "--set", "epochs=5", "--set", "hidden1=16", "--set", "hidden2=8"]
 
 
 def dccgcn(*arguments, cwd=None):
@@ -50,6 +50,10 @@ def run(tmp_path_factory):
     done = dccgcn("fit", "cora", "--labels-per-class", "2", "--seed", "3", *QUICK, "--out", str(folder), "--json")
     assert done.returncode == 0, done.stderr
     return folder, json.loads(done.stdout)
+
+
+def test_a_device_that_is_not_here_is_refused():
+    refused(dccgcn("fit", "cora", "--device", "tpu"), "no device 'tpu'", "Choose one of: cpu")
 
 
 def test_json_is_one_object_with_the_documented_keys(run):
@@ -90,6 +94,16 @@ def test_a_run_is_repeated_from_its_folder(run):
     assert {**repeated, "seconds": 0} == {**printed, "seconds": 0}
 
 
+def test_the_page_of_a_run_is_made_from_its_folder(run, tmp_path):
+    folder, _ = run
+    assert not (folder / "report.html").exists()  # nobody asked for it yet
+    done = dccgcn("report", str(folder), "--out", str(tmp_path / "page.html"))
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "page.html").read_text()
+    assert "2,694 nodes of cora were classified from 14 labels" in page
+    assert "dccgcn fit cora --labels-per-class 2 --seed 3" in page
+
+
 def test_the_table_names_every_part():
     done = dccgcn("fit", "cora", *QUICK, "--baseline", "gcn", "--theory")
     assert done.returncode == 0, done.stderr
@@ -106,8 +120,8 @@ def test_the_table_names_every_part():
         (["fit", "cora", "--method", "dccgcn"], ["dccgcn", "dcc-gcn"]),
         (["fit", "cora", "--set", "kk=3"], ["kk"]),
         (["fit", "cora", "--set", "k=0"], ["k = 0"]),
-        (["fit", "cora", "--set", "m=0"], ["m = 0"]),
-        (["fit", "cora", "--set", "lr=-1"], ["lr = -1"]),
+        (["fit", "cora", "--method", "dcc-gcn", "--set", "m=0"], ["m = 0"]),
+        (["fit", "cora", "--method", "gcn", "--set", "lr=-1"], ["lr = -1"]),
         (["fit", "cora", "--set", "k=5000"], ["5000", "2708"]),
         (["fit", "cora", "--set", "dropout"], ["dropout", "option=value"]),
         (["fit", "cora", "--label-rate", "0.01", "--labels-per-class", "2"], ["exclude"]),
@@ -117,6 +131,7 @@ def test_the_table_names_every_part():
         (["fit", "cora", "--settings", "nowhere.yaml"], ["nowhere.yaml"]),
         (["compare", "cora", "--methods", "gcn,gnc"], ["gnc"]),
         (["datasets", "corra"], ["corra"]),
+        (["report", "nowhere"], ["nowhere", "report.json", "--out"]),
     ],
 )
 def test_a_mistake_is_answered_with_a_remedy(arguments, words, tmp_path):

@@ -66,7 +66,7 @@ def test_influence(view, labels_of_nodes, kind, bias):
 
 
 @pytest.mark.parametrize("kind", ["softmax", "inverse"])
-def test_influence_is_finite_where_the_distance_is_nothing(view, kind):
+def test_row_33_influence_is_finite_where_the_distance_is_nothing(view, kind):
     mu = torch.ones(N, C, requires_grad=True)
     s = torch.ones(N, C, requires_grad=True)
     r = influence(view.pattern, distance(view.pattern, mu, s), kind, 0.1)

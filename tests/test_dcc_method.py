@@ -257,7 +257,7 @@ def decided(model, first, second):
     return model
 
 
-def test_no_disagreement_is_a_note_and_changes_nothing(graph):
+def test_row_35_no_disagreement_is_a_note_and_changes_nothing(graph):
     s = settings_of()
     outcome = classify(graph, build_views(graph, s), decided(random_model(graph, s), 1, 1))
     assert [(f.level, f.code) for f in outcome.findings] == [("note", "no-disagreement")]
@@ -266,7 +266,7 @@ def test_no_disagreement_is_a_note_and_changes_nothing(graph):
     np.testing.assert_array_equal(outcome.before, outcome.probabilities)
 
 
-def test_nothing_but_disagreement_is_a_warning_and_changes_nothing(graph):
+def test_row_35_nothing_but_disagreement_is_a_warning_and_changes_nothing(graph):
     s = settings_of()
     outcome = classify(graph, build_views(graph, s), decided(random_model(graph, s), 0, 2))
     assert [(f.level, f.code) for f in outcome.findings] == [("warning", "no-agreement")]
@@ -275,7 +275,7 @@ def test_nothing_but_disagreement_is_a_warning_and_changes_nothing(graph):
     np.testing.assert_array_equal(outcome.before, outcome.probabilities)
 
 
-def test_a_node_without_trusted_neighbours_keeps_its_own_and_is_counted():
+def test_row_34_a_node_without_trusted_neighbours_keeps_its_own_and_is_counted():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(N, 7))
     x[-2:] = 0  # no edge in either graph, so that their embeddings are 0 and the heads' biases decide
@@ -331,7 +331,7 @@ def test_fit_tells_its_progress(graph):
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), 1e10, -float("inf")])
-def test_a_broken_loss_names_the_epoch_and_makes_no_step(bad):
+def test_row_36_a_broken_loss_names_the_epoch_and_makes_no_step(bad):
     def train(epochs, breaks):
         w = torch.nn.Parameter(torch.tensor([1.0, -2.0]))
 
@@ -350,14 +350,14 @@ def test_a_broken_loss_names_the_epoch_and_makes_no_step(bad):
     assert torch.equal(*kept)
 
 
-def test_a_broken_gradient_makes_no_step():
+def test_row_36_a_broken_gradient_makes_no_step():
     w = torch.nn.Parameter(torch.zeros(1))
     with pytest.raises(TrainingError):
         minimise(lambda epoch: w.sqrt().sum(), [{"params": [w]}], 0.1, 5)  # the slope of a root at 0 is infinite
     assert w.isfinite().all()
 
 
-def test_huge_features_end_in_an_error_that_names_the_epoch(graph):
+def test_row_36_huge_features_end_in_an_error_that_names_the_epoch(graph):
     huge = NodeGraph(graph.features * 1e30, graph.edges, graph.labels)
     with pytest.raises(TrainingError, match="epoch 1 of 4"):
         fit(huge, TRAIN, settings_of(features="raw"), 0)

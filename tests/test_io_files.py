@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dccgcn.errors import DataFileError
 from dccgcn.io.files import sha256, write_atomically
 
 
@@ -19,7 +20,7 @@ def test_writes_text_and_bytes_and_makes_the_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])
-def test_a_failure_leaves_the_old_file_and_nothing_else(
+def test_row_41_a_failure_leaves_the_old_file_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     path = tmp_path / "file.txt"
@@ -29,7 +30,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(
         raise OSError("disk full")
 
     monkeypatch.setattr(os, step, fail)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(DataFileError, match="disk full"):
         write_atomically(path, "new")
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["file.txt"]

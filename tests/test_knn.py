@@ -116,7 +116,7 @@ def test_nearest_does_not_depend_on_the_threads(x, path):
     assert same(nearest(x, 5, block=4), alone)
 
 
-def test_a_row_of_zeros_has_no_neighbours_and_is_nobodys(path):
+def test_row_02_a_row_of_zeros_has_no_neighbours_and_is_nobodys(path):
     x = half_zero(np.random.default_rng(1))
     zero = np.flatnonzero(~x.any(axis=1))
     found = nearest(x, 29)
@@ -126,14 +126,14 @@ def test_a_row_of_zeros_has_no_neighbours_and_is_nobodys(path):
     assert not found.tied[zero].any()
 
 
-def test_ties_go_to_the_first_in_the_table(path):
+def test_row_31_ties_go_to_the_first_in_the_table(path):
     found = nearest(np.ones((6, 2)), 2)
     assert found.indices.tolist() == [[1, 2], [0, 2], [0, 1], [0, 1], [0, 1], [0, 1]]
     assert found.tied.all()
     assert not nearest(np.ones((3, 2)), 2).tied.any()  # both others are taken: the rule decides nothing
 
 
-def test_opposite_directions_rank_last(path):
+def test_row_32_opposite_directions_rank_last(path):
     x = np.array([[1.0, 0], [-1, 0], [0, 1], [1, 0.1]])
     assert nearest(x, 3).indices[0].tolist() == [3, 2, 1]
 
@@ -161,7 +161,7 @@ def test_similarities_that_round_to_nothing_tie_with_none(above, monkeypatch):
 
 
 @pytest.mark.parametrize("k", [-1, 0, 10, 11])
-def test_k_must_leave_somebody_out(k):
+def test_row_29_k_must_leave_somebody_out(k):
     with pytest.raises(SettingsError, match=rf"k = {k} .* among 10 nodes.* from 1 to 9"):
         nearest(np.eye(10), k)
 

@@ -144,7 +144,7 @@ def test_further_splits_are_for_the_subject_and_the_best_others_only():
     jobs = further_jobs([e], rows, 12)
     assert {job.split_seed for job in jobs} == {10, 11}
     # later lines are better here: ConfGCN is the last of the paper's that runs, m3s the last with all ten runs
-    assert {job.method for job in jobs} == {"dcc-gcn", "confgcn", "m3s"}
+    assert {job.method for job in jobs} == {"dcc-gcn", "concord", "confgcn", "m3s"}
     assert {job.split_seed for job in further_jobs([e], rows, 1000) if job.amount == 0.005} == set(range(10, 100))
     assert {job.split_seed for job in further_jobs([e], rows, 1000) if job.amount == 0.01} == set(range(10, 50))
 

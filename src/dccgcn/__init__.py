@@ -13,34 +13,46 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from dccgcn.datasets import load
     from dccgcn.errors import DccgcnError, Finding
+    from dccgcn.estimator import NodeClassifier
     from dccgcn.graph import NodeGraph
+    from dccgcn.growth import grown
+    from dccgcn.io.tables import read_tables
     from dccgcn.outcome import Outcome
     from dccgcn.result import Result, run
+    from dccgcn.saved import load_model
     from dccgcn.splits import Split, by_rate, per_class
 
 _HOME = {
     "DccgcnError": "errors",
     "Finding": "errors",
+    "NodeClassifier": "estimator",
     "NodeGraph": "graph",
     "Outcome": "outcome",
     "Result": "result",
     "Split": "splits",
     "by_rate": "splits",
+    "grown": "growth",
     "load": "datasets",
+    "load_model": "saved",
     "per_class": "splits",
+    "read_tables": "io.tables",
     "run": "result",
 }
 
 __all__ = [
     "DccgcnError",
     "Finding",
+    "NodeClassifier",
     "NodeGraph",
     "Outcome",
     "Result",
     "Split",
     "by_rate",
+    "grown",
     "load",
+    "load_model",
     "per_class",
+    "read_tables",
     "run",
 ]
 

@@ -4,8 +4,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 
-class DccgcnError(Exception):
-    """A mistake that the user can mend. The command line prints it and exits with code 2."""
+class DccgcnError(ValueError):
+    """A mistake that the user can mend. The command line prints it and exits with code 2.
+
+    A ValueError, so that scikit-learn and others who do not know this package take it for what it is.
+    """
 
     def __init__(self, what: str, remedy: str = "") -> None:
         super().__init__(f"{what} {remedy}".strip())

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from dccgcn import checks
-from dccgcn.errors import Finding
+from dccgcn.errors import Finding, GraphError, some
 
 Features: TypeAlias = Any  # sp.csr_array | np.ndarray, which SciPy does not type
 
@@ -30,6 +30,7 @@ class NodeGraph:
     unlabelled : further label values that mean unlabelled.
     impute : "error" refuses NaN and infinite features, "zero" and "mean" replace them.
     featureless : accept features that are the same for all nodes, as where only the edges are known.
+    findings : what was already odd about the tables or files that the graph was read from.
 
     Attributes
     ----------
@@ -53,15 +54,16 @@ class NodeGraph:
         impute: Literal["error", "zero", "mean"] = "error",
         featureless: bool = False,
         name: str = "graph",
+        findings: Sequence[Finding] = (),
     ) -> None:
-        findings: list[Finding] = []
+        found: list[Finding] = list(findings)
         self.name = name
         n = checks.row_count(features)
         self.ids: np.ndarray = checks.ids(ids, n)
-        self.features: Features = checks.features(features, self.ids, impute, featureless, findings)
-        self.edges, self.weights = checks.edges(edges, edge_weights, self.ids, findings)
+        self.features: Features = checks.features(features, self.ids, impute, featureless, found)
+        self.edges, self.weights = checks.edges(edges, edge_weights, self.ids, found)
         self.labels, self.classes = checks.labels(labels, classes, unlabelled, n)
-        self.findings = tuple(findings)
+        self.findings = tuple(found)
         self._derived: dict[Any, Any] = {}
         for array in (self.ids, self.edges, self.weights, self.labels):
             array.setflags(write=False)
@@ -123,12 +125,39 @@ class NodeGraph:
         """The same nodes and edges with only these classes (positions); nodes of the others become unlabelled."""
         code = np.full(self.c + 1, -1)  # the last entry serves the label -1
         code[kept] = np.arange(len(kept))
+        return self._relabelled(code[self.labels], tuple(self.classes[k] for k in kept))
+
+    def with_labels(
+        self, labels: Any, *, classes: Sequence[Any] | None = None, unlabelled: Sequence[Any] = ()
+    ) -> "NodeGraph":
+        """The same nodes and edges with other labels, given and checked as for a new graph."""
+        return self._relabelled(*checks.labels(labels, classes, unlabelled, self.n))
+
+    def _relabelled(self, labels: np.ndarray, classes: tuple[Any, ...]) -> "NodeGraph":
         other = copy(self)  # shares what was derived
-        other.labels = code[self.labels]
+        other.labels, other.classes = labels, classes
         other.labels.setflags(write=False)
-        other.classes = tuple(self.classes[k] for k in kept)
         other.__dict__.pop("homophily", None)
         return other
+
+    def positions(self, ids: Any) -> np.ndarray:
+        """Where the nodes of these ids stand."""
+        wanted = ids.tolist() if hasattr(ids, "tolist") else list(ids)
+        found = np.array([self._position.get(i, -1) for i in wanted], dtype=np.int64)
+        if (found < 0).any():
+            unknown = [i for i, position in zip(wanted, found, strict=True) if position < 0]
+            raise GraphError(
+                f"{len(unknown)} ids are no nodes of {self.name!r}: {some(unknown)}.",
+                f"Its ids are {some(self.ids.tolist(), 3)}.",
+            )
+        return found
+
+    @cached_property
+    def _position(self) -> dict[Any, int]:
+        return {i: position for position, i in enumerate(self.ids.tolist())}
+
+    def __deepcopy__(self, memo: Any) -> "NodeGraph":
+        return self  # it never changes; scikit-learn copies the parameters of an estimator for every fold
 
     def __repr__(self) -> str:
         return (

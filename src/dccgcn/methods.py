@@ -7,6 +7,7 @@ from dccgcn.baselines import (
     am_gcn,
     appnp,
     cagcn,
+    cagcn_st,
     confgcn,
     dagnn,
     dgcn,
@@ -26,11 +27,13 @@ from dccgcn.baselines import (
     sgc,
     ssgc,
 )
+from dccgcn.concord import method as concord
 from dccgcn.dcc import method as dcc
 from dccgcn.errors import DccgcnError
 from dccgcn.method import Method as Method
 
 _ALL = (
+    concord.METHOD,
     dcc.METHOD,
     gcn.METHOD,
     lp.METHOD,
@@ -58,7 +61,7 @@ _ALL = (
     li2018.INTERSECTION,
     m3s.METHOD,
     cagcn.METHOD,
-    cagcn.SELF_TRAINING,
+    cagcn_st.METHOD,
     e_gcn.METHOD,
 )
 METHODS = {method.name: method for method in _ALL}

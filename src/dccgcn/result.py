@@ -6,22 +6,29 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import torch
 
+from dccgcn.cost import check_memory
 from dccgcn.dcc import theory
+from dccgcn.device import computing_on
 from dccgcn.errors import Finding
 from dccgcn.evaluation import metrics
 from dccgcn.graph import NodeGraph
 from dccgcn.io.files import write_atomically
+from dccgcn.io.lock import locked
+from dccgcn.io.write import csv_text
 from dccgcn.methods import Method, get_method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings
 from dccgcn.splits import Split, check_training, published
 from dccgcn.training import Progress
+
+if TYPE_CHECKING:
+    from dccgcn.io.tables import Tables
 
 _PACKAGES = ("dccgcn", "torch", "torch_geometric", "numpy", "scipy", "scikit-learn", "numba")
 
@@ -48,6 +55,7 @@ class Result:
     findings: tuple[Finding, ...]  # what was odd about graph, split and run
     seconds: float  # of the method, views included if they were not built before
     threads: int
+    device: str = "cpu"
 
     def summary(self) -> dict[str, Any]:
         """All but the answers, as plain values."""
@@ -68,6 +76,7 @@ class Result:
             "repaired": self.repaired,
             "seconds": round(self.seconds, 3),
             "threads": self.threads,
+            "device": self.device,
             "split": split,
             "settings": self.settings.model_dump(),
             "theory": [vars(row) for row in self.theory],
@@ -77,60 +86,97 @@ class Result:
 
     def to_frame(self) -> pd.DataFrame:
         """A row per node: what is predicted, how probable it is, and whether the channels agree."""
-        graph, outcome = self.graph, self.outcome
-        names = np.array([str(name) for name in graph.classes], dtype=object)
+        graph, split = self.graph, self.split
         role = np.full(graph.n, "unlabelled", dtype=object)
         role[graph.labelled] = "unused"
         for part in ("train", "validation", "test"):
-            role[getattr(self.split, part)] = part
-        columns: dict[str, Any] = {
-            "node_id": graph.ids,
-            "prediction": names[outcome.prediction],
-            "probability": outcome.probabilities.max(axis=1),
-        }
-        if outcome.trust is not None:
-            columns["trust"] = outcome.trust
-        if outcome.agree is not None:
-            columns["confidence_set"] = np.where(outcome.agree, "high", "low")
-        if outcome.repaired is not None:
-            columns["repaired"] = outcome.repaired
-        for channel, probabilities in outcome.channels.items():
-            columns[f"{channel}_channel"] = names[probabilities.argmax(axis=1)]
-        columns["role"] = role
-        columns["label"] = np.where(graph.labels >= 0, names[graph.labels], "")
-        return pd.DataFrame(columns)
+            role[getattr(split, part)] = part
+        label = [str(graph.classes[code]) if code >= 0 else "" for code in graph.labels]
+        return answers(graph, self.outcome).assign(role=role, label=label)
 
-    def save(self, folder: Path) -> None:
-        """Write predictions.csv, result.json, settings.yaml and split.json, each whole or not at all."""
-        write_atomically(folder / "predictions.csv", self.to_frame().to_csv(index=False, float_format="%.6f"))
-        write_atomically(folder / "settings.yaml", f"# {self.method} on {self.graph.name}\n" + self.settings.to_yaml())
-        self.split.save(folder / "split.json")
-        # last, since a folder with a result is a finished one
-        write_atomically(folder / "result.json", json.dumps(self.summary(), indent=2) + "\n")
+    def to_csv(self, nodes: np.ndarray | None = None) -> str:
+        """The rows of all nodes, or of some, as predictions.csv holds them."""
+        frame = self.to_frame()
+        frame = frame if nodes is None else frame.iloc[nodes]
+        return csv_text(frame, float_format="%.6f")
+
+    def report(self, path: str | Path) -> None:
+        """Write one HTML file that shows all of this to somebody who asks which answers to trust."""
+        from dccgcn.report.data import report_data  # only who wants a report pays for its imports
+        from dccgcn.report.page import render
+
+        write_atomically(path, render(report_data(self)))
+
+    def save(self, folder: str | Path, tables: "Tables | None" = None) -> None:
+        """Write predictions.csv, result.json, settings.yaml and split.json, and the model: each whole or not at all.
+
+        tables: how the nodes were read, so that ``load_model(folder)`` can read further ones in the same way.
+        """
+        from dccgcn.saved import model_files  # it builds on this module
+
+        folder = Path(folder)
+        files = {
+            "predictions.csv": self.to_csv(),
+            "settings.yaml": f"# {self.method} on {self.graph.name!r}\n" + self.settings.to_yaml(),
+            "split.json": self.split.to_json(),
+            **model_files(self, tables),
+            "result.json": json.dumps(self.summary(), indent=2) + "\n",
+        }
+        with locked(folder):
+            # the last to come and the first to go: with them a folder is a finished run and a whole model
+            for name in ("result.json", "model.json"):
+                (folder / name).unlink(missing_ok=True)
+            for name, content in files.items():
+                write_atomically(folder / name, content)
+
+
+def answers(graph: NodeGraph, outcome: Outcome) -> pd.DataFrame:
+    """A row per node: what is predicted, how probable it is, and whether the channels agree."""
+    names = np.array([str(name) for name in graph.classes], dtype=object)
+    columns: dict[str, Any] = {
+        "node_id": graph.ids,
+        "prediction": names[outcome.prediction],
+        "probability": outcome.probabilities.max(axis=1),
+    }
+    if outcome.trust is not None:
+        columns["trust"] = outcome.trust
+    if outcome.agree is not None:
+        columns["confidence_set"] = np.where(outcome.agree, "high", "low")
+    if outcome.repaired is not None:
+        columns["repaired"] = outcome.repaired
+    for channel, probabilities in outcome.channels.items():
+        columns[f"{channel}_channel"] = names[probabilities.argmax(axis=1)]
+    return pd.DataFrame(columns)
 
 
 def run(
     graph: NodeGraph,
     split: Split | None = None,
-    method: Method | str = "dcc-gcn",
+    method: Method | str = "concord",
     settings: Settings | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    device: str = "cpu",
 ) -> Result:
     """Fit a method on a split and measure its answers on the split's test nodes.
 
     Without a split every labelled node trains, and nothing is measured: the way to classify a graph of one's own.
     Without settings, those published for a graph of this name are used, else the method's defaults.
+    The device is torch's name of it, such as "cuda"; what a method solves in NumPy and SciPy stays on the CPU.
     """
     method = get_method(method) if isinstance(method, str) else method
     settings = method.published_settings(graph.name) if settings is None else settings
     split = published(graph, "all-labels", graph.labelled, [], []) if split is None else split
     split.check(graph)
-    odd = [*graph.findings, *split.findings, *check_training(graph, split.train)]
+    check_training(graph, split.train)
+    tight = check_memory(graph, settings)
     start = perf_counter()
-    outcome = _fit_seen_classes(graph, split, method, settings, seed, progress)
+    with computing_on(device):
+        outcome = _fit_seen_classes(graph, split, method, settings, seed, progress)
     seconds = perf_counter() - start
-    return _measured(graph, split, method.name, settings, seed, outcome, tuple(odd), seconds)
+    outcome = replace(outcome, findings=(*tight, *outcome.findings))
+    result = measured(graph, split, method.name, settings, seed, outcome, seconds, torch.get_num_threads())
+    return replace(result, device=device)
 
 
 def _fit_seen_classes(
@@ -141,32 +187,36 @@ def _fit_seen_classes(
     known = graph if len(seen) == graph.c else graph.with_classes(seen)
     validation = split.validation[known.labels[split.validation] >= 0]
     outcome = method.fit(known, split.train, settings, seed, progress, validation if len(validation) else None)
-    if known is graph:
-        return outcome
+    return outcome if known is graph else widened(outcome, seen, graph.c)
 
-    def widened(probabilities: np.ndarray) -> np.ndarray:
-        wide = np.zeros((graph.n, graph.c), dtype=probabilities.dtype)
-        wide[:, seen] = probabilities
-        return wide
+
+def widened(outcome: Outcome, seen: np.ndarray, c: int) -> Outcome:
+    """The outcome with a column for each of c classes, of which the method saw some."""
+
+    def wide(probabilities: np.ndarray) -> np.ndarray:
+        all_classes = np.zeros((len(probabilities), c), dtype=probabilities.dtype)
+        all_classes[:, seen] = probabilities
+        return all_classes
 
     return replace(
         outcome,
-        probabilities=widened(outcome.probabilities),
-        before=None if outcome.before is None else widened(outcome.before),
-        channels={name: widened(p) for name, p in outcome.channels.items()},
+        probabilities=wide(outcome.probabilities),
+        before=None if outcome.before is None else wide(outcome.before),
+        channels={name: wide(p) for name, p in outcome.channels.items()},
     )
 
 
-def _measured(
+def measured(
     graph: NodeGraph,
     split: Split,
     method: str,
     settings: Settings,
     seed: int,
     outcome: Outcome,
-    odd: tuple[Finding, ...],
     seconds: float,
+    threads: int,
 ) -> Result:
+    """An outcome with everything that the split lets one say about it."""
     test, truth = split.test, graph.labels[split.test]
     scored = len(test) > 0
     answers = {name: p.argmax(axis=1)[test] for name, p in outcome.channels.items()} if scored else {}
@@ -194,7 +244,7 @@ def _measured(
         accuracy_low_after=parts.accuracy_low_after if parts else None,
         repaired=float(outcome.repaired[test].mean()) if scored and outcome.repaired is not None else None,
         theory=rows or (),
-        findings=(*odd, *outcome.findings),
+        findings=(*graph.findings, *split.findings, *check_training(graph, split.train), *outcome.findings),
         seconds=seconds,
-        threads=torch.get_num_threads(),
+        threads=threads,
     )

@@ -73,13 +73,17 @@ class Split:
                 "Leave them out of every part.",
             )
 
-    def save(self, path: str | Path) -> None:
-        """Write the split as JSON."""
+    def to_json(self) -> str:
+        """The split as JSON, with its hash."""
         content: dict[str, Any] = {"dataset": self.dataset, "kind": self.kind, "seed": self.seed}
         content |= {"hash": self.hash, "nodes": self.nodes}
         content |= {part: getattr(self, part).tolist() for part in PARTS}
         content["findings"] = [[f.level, f.code, f.text] for f in self.findings]
-        write_atomically(path, json.dumps(content, ensure_ascii=False) + "\n")
+        return json.dumps(content, ensure_ascii=False) + "\n"
+
+    def save(self, path: str | Path) -> None:
+        """Write the split as JSON."""
+        write_atomically(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | Path, graph: NodeGraph) -> "Split":
@@ -161,6 +165,17 @@ def by_rate(graph: NodeGraph, rate: float, seed: int) -> Split:
         takers = class_order[(take < most)[class_order]][:left]
         take[takers] += 1
     return _draw(graph, f"rate-{rate:g}", seed, take, findings)
+
+
+def hold_out(graph: NodeGraph, share: float, seed: int) -> Split:
+    """This share of every class's labels is tested, at least one where a class can spare it; the others train."""
+    if not 0 < share < 1:
+        raise SplitError(f"The share to hold out is {share}.", "It is a share of the labels: above 0 and below 1.")
+    size = _class_sizes(graph)
+    tested = np.minimum(np.maximum((share * size + 0.5).astype(np.int64), 1), np.maximum(size - 1, 0))
+    if tested.sum() == 0:
+        raise SplitError("No class has a label to spare for the test.", "Hold out nothing, or label more nodes.")
+    return _draw(graph, f"hold-out-{share:g}", seed, size - tested, ())
 
 
 def check_training(graph: NodeGraph, train: Any) -> list[Finding]:

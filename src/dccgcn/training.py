@@ -85,6 +85,8 @@ def _finite_gradients(groups: list[dict[str, Any]]) -> bool:
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
     """Torch's random numbers from this seed inside, the caller's undisturbed outside."""
-    with torch.random.fork_rng(devices=[]):
+    device = torch.get_default_device()
+    others = [] if device.type == "cpu" else [device]  # the CPU's generator is always among those restored
+    with torch.random.fork_rng(others, device_type=device.type):
         torch.manual_seed(seed)
         yield

@@ -3,10 +3,6 @@
 Z_T and Z_F come from a GCN of their own on the topology and on the kNN graph, Z_CT and Z_CF from one GCN that both
 graphs share; Z_C = (Z_CT + Z_CF)/2. The answer is softmax(W Σ_i a_i Z_i + b) with attention a over (Z_T, Z_F, Z_C).
 Loss: CE + β (HSIC(Z_T, Z_CT) + HSIC(Z_F, Z_CF))/2 + θ ‖S_T - S_F‖²/n², S the Gram matrices of the unit rows of Z_C*.
-
-HSIC and S are n × n, but of rank at most the width h of an embedding, so both losses need h × h products only:
-    tr(R K1 R K2) with K = Z Zᵀ and the centring R = RR is ‖(R Z1)ᵀ (R Z2)‖²,
-    ‖A Aᵀ - B Bᵀ‖² is ‖Aᵀ A‖² + ‖Bᵀ B‖² - 2 ‖Aᵀ B‖²      (all norms Frobenius).
 """
 
 from typing import Literal, NamedTuple
@@ -18,14 +14,14 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
+from dccgcn.baselines.gram import gram_difference, hsic
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels import FeatureMatrix, Pattern, dropout_key, relu_dropout, spmm
+from dccgcn.kernels import FeatureMatrix, dropout_key, relu_dropout, spmm
 from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count, rate, share, weight
 from dccgcn.training import Progress, minimise, seeded, validation_score
-from dccgcn.views import Scaling, View, feature_view, nearest, scaled, topology_view
-from dccgcn.views.view import normalise
+from dccgcn.views import Scaling, View, feature_view, nearest, scaled, scaling, topology_view
 
 
 class AmGcnSettings(Settings):
@@ -46,7 +42,7 @@ class AmGcnSettings(Settings):
     epochs: int = count(25, "Training epochs; the released code reports the one that is best on the test nodes.")
     beta: float = weight(5.5e-3, "Weight of the independence of specific and common embeddings.")
     theta: float = weight(1e-3, "Weight of the agreement of the two common embeddings.")
-    features: Scaling = Field("raw", description="Feature rows as given, divided by their sum, or of unit length.")
+    features: Scaling = scaling("raw")
 
 
 def fit(
@@ -63,7 +59,7 @@ def fit(
     near = later_neighbours(graph, s.k) if s.feature_edges == "later" else feature_view(graph, s.k, "row", tell)
     views = topology_view(graph, "row"), near
     x = FeatureMatrix.of(scaled(graph.features, s.features))
-    nodes, labels = torch.tensor(train), torch.from_numpy(graph.labels[train])
+    nodes, labels = torch.tensor(train), torch.as_tensor(graph.labels[train])
     with seeded(seed):
         model = AmGcn(graph.d, graph.c, s)
 
@@ -76,7 +72,7 @@ def fit(
 
     score = None
     if validation is not None:
-        checked, truth = torch.tensor(validation), torch.from_numpy(graph.labels[validation])
+        checked, truth = torch.tensor(validation), torch.as_tensor(graph.labels[validation])
         score = validation_score(model, lambda: model(x, views).logits[checked], truth)
     groups = [{"params": list(model.parameters()), "weight_decay": s.weight_decay}]
     minimise(loss, groups, s.lr, s.epochs, progress, score)
@@ -85,8 +81,8 @@ def fit(
         z = model(x, views)
     embeddings = {"topology": z.topology, "features": z.features, "common": (z.common_t + z.common_f) / 2}
     return Outcome(
-        z.logits.softmax(1).numpy(),
-        embeddings={name: e.numpy() for name, e in embeddings.items()},
+        z.logits.softmax(1).cpu().numpy(),
+        embeddings={name: e.cpu().numpy() for name, e in embeddings.items()},
         findings=near.findings,
     )
 
@@ -98,11 +94,9 @@ def later_neighbours(graph: NodeGraph, k: int) -> View:
         found = nearest(graph.features, k).indices
         rows, nth = np.nonzero(found > np.arange(graph.n)[:, None])
         later = sp.csr_array((np.ones(len(rows), np.float32), (rows, found[rows, nth])), shape=(graph.n, graph.n))
-        adjacency = sp.csr_array(later + later.T)
-        matrix = normalise(adjacency, "row")
-        return View(adjacency, matrix, Pattern.of(matrix), torch.from_numpy(matrix.data))
+        return View.of(sp.csr_array(later + later.T), "row")
 
-    return graph.derive(("later neighbours", k), build)
+    return graph.derive(("later neighbours", k, torch.get_default_device()), build)
 
 
 class Embeddings(NamedTuple):
@@ -159,19 +153,6 @@ class AmGcn(nn.Module):
 def _uniform(*shape: int) -> nn.Parameter:
     bound = shape[-1] ** -0.5
     return nn.Parameter(nn.init.uniform_(torch.empty(shape), -bound, bound))
-
-
-def hsic(z1: Tensor, z2: Tensor) -> Tensor:
-    """(n-1)^-2 tr(R K1 R K2) with inner products as kernels: the squared norm of the cross-covariance."""
-    covariance = (z1 - z1.mean(0)).T @ (z2 - z2.mean(0)) / max(len(z1) - 1, 1)
-    return covariance.square().sum()
-
-
-def gram_difference(z1: Tensor, z2: Tensor) -> Tensor:
-    """Mean over all pairs of nodes of the squared difference of their cosines, after centring."""
-    a, b = (F.normalize(z - z.mean(0), dim=1) for z in (z1, z2))
-    total = (a.T @ a).square().sum() + (b.T @ b).square().sum() - 2 * (a.T @ b).square().sum()
-    return total / len(a) ** 2
 
 
 METHOD = Method(

@@ -3,25 +3,22 @@
 Z0 = relu(X W0) W1; Z ← (1-a) S Z + a Z0, K times.
 """
 
-from typing import Any
+from functools import partial
 
-import numpy as np
 import torch
 from pydantic import Field
 from torch import Tensor, nn
 
 from dccgcn.baselines.layers import FeatureLinear, random_key
-from dccgcn.baselines.neural import fit_network
+from dccgcn.baselines.neural import Network, NetworkSettings, fit_network
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import dropout, relu_dropout, spmm
 from dccgcn.method import Method
-from dccgcn.outcome import Outcome
-from dccgcn.settings import Settings, count, rate, share, weight
-from dccgcn.training import Progress, seeded
-from dccgcn.views import Scaling, topology_view
+from dccgcn.settings import count, share, weight
+from dccgcn.views import topology_view
 
 
-class AppnpSettings(Settings):
+class AppnpSettings(NetworkSettings):
     """The settings of the paper, which are the same for all its graphs."""
 
     hidden: int = count(64, "Width of the hidden layer.")
@@ -30,21 +27,21 @@ class AppnpSettings(Settings):
     )
     steps: int = count(10, "Steps of propagation, K.")
     dropout: float = share(0.5, "Share of features, hidden units and, in each step, entries of S dropped in training.")
-    lr: float = rate(0.01, "Learning rate of Adam.")
     weight_decay: float = weight(5e-3, "L2 penalty on the first layer.")
     epochs: int = count(500, "Training epochs, at most.")
-    patience: int = count(100, "With validation nodes, stop after so many epochs without a better one.")
-    features: Scaling = Field("row", description="Feature rows as given, divided by their sum, or of unit length.")
 
 
-class Appnp(nn.Module):
-    """The network on one graph; forward() gives the logits of all nodes, (n, c)."""
+class Appnp(Network):
+    """The network on one graph."""
 
     def __init__(self, graph: NodeGraph, s: AppnpSettings) -> None:
         super().__init__()
         self.s, self.view = s, topology_view(graph, "symmetric")
         self.first = FeatureLinear(graph, s.features, s.hidden, s.dropout, bias=False)
         self.second = nn.Parameter(nn.init.xavier_uniform_(torch.empty(s.hidden, graph.c)))
+
+    def decayed(self) -> list[nn.Parameter]:
+        return [self.first.weight]
 
     def forward(self) -> Tensor:
         p = self.s.dropout if self.training else 0.0
@@ -55,30 +52,10 @@ class Appnp(nn.Module):
         return z
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: AppnpSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Outcome:
-    """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    s = settings
-    with seeded(seed):
-        network = Appnp(graph, s)
-    groups: list[dict[str, Any]] = [
-        {"params": [network.first.weight], "weight_decay": s.weight_decay},
-        {"params": [network.second]},
-    ]
-    logits = fit_network(network, graph, train, groups, s.lr, s.epochs, seed, progress, validation, s.patience)
-    return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})
-
-
 METHOD = Method(
     name="appnp",
     summary="Predict, then spread the predictions by PageRank.",
     reference="Gasteiger et al., ICLR 2019",
     settings=AppnpSettings,
-    fit=fit,
+    fit=partial(fit_network, Appnp),
 )

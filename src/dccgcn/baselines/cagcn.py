@@ -1,11 +1,10 @@
-"""CaGCN and CaGCN-st (Wang et al., NeurIPS 2021): a second GCN says how far to trust the first, node by node.
+"""CaGCN (Wang et al., NeurIPS 2021): a second GCN says how far to trust the first, node by node.
 
 The logits V of a trained GCN are frozen. A GCN on the same graph maps them to one number per node, g = S relu(S V Θ1
 + b1) Θ2 + b2, and t = log(exp(g) + 1.1) > 0 scales them: softmax(t_v V_v) is calibrated, and its argmax is GCN's. Loss:
 cross-entropy + λ · mean of (1 - p_max + p_2nd where the answer is right, p_max - p_2nd where it is wrong).
 
-CaGCN calibrates on the validation nodes, as its code does, or on the training nodes where there are no others.
-CaGCN-st guesses the label of every node whose calibrated confidence is above a threshold and trains again, in stages.
+It calibrates on the validation nodes, as its code does, or on the training nodes where there are no others.
 """
 
 import math
@@ -14,11 +13,10 @@ from dataclasses import replace
 import numpy as np
 import torch
 import torch.nn.functional as F
-from pydantic import Field
 from torch import Tensor, nn
 
 from dccgcn.baselines import gcn
-from dccgcn.baselines.li2018 import given, told, unknown
+from dccgcn.baselines.guessing import given, retrain
 from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import dropout_key, relu_dropout, spmm
@@ -40,14 +38,6 @@ class CagcnSettings(gcn.GcnSettings):
     most_epochs: int = count(2000, "Most epochs of either GCN where there are validation nodes to stop it.")
     patience: int = count(100, "Epochs without a smaller validation loss after which they stop.")
     margin: float = weight(0.5, "Weight of the term that parts right answers from wrong ones.")
-
-
-class CagcnStSettings(CagcnSettings):
-    """The released code's for 20 labels per class on Cora."""
-
-    calibration_lr: float = rate(0.001, "Learning rate of Adam for calibration.")
-    stages: int = count(4, "How often GCN is trained.")
-    threshold: float = Field(0.8, ge=0, lt=1, description="Calibrated confidence above which a label is guessed.")
 
 
 class Calibrator(nn.Module):
@@ -121,31 +111,6 @@ def fit(
     return finished(graph, train, first, settings, seed, validation)
 
 
-def fit_st(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: CagcnStSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Outcome:
-    """CaGCN-st: calibrate on all labels so far, guess where confidence is high, train again."""
-    s = settings
-    view = topology_view(graph, s.normalisation)
-    free = unknown(graph, train, validation)
-    known = start = given(graph, train)
-    for _ in range(s.stages - 1):
-        stage = trained(graph, known, s, seed, progress, validation)
-        nodes, labels = np.nonzero(known)
-        logits = torch.from_numpy(stage.embeddings["output"])
-        sure = calibrated(view, logits, nodes, labels, s, seed, stops=False).softmax(1).numpy()
-        new = free & ~known.any(axis=1) & (sure.max(axis=1) > s.threshold)
-        known = known | (new[:, None] & np.eye(graph.c, dtype=bool)[stage.prediction])
-    last = trained(graph, known, s, seed, progress, validation)
-    outcome = finished(graph, train, last, s, seed, validation)
-    return replace(outcome, findings=(*outcome.findings, told(known & ~start)))
-
-
 def trained(
     graph: NodeGraph,
     known: np.ndarray,
@@ -155,12 +120,10 @@ def trained(
     validation: np.ndarray | None,
 ) -> Outcome:
     """GCN on the labels of an (n, c) mask, stopped by the validation loss where there is one."""
-    nodes, labels = np.nonzero(known)
-    view, s = topology_view(graph, settings.normalisation), settings
     if validation is None:
-        return gcn.fit_on(view, graph, nodes, s, seed, progress, labels=labels)
-    s = s.changed({"epochs": s.most_epochs})
-    return gcn.fit_on(view, graph, nodes, s, seed, progress, validation, labels=labels, patience=s.patience)
+        return retrain(graph, known, settings, seed, progress, None)
+    s = settings.changed({"epochs": settings.most_epochs})
+    return retrain(graph, known, s, seed, progress, validation, s.patience)
 
 
 def finished(
@@ -173,11 +136,11 @@ def finished(
 ) -> Outcome:
     """The outcome of a GCN, calibrated on given labels."""
     nodes = train if validation is None else validation
-    view, logits = topology_view(graph, settings.normalisation), torch.from_numpy(outcome.embeddings["output"])
+    view, logits = topology_view(graph, settings.normalisation), torch.as_tensor(outcome.embeddings["output"])
     scaled = calibrated(view, logits, nodes, graph.labels[nodes], settings, seed, stops=validation is not None)
     text = "Calibrated on the training nodes, on which GCN is right more often than elsewhere: there are no others."
     odd = () if validation is not None else (Finding("note", "calibrated-on-training-nodes", text),)
-    return replace(outcome, probabilities=scaled.softmax(1).numpy(), findings=(*outcome.findings, *odd))
+    return replace(outcome, probabilities=scaled.softmax(1).cpu().numpy(), findings=(*outcome.findings, *odd))
 
 
 METHOD = Method(
@@ -186,11 +149,4 @@ METHOD = Method(
     reference="Wang et al., NeurIPS 2021",
     settings=CagcnSettings,
     fit=fit,
-)
-SELF_TRAINING = Method(
-    name="cagcn-st",
-    summary="Self-training where calibrated confidence is high.",
-    reference="Wang et al., NeurIPS 2021",
-    settings=CagcnStSettings,
-    fit=fit_st,
 )

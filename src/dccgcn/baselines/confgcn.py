@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
+from dccgcn.baselines.neural import answer
 from dccgcn.dcc import objective
 from dccgcn.dcc.influence import distance, influence
 from dccgcn.graph import NodeGraph
@@ -22,7 +23,7 @@ from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count, rate, share, weight
 from dccgcn.training import Progress, minimise, seeded, validation_score
-from dccgcn.views import FieldInput, Scaling, View, topology_view
+from dccgcn.views import FieldInput, Scaling, View, scaling, topology_view
 
 
 class ConfGcnSettings(Settings):
@@ -33,7 +34,7 @@ class ConfGcnSettings(Settings):
     lr: float = rate(0.01, "Learning rate of Adam.")
     l2: float = weight(0.01, "Weight of the penalty on all parameters, l2/2 (l2/2 |w|²)² for each.")
     epochs: int = count(250, "Training epochs.")
-    features: Scaling = Field("row", description="Feature rows as given, divided by their sum, or of unit length.")
+    features: Scaling = scaling("row")
     activation: bool = Field(False, description="ReLU between the layers, as in the paper; the released code has none.")
     bias: float = rate(1.0, "Stabiliser of 1/d, which is infinite on every self-loop.")
     gamma: float = rate(0.1, "Certainty of the given labels, added to s.")
@@ -56,7 +57,7 @@ def fit(
     with seeded(seed):
         model = ConfGcn(graph.n, graph.d, graph.c, view, s)
     near = FieldInput.of(graph, s.features, view, train)
-    nodes, labels = torch.tensor(train), torch.from_numpy(graph.labels[train])
+    nodes, labels = torch.tensor(train), torch.as_tensor(graph.labels[train])
 
     def loss(epoch: int) -> Tensor:
         d, logits = model(near, (seed, epoch))
@@ -69,12 +70,12 @@ def fit(
     score = None
     if validation is not None:
         checked = FieldInput.of(graph, s.features, view, validation)
-        score = validation_score(model, lambda: model(checked)[1], torch.from_numpy(graph.labels[validation]))
+        score = validation_score(model, lambda: model(checked)[1], torch.as_tensor(graph.labels[validation]))
     minimise(loss, [{"params": list(model.parameters())}], s.lr, s.epochs, progress, score)
     model.eval()
     with torch.no_grad():
         logits = model(FieldInput.of(graph, s.features, view, np.arange(graph.n)))[1]
-    return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})
+    return answer(logits)
 
 
 class ConfGcn(nn.Module):

@@ -22,7 +22,7 @@ from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count, rate, share, weight
 from dccgcn.training import Progress, minimise, seeded, validation_score
-from dccgcn.views import Scaling, scaled, topology_view
+from dccgcn.views import Scaling, scaled, scaling, topology_view
 
 _OPTIMISERS = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
 
@@ -36,7 +36,7 @@ class DgcnSettings(Settings):
     lr: float = rate(0.05, "Learning rate.")
     weight_decay: float = weight(0.0, "L2 penalty on both layers.")
     epochs: int = count(300, "Training epochs.")
-    features: Scaling = Field("raw", description="Feature rows as given, divided by their sum, or of unit length.")
+    features: Scaling = scaling("raw")
     supervised: Literal["squared", "cross-entropy"] = Field(
         "squared",
         description="Loss of the labelled nodes: their probabilities' squared errors summed, or cross-entropy.",
@@ -60,9 +60,9 @@ def fit(
     s, view = settings, topology_view(graph, "symmetric")
     walked = walk_counts(topology_view(graph, "none").matrix, s.walks, s.walk_length, np.random.default_rng(seed))
     p = normalised(ppmi(walked))
-    graphs = ((view.pattern, view.alpha), (Pattern.of(p), torch.from_numpy(p.data)))
+    graphs = ((view.pattern, view.alpha), (Pattern.of(p), torch.as_tensor(p.data)))
     x = FeatureMatrix.of(scaled(graph.features, s.features))
-    nodes, labels = torch.tensor(train), torch.from_numpy(graph.labels[train])
+    nodes, labels = torch.tensor(train), torch.as_tensor(graph.labels[train])
     y = F.one_hot(labels, graph.c)
     with seeded(seed):
         model = Dgcn(graph.d, graph.c, s)
@@ -78,15 +78,15 @@ def fit(
 
     score = None
     if validation is not None:
-        checked, truth = torch.tensor(validation), torch.from_numpy(graph.labels[validation])
+        checked, truth = torch.tensor(validation), torch.as_tensor(graph.labels[validation])
         score = validation_score(model, lambda: model(x, *graphs[0])[checked], truth)
     groups = [{"params": list(model.parameters()), "weight_decay": s.weight_decay}]
     minimise(loss, groups, s.lr, s.epochs, progress, score, optimiser=_OPTIMISERS[s.optimiser])
     model.eval()
     with torch.no_grad():
         logits = [model(x, *g) for g in graphs]
-    z_a, z_p = (z.softmax(1).numpy() for z in logits)
-    return Outcome(z_a, channels={"topology": z_a, "ppmi": z_p}, embeddings={"output": logits[0].numpy()})
+    z_a, z_p = (z.softmax(1).cpu().numpy() for z in logits)
+    return Outcome(z_a, channels={"topology": z_a, "ppmi": z_p}, embeddings={"output": logits[0].cpu().numpy()})
 
 
 class Dgcn(nn.Module):

@@ -14,21 +14,18 @@ from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
-import torch
 from pydantic import Field
 from sklearn.preprocessing import normalize
 
 from dccgcn.baselines import gcn
-from dccgcn.baselines.li2018 import given
+from dccgcn.baselines.guessing import given
 from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels import Pattern
 from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import count
 from dccgcn.training import Progress
 from dccgcn.views import View, nearest
-from dccgcn.views.view import Normalisation, normalise
 
 OUR_READING = Finding(
     "note", "our-reading", "E-GCN's equations are not public: this is our reading of it, not a reproduction."
@@ -63,7 +60,7 @@ def fit(
         q = outcome.probabilities.copy()
         q[train] = given(graph, train)[train]
         adjacency = sp.csr_array(reweighted(graph.adjacency, q, s.agreement) + joined(q, s.confident, s.k))
-        outcome = gcn.fit_on(view_of(adjacency, s.normalisation), graph, train, s, seed, progress, validation)
+        outcome = gcn.fit_on(View.of(adjacency, s.normalisation), graph, train, s, seed, progress, validation)
     return replace(outcome, findings=(*outcome.findings, OUR_READING))
 
 
@@ -91,13 +88,6 @@ def cosine(q: np.ndarray, u: np.ndarray, v: np.ndarray) -> np.ndarray:
     """cos(q_u, q_v) of pairs of nodes."""
     unit = normalize(q)
     return np.einsum("ek,ek->e", unit[u], unit[v])
-
-
-def view_of(adjacency: sp.csr_array, how: Normalisation) -> View:
-    """A view of a graph that was made here."""
-    adjacency.sort_indices()
-    matrix = normalise(adjacency, how)
-    return View(adjacency, matrix, Pattern.of(matrix), torch.from_numpy(matrix.data))
 
 
 METHOD = Method(

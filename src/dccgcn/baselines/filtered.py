@@ -64,8 +64,8 @@ class FilteredFeatures:
             block = nodes[start : start + _BLOCK]
             unit = np.zeros((n, len(block)), dtype=np.float32)
             unit[block, np.arange(len(block))] = 1
-            out[start : start + _BLOCK] = (self.x.T @ self.p(torch.from_numpy(unit)).numpy()).T
-        return torch.from_numpy(out)
+            out[start : start + _BLOCK] = (self.x.T @ self.p(torch.as_tensor(unit)).cpu().numpy()).T
+        return torch.as_tensor(out)
 
     @torch.no_grad()
     def times(self, theta: Tensor) -> Tensor:
@@ -85,11 +85,11 @@ def train_on_rows(
     validation: np.ndarray | None = None,
 ) -> None:
     """Fit network(rows, epoch) → logits to the labelled rows alone; it is in evaluation mode afterwards."""
-    x, labels = features.rows(train), torch.from_numpy(graph.labels[train])
+    x, labels = features.rows(train), torch.as_tensor(graph.labels[train])
     score = None
     if validation is not None:
         checked = features.rows(validation)
-        score = validation_score(network, lambda: network(checked), torch.from_numpy(graph.labels[validation]))
+        score = validation_score(network, lambda: network(checked), torch.as_tensor(graph.labels[validation]))
     groups = [{"params": list(network.parameters()), "weight_decay": weight_decay}]
     minimise(lambda epoch: F.cross_entropy(network(x, epoch), labels), groups, lr, epochs, progress, score)
     network.eval()

@@ -9,24 +9,30 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor
 
+from dccgcn.baselines.neural import answer
 from dccgcn.dcc.channel import Channel
 from dccgcn.graph import NodeGraph
 from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count, rate, share, weight
 from dccgcn.training import Progress, minimise, seeded, validation_score
-from dccgcn.views import FieldInput, Normalisation, Scaling, View, topology_view
+from dccgcn.views import FieldInput, Normalisation, Scaling, View, scaling, topology_view
 
 
-class GcnSettings(Settings):
-    """The settings of the paper and its code."""
+class TwoLayerSettings(Settings):
+    """The settings of the paper and its code, but for the graph."""
 
     hidden: int = count(16, "Width of the hidden layer.")
     dropout: float = share(0.5, "Share of features and hidden units dropped in training.")
     lr: float = rate(0.01, "Learning rate of Adam.")
     weight_decay: float = weight(5e-4, "L2 penalty on the first layer.")
     epochs: int = count(200, "Training epochs.")
-    features: Scaling = Field("row", description="Feature rows as given, divided by their sum, or of unit length.")
+    features: Scaling = scaling("row")
+
+
+class GcnSettings(TwoLayerSettings):
+    """All of them."""
+
     normalisation: Normalisation = Field("symmetric", description="How A + I is normalised.")
 
 
@@ -46,7 +52,7 @@ def fit_on(
     view: View,
     graph: NodeGraph,
     train: np.ndarray,
-    settings: GcnSettings,
+    settings: TwoLayerSettings,
     seed: int,
     progress: Progress | None = None,
     validation: np.ndarray | None = None,
@@ -65,7 +71,7 @@ def fit_on(
     with seeded(seed):
         model = Channel(graph.d, s.hidden, graph.c, s.dropout, output_activation=False)
     near = FieldInput.of(graph, s.features, view, train)
-    targets = torch.from_numpy(graph.labels[train] if labels is None else labels)
+    targets = torch.as_tensor(graph.labels[train] if labels is None else labels)
 
     def loss(epoch: int) -> Tensor:
         logits = model(near, view.alpha, (seed, epoch, 0))
@@ -75,7 +81,7 @@ def fit_on(
 
     score = None
     if validation is not None:
-        known = torch.from_numpy(graph.labels[validation])
+        known = torch.as_tensor(graph.labels[validation])
         checked = FieldInput.of(graph, s.features, view, validation)
         accuracy_and_loss = validation_score(model, lambda: model(checked, view.alpha), known)
         score = accuracy_and_loss if patience is None else lambda: accuracy_and_loss()[1:]
@@ -87,7 +93,7 @@ def fit_on(
     model.eval()
     with torch.no_grad():
         logits = model(FieldInput.of(graph, s.features, view, np.arange(graph.n)), view.alpha)
-    return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})
+    return answer(logits)
 
 
 METHOD = Method(

@@ -15,13 +15,14 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from dccgcn.baselines.filtered import FilteredFeatures, Step, power, series, train_on_rows
+from dccgcn.baselines.neural import answer
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import dropout, dropout_key, relu_dropout
 from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count, rate, share, weight
 from dccgcn.training import Progress, seeded
-from dccgcn.views import Scaling
+from dccgcn.views import Scaling, scaling
 
 FEW = 12  # labels per class; the paper has settings for 4 and for 20 per class, this is their middle
 
@@ -41,7 +42,7 @@ class GlpSettings(Settings):
     lr: float = rate(0.01, "Learning rate of Adam.")
     weight_decay: float = weight(5e-4, "L2 penalty on both layers.")
     epochs: int = count(200, "Training epochs.")
-    features: Scaling = Field("row", description="Feature rows as given, divided by their sum, or of unit length.")
+    features: Scaling = scaling("row")
 
 
 class Perceptron(nn.Module):
@@ -80,7 +81,7 @@ def fit(
     train_on_rows(network, features, graph, train, s.lr, s.epochs, s.weight_decay, progress, validation)
     with torch.no_grad():
         logits = features.times(network.w0).relu() @ network.w1
-    return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})
+    return answer(logits)
 
 
 def strength(settings: GlpSettings, labels_per_class: float) -> tuple[int, float]:

@@ -7,23 +7,23 @@ power 1/T. Propagation is linear, so it runs after the product with W0, at the w
 single features, which the released code applies to X̄, therefore comes before it.
 """
 
-import numpy as np
+from functools import partial
+
 import torch
 import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
 from dccgcn.baselines.layers import FeatureLinear
+from dccgcn.baselines.neural import Network, NetworkSettings, fit_network
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import spmm
 from dccgcn.method import Method
-from dccgcn.outcome import Outcome
-from dccgcn.settings import Settings, count, rate, share, weight
-from dccgcn.training import Progress, minimise, seeded, validation_score
-from dccgcn.views import Scaling, topology_view
+from dccgcn.settings import count, share, weight
+from dccgcn.views import topology_view
 
 
-class GrandSettings(Settings):
+class GrandSettings(NetworkSettings):
     """The settings of the paper for Cora."""
 
     hidden: int = count(32, "Width of the hidden layer.")
@@ -35,15 +35,11 @@ class GrandSettings(Settings):
     input_dropout: float = share(0.5, "Share of features dropped in training.")
     hidden_dropout: float = share(0.5, "Share of hidden units dropped in training.")
     batch_norm: bool = Field(False, description="Normalise the hidden units over all nodes.")
-    lr: float = rate(0.01, "Learning rate of Adam.")
-    weight_decay: float = weight(5e-4, "L2 penalty on all parameters.")
-    epochs: int = count(1000, "Training epochs, at most.")
     patience: int = count(200, "With validation nodes, stop after so many epochs without a better one.")
-    features: Scaling = Field("row", description="Feature rows as given, divided by their sum, or of unit length.")
 
 
-class Grand(nn.Module):
-    """The network on one graph; forward() gives the logits of all nodes, (n, c)."""
+class Grand(Network):
+    """The network on one graph."""
 
     def __init__(self, graph: NodeGraph, s: GrandSettings) -> None:
         super().__init__()
@@ -55,6 +51,11 @@ class Grand(nn.Module):
 
     def forward(self) -> Tensor:
         return self.classify(self.spread(self.first()))
+
+    def loss(self, nodes: Tensor, labels: Tensor) -> Tensor:
+        logits = self.samples()
+        supervised = F.cross_entropy(logits[:, nodes].flatten(0, 1), labels.repeat(self.s.samples))
+        return supervised + self.s.consistency * disagreement(logits.softmax(2), self.s.temperature)
 
     def samples(self) -> Tensor:
         """Logits with nodes dropped at random, (samples, n, c)."""
@@ -84,42 +85,10 @@ def disagreement(p: Tensor, temperature: float) -> Tensor:
     return (p - sharp).square().sum(2).mean()
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: GrandSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Outcome:
-    """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    s = settings
-    with seeded(seed):
-        network = Grand(graph, s)
-    nodes, labels = torch.tensor(train), torch.from_numpy(graph.labels[train])
-
-    def loss(epoch: int) -> Tensor:
-        logits = network.samples()
-        supervised = F.cross_entropy(logits[:, nodes].flatten(0, 1), labels.repeat(s.samples))
-        return supervised + s.consistency * disagreement(logits.softmax(2), s.temperature)
-
-    score = None
-    if validation is not None:
-        checked = torch.tensor(validation)
-        score = validation_score(network, lambda: network()[checked], torch.from_numpy(graph.labels[validation]))
-    groups = [{"params": list(network.parameters()), "weight_decay": s.weight_decay}]
-    with seeded(seed):
-        minimise(loss, groups, s.lr, s.epochs, progress, score, s.patience)
-    network.eval()
-    with torch.no_grad():
-        logits = network()
-    return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})
-
-
 METHOD = Method(
     name="grand",
     summary="Answers must agree when nodes are dropped at random.",
     reference="Feng et al., NeurIPS 2020",
     settings=GrandSettings,
-    fit=fit,
+    fit=partial(fit_network, Grand),
 )

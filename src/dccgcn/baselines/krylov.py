@@ -11,18 +11,19 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
+from dccgcn.baselines.neural import NetworkSettings, answer
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import FeatureMatrix, spmm
 from dccgcn.method import Method
 from dccgcn.outcome import Outcome
-from dccgcn.settings import Settings, count, rate, share, weight
+from dccgcn.settings import count, rate, share, weight
 from dccgcn.training import Progress, minimise, seeded, validation_score
-from dccgcn.views import Normalisation, Scaling, View, scaled, topology_view
+from dccgcn.views import Normalisation, View, scaled, topology_view
 
 _UNITS = 256  # hidden units at a time where all nodes are classified, to bound memory
 
 
-class KrylovSettings(Settings):
+class KrylovSettings(NetworkSettings):
     """The paper searched settings for each dataset and label rate; these are its row for Cora, 0.5 %, no validation."""
 
     hidden: int = count(128, "Width of the hidden layer.")
@@ -31,8 +32,6 @@ class KrylovSettings(Settings):
     lr: float = rate(3.3e-3, "Learning rate of Adam.")
     weight_decay: float = weight(1e-4, "L2 penalty on all parameters.")
     epochs: int = count(200, "Training epochs, at most.")
-    patience: int = count(100, "With validation nodes, stop after so many epochs without a better one.")
-    features: Scaling = Field("row", description="Feature rows as given, divided by their sum, or of unit length.")
     normalisation: Normalisation = Field("row", description="How A + I is normalised.")
 
 
@@ -44,7 +43,7 @@ def krylov_rows(view: View, x: sp.csr_array | np.ndarray, nodes: np.ndarray, blo
         block = power @ x
         rows.append(block.toarray() if sp.issparse(block) else block)
         power = power @ view.matrix
-    return torch.from_numpy(np.concatenate(rows, axis=1, dtype=np.float32))
+    return torch.as_tensor(np.concatenate(rows, axis=1, dtype=np.float32))
 
 
 class Krylov(nn.Module):
@@ -88,7 +87,7 @@ def fit(
     view, x = topology_view(graph, s.normalisation), scaled(graph.features, s.features)
     with seeded(seed):
         network = Krylov(graph.d, graph.c, s)
-    rows, labels = krylov_rows(view, x, train, s.blocks), torch.from_numpy(graph.labels[train])
+    rows, labels = krylov_rows(view, x, train, s.blocks), torch.as_tensor(graph.labels[train])
 
     def loss(epoch: int) -> Tensor:
         return F.cross_entropy(network(rows), labels)
@@ -96,12 +95,12 @@ def fit(
     score = None
     if validation is not None:
         checked = krylov_rows(view, x, validation, s.blocks)
-        score = validation_score(network, lambda: network(checked), torch.from_numpy(graph.labels[validation]))
+        score = validation_score(network, lambda: network(checked), torch.as_tensor(graph.labels[validation]))
     groups = [{"params": list(network.parameters()), "weight_decay": s.weight_decay}]
     with seeded(seed):
         minimise(loss, groups, s.lr, s.epochs, progress, score, s.patience)
     logits = network.classify_all(view, FeatureMatrix.of(x))
-    return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})
+    return answer(logits)
 
 
 METHOD = Method(

@@ -25,4 +25,4 @@ class FeatureLinear(nn.Module):
 
 def random_key(training: bool) -> int:
     """A key for the kernels' dropout from torch's random numbers; looking at validation nodes draws none."""
-    return int(torch.randint(2**32, ())) if training else 0
+    return int(torch.randint(2**32, (), device="cpu")) if training else 0

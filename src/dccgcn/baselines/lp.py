@@ -14,7 +14,7 @@ import torch
 from pydantic import Field
 
 from dccgcn.baselines.filtered import series, step_of
-from dccgcn.baselines.potential import Components, conjugate_gradients, laplacian, one_hot
+from dccgcn.baselines.potential import Components, absorbing, conjugate_gradients, laplacian, one_hot
 from dccgcn.graph import NodeGraph
 from dccgcn.method import Method
 from dccgcn.outcome import Outcome
@@ -75,11 +75,10 @@ def fit_absorption(
     validation: np.ndarray | None = None,
 ) -> Outcome:
     """Absorption probabilities. A column of P is 1/(α·size) in all of its node's component, plus what is solved for:
-    the response to a unit with its mean taken off, without which the tiny α would cost all precision."""
+    the response to a unit with its mean taken off."""
     y = one_hot(graph, train)
     components = Components.find(graph.adjacency, train, y)
-    matrix = laplacian(graph.adjacency)
-    matrix.setdiag(matrix.diagonal() + settings.alpha)
+    matrix = absorbing(graph.adjacency, settings.alpha)
     scores = np.full((graph.n, graph.c), -np.inf)
     for start in range(0, len(train), _BLOCK):
         block = train[start : start + _BLOCK]
@@ -107,7 +106,7 @@ def fit_series(
     y = one_hot(graph, train)
     given = np.zeros((graph.n, graph.c), dtype=np.float32)
     given[train] = y
-    f = series(step_of(graph), torch.from_numpy(given), settings.a, settings.steps).numpy()
+    f = series(step_of(graph), torch.as_tensor(given), settings.a, settings.steps).cpu().numpy()
     components = Components.find(graph.adjacency, train, y)
     return Outcome(_shares(f), findings=components.findings(graph))
 

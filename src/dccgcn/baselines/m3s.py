@@ -13,7 +13,8 @@ from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from dccgcn.baselines.li2018 import SelfTrainingSettings, confidence, given, largest, quota, retrain, told, unknown
+from dccgcn.baselines.guessing import confidence, given, largest, quota, retrain, told, unknown
+from dccgcn.baselines.li2018 import SelfTrainingSettings
 from dccgcn.graph import NodeGraph
 from dccgcn.method import Method
 from dccgcn.outcome import Outcome

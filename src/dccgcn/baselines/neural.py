@@ -1,4 +1,4 @@
-"""What the neural baselines share: cross-entropy on the labelled nodes of a network that reads the whole graph."""
+"""What networks share: how they are trained on the labelled nodes of a graph that they read as a whole."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,39 +9,62 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from dccgcn.graph import NodeGraph
+from dccgcn.outcome import Outcome
+from dccgcn.settings import Settings, count, rate, weight
 from dccgcn.training import Progress, minimise, seeded, validation_score
+from dccgcn.views import Scaling, scaling
+
+
+class NetworkSettings(Settings):
+    """What training needs to know, with the numbers that most papers share."""
+
+    lr: float = rate(0.01, "Learning rate of Adam.")
+    weight_decay: float = weight(5e-4, "L2 penalty on all parameters.")
+    epochs: int = count(1000, "Training epochs, at most.")
+    patience: int = count(100, "With validation nodes, stop after so many epochs without a better one.")
+    features: Scaling = scaling("row")
+
+
+class Network(nn.Module):
+    """A network on one graph; forward() gives the logits of all nodes, (n, c)."""
+
+    def loss(self, nodes: Tensor, labels: Tensor) -> Tensor:
+        """What training minimises."""
+        return F.cross_entropy(self()[nodes], labels)
+
+    def decayed(self) -> list[nn.Parameter]:
+        """The parameters under the L2 penalty."""
+        return list(self.parameters())
 
 
 def fit_network(
-    network: nn.Module,
+    make: Callable[[NodeGraph, Any], Network],
     graph: NodeGraph,
     train: np.ndarray,
-    groups: list[dict[str, Any]],
-    lr: float,
-    epochs: int,
+    settings: NetworkSettings,
     seed: int,
     progress: Progress | None = None,
     validation: np.ndarray | None = None,
-    patience: int | None = None,
-    extra_loss: Callable[[Tensor, int], Tensor] | None = None,
-) -> Tensor:
-    """Train a network whose forward() gives the logits of all nodes; return them, (n, c), of the chosen epoch.
-
-    extra_loss(logits, epoch) is added to the cross-entropy.
-    """
-    nodes, labels = torch.tensor(train), torch.from_numpy(graph.labels[train])
-
-    def loss(epoch: int) -> Tensor:
-        logits = network()
-        total = F.cross_entropy(logits[nodes], labels)
-        return total + extra_loss(logits, epoch) if extra_loss else total
-
+) -> Outcome:
+    """Make the network, train it on the labels of the nodes in ``train`` and classify all nodes."""
+    s = settings
+    with seeded(seed):
+        network = make(graph, s)
+    nodes, labels = torch.tensor(train), torch.as_tensor(graph.labels[train])
     score = None
     if validation is not None:
-        checked = torch.tensor(validation)
-        score = validation_score(network, lambda: network()[checked], torch.from_numpy(graph.labels[validation]))
+        checked, truth = torch.tensor(validation), torch.as_tensor(graph.labels[validation])
+        score = validation_score(network, lambda: network()[checked], truth)
+    decayed = network.decayed()
+    free = [p for p in network.parameters() if all(p is not other for other in decayed)]
+    groups: list[dict[str, Any]] = [{"params": decayed, "weight_decay": s.weight_decay}, {"params": free}]
     with seeded(seed):
-        minimise(loss, groups, lr, epochs, progress, score, patience)
+        minimise(lambda epoch: network.loss(nodes, labels), groups, s.lr, s.epochs, progress, score, s.patience)
     network.eval()
     with torch.no_grad():
-        return network()
+        return answer(network())
+
+
+def answer(logits: Tensor) -> Outcome:
+    """The outcome of a network that has nothing more to say than its logits, (n, c)."""
+    return Outcome(logits.softmax(1).cpu().numpy(), embeddings={"output": logits.cpu().numpy()})

@@ -80,6 +80,17 @@ def laplacian(adjacency: sp.csr_array) -> sp.csr_array:
     return sp.csr_array(sp.diags_array(np.asarray(a.sum(axis=1)).reshape(-1)) - a)
 
 
+def absorbing(adjacency: sp.csr_array, alpha: float) -> sp.csr_array:
+    """D - A + αI, whose inverse P are the absorption probabilities of a random walk (Wu et al., NIPS 2012).
+
+    α is tiny and the constant on a component an eigenvector with eigenvalue α: take the mean off before solving, or it
+    costs all precision.
+    """
+    matrix = laplacian(adjacency)
+    matrix.setdiag(matrix.diagonal() + alpha)
+    return matrix
+
+
 def conjugate_gradients(matrix: sp.csr_array, b: np.ndarray, tolerance: float = 1e-10) -> np.ndarray:
     """x with matrix @ x = b, column by column, preconditioned by the diagonal.
 

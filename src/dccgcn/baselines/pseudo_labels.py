@@ -14,7 +14,7 @@ from pydantic import Field, field_validator
 from torch import Tensor
 
 from dccgcn.baselines import gcn
-from dccgcn.baselines.li2018 import unknown
+from dccgcn.baselines.guessing import unknown
 from dccgcn.dcc import method as dcc
 from dccgcn.dcc.settings import DccSettings
 from dccgcn.graph import NodeGraph

@@ -1,15 +1,19 @@
 """Softmax regression on filtered features, which SGC and SSGC share."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
-from pydantic import Field
+import torch
 from torch import Tensor, nn
 
 from dccgcn.baselines.filtered import FilteredFeatures, train_on_rows
+from dccgcn.baselines.neural import answer
 from dccgcn.graph import NodeGraph
 from dccgcn.outcome import Outcome
 from dccgcn.settings import Settings, count, rate, weight
 from dccgcn.training import Progress, seeded
-from dccgcn.views import Scaling
+from dccgcn.views import Scaling, scaling
 
 
 class RegressionSettings(Settings):
@@ -18,7 +22,7 @@ class RegressionSettings(Settings):
     lr: float = rate(0.2, "Learning rate of Adam.")
     weight_decay: float = weight(5e-6, "L2 penalty on all parameters.")
     epochs: int = count(100, "Training epochs.")
-    features: Scaling = Field("row", description="Feature rows as given, divided by their sum, or of unit length.")
+    features: Scaling = scaling("row")
 
 
 class Regression(nn.Linear):
@@ -42,5 +46,11 @@ def fit_regression(
     with seeded(seed):
         linear = Regression(graph.d, graph.c)
     train_on_rows(linear, features, graph, train, s.lr, s.epochs, s.weight_decay, progress, validation)
-    logits = features.times(linear.weight.detach().T.contiguous()) + linear.bias.detach()
-    return Outcome(logits.softmax(1).numpy(), embeddings={"output": logits.numpy()})
+    w, b = linear.weight.detach().T.contiguous(), linear.bias.detach()
+    return classify(features, {"weight": w.cpu().numpy(), "bias": b.cpu().numpy()})
+
+
+def classify(features: FilteredFeatures, model: Mapping[str, np.ndarray]) -> Outcome:
+    """softmax(p(S) X W + b) for all nodes, those that came after training too."""
+    logits = features.times(torch.as_tensor(model["weight"])) + torch.as_tensor(model["bias"])
+    return replace(answer(logits), model=dict(model))

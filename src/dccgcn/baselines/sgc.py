@@ -1,9 +1,11 @@
 """SGC (Wu et al., ICML 2019): softmax(S^K X W + b) with S = D̃^-1/2 (A+I) D̃^-1/2."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from dccgcn.baselines.filtered import FilteredFeatures, power
-from dccgcn.baselines.regression import RegressionSettings, fit_regression
+from dccgcn.baselines.regression import RegressionSettings, classify, fit_regression
 from dccgcn.graph import NodeGraph
 from dccgcn.method import Method
 from dccgcn.outcome import Outcome
@@ -26,8 +28,17 @@ def fit(
     validation: np.ndarray | None = None,
 ) -> Outcome:
     """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    features = FilteredFeatures.of(graph, settings.features, lambda step, h: power(step, h, settings.k))
-    return fit_regression(features, graph, train, settings, seed, progress, validation)
+    return fit_regression(filtered(graph, settings), graph, train, settings, seed, progress, validation)
+
+
+def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: SgcSettings) -> Outcome:
+    """Classify a graph that has grown, with the weights of training."""
+    return classify(filtered(graph, settings), model)
+
+
+def filtered(graph: NodeGraph, settings: SgcSettings) -> FilteredFeatures:
+    """S^K X."""
+    return FilteredFeatures.of(graph, settings.features, lambda step, h: power(step, h, settings.k))
 
 
 METHOD = Method(
@@ -36,4 +47,5 @@ METHOD = Method(
     reference="Wu et al., ICML 2019",
     settings=SgcSettings,
     fit=fit,
+    extend=extend,
 )

@@ -3,11 +3,13 @@
 The paper's sum; an early version of its code also multiplied the k-th term by (1-α)^k.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 from torch import Tensor
 
 from dccgcn.baselines.filtered import FilteredFeatures, Step
-from dccgcn.baselines.regression import RegressionSettings, fit_regression
+from dccgcn.baselines.regression import RegressionSettings, classify, fit_regression
 from dccgcn.graph import NodeGraph
 from dccgcn.method import Method
 from dccgcn.outcome import Outcome
@@ -32,10 +34,18 @@ def fit(
     validation: np.ndarray | None = None,
 ) -> Outcome:
     """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    features = FilteredFeatures.of(
-        graph, settings.features, lambda step, h: mean_of_powers(step, h, settings.k, settings.alpha)
-    )
-    return fit_regression(features, graph, train, settings, seed, progress, validation)
+    return fit_regression(filtered(graph, settings), graph, train, settings, seed, progress, validation)
+
+
+def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: SsgcSettings) -> Outcome:
+    """Classify a graph that has grown, with the weights of training."""
+    return classify(filtered(graph, settings), model)
+
+
+def filtered(graph: NodeGraph, settings: SsgcSettings) -> FilteredFeatures:
+    """α X + (1-α)/K Σ_{k=1..K} S^k X."""
+    s = settings
+    return FilteredFeatures.of(graph, s.features, lambda step, h: mean_of_powers(step, h, s.k, s.alpha))
 
 
 def mean_of_powers(step: Step, h: Tensor, k: int, alpha: float) -> Tensor:
@@ -53,4 +63,5 @@ METHOD = Method(
     reference="Zhu & Koniusz, ICLR 2021",
     settings=SsgcSettings,
     fit=fit,
+    extend=extend,
 )

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from dccgcn.cli import bench, compare, datasets, fit, methods, reproduce
+from dccgcn.cli import bench, compare, datasets, doctor, export, fit, label_next, methods, predict, report, reproduce
 from dccgcn.cli.display import errors, print_error
 from dccgcn.errors import DccgcnError
 
@@ -20,8 +20,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("fit")(fit.fit)
+app.command("predict")(predict.predict)
+app.command("label-next")(label_next.label_next)
 app.command("compare")(compare.compare)
 app.command("datasets")(datasets.datasets)
+app.command("doctor")(doctor.doctor)
+app.command("export")(export.export)
+app.command("report")(report.report)
 app.command("methods")(methods.methods)
 app.command("reproduce")(reproduce.reproduce)
 app.add_typer(bench.app, name="bench")

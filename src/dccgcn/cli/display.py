@@ -68,6 +68,12 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
+def printable(name: object, most: int = 60) -> Text:
+    """A user's name for something: no markup is read in it, and no control character reaches the terminal."""
+    text = "".join(sign if sign.isprintable() else "·" for sign in str(name))
+    return Text(text if len(text) <= most else text[: most - 1] + "…")
+
+
 def table(title: str, *columns: str) -> Table:
     """A plain table; the first column holds names, the others numbers."""
     made = Table(title=title, title_justify="left", title_style="bold", show_header=any(columns))

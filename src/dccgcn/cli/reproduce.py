@@ -27,11 +27,13 @@ def reproduce(
             "choices",
             "overview",
             "systems",
+            "concord",
         ],
         typer.Argument(
             help="A table or figure of the paper; theorems: against measured channels; confidence: does disagreement "
             "find wrong answers; all: all of these. choices: the study behind DCC-GCN's defaults. overview: the "
-            "README's table. systems: each system against a published figure."
+            "README's table. systems: each system against a published figure. "
+            "concord: Concord against the others."
         ),
     ],
     only: Annotated[
@@ -62,12 +64,13 @@ def reproduce(
     """  # fmt: skip
     out = out or Path("runs/smoke" if smoke else "docs/results")
     store = store or Path("runs/smoke" if smoke else "runs/experiments")
-    if what not in ("choices", "overview", "systems"):
+    if what not in ("choices", "overview", "systems", "concord"):
         from dccgcn.cli.paper import reproduce_paper
 
         reproduce_paper(what, jobs=jobs, ray=ray, splits=splits, smoke=smoke, plan=plan, out=out, store=store)
         return
     from dccgcn.experiments.choices import render_choices
+    from dccgcn.experiments.concord import concord_jobs, render_concord
     from dccgcn.experiments.overview import render_overview
     from dccgcn.experiments.runner import read_store, run_jobs
     from dccgcn.experiments.study import read_study
@@ -81,6 +84,10 @@ def reproduce(
             wanted = [f for f in figures if only is None or f.cell.dataset in only.split(",")]
             run_jobs(system_jobs(wanted), runs, jobs, tell)
             page, text = "systems-check.md", render_systems(figures, read_store(runs))
+        elif what == "concord":
+            study = read_study(what)
+            run_jobs(concord_jobs(study, splits), runs, jobs, tell)
+            page, text = "concord.md", render_concord(study, read_store(runs))
         elif what == "choices":
             study = read_study(what)
             page, text = "dcc-gcn-choices.md", render_choices(study, run_jobs(study.jobs(), runs, jobs, tell))

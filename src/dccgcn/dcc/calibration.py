@@ -22,7 +22,7 @@ class Neighbourhood:
 
     @classmethod
     def of(cls, rows: np.ndarray, reached: sp.csr_array) -> "Neighbourhood":
-        return cls(torch.from_numpy(rows), Pattern.of(reached))
+        return cls(torch.as_tensor(rows), Pattern.of(reached))
 
 
 def calibration_weights(
@@ -76,7 +76,7 @@ def calibrate_all(
     z = embeddings.clone()
     repaired = torch.zeros_like(high)
     low = torch.nonzero(~high).squeeze(1)
-    for rows, reached in hop_blocks(adjacency, low.numpy(force=True), m):
+    for rows, reached in hop_blocks(adjacency, low.cpu().numpy(), m):
         hood = Neighbourhood.of(rows, reached)
         r, found = calibration_weights(hood.pattern, mu[hood.rows], s[hood.rows], mu, s, high, kind, bias, total)
         z[hood.rows] = calibrate(embeddings[hood.rows], hood.pattern, r, found, embeddings)

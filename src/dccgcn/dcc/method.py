@@ -54,8 +54,8 @@ class TrainingStep:
     def __init__(self, graph: NodeGraph, train: np.ndarray, views: tuple[View, View], model: DccGcn, seed: int) -> None:
         self.model, self.views, self.seed = model, views, seed
         train = np.unique(train)
-        self.train = torch.from_numpy(train)
-        self.labels = torch.from_numpy(graph.labels[train])
+        self.train = torch.as_tensor(train)
+        self.labels = torch.as_tensor(graph.labels[train])
         s = model.settings
         self.calibrates_from = s.calibrate_from * s.epochs if s.calibration else s.epochs
         self.plain = [FieldInput.of(graph, s.features, view, train) for view in views]
@@ -63,8 +63,8 @@ class TrainingStep:
             reached = [hops(view.adjacency, train, s.m) for view in views]
             near = np.unique(np.concatenate([train, *(r.indices for r in reached)]))
             self.near = [FieldInput.of(graph, s.features, view, near) for view in views]
-            self.near_nodes = torch.from_numpy(near)
-            self.train_in_near = torch.from_numpy(np.searchsorted(near, train))
+            self.near_nodes = torch.as_tensor(near)
+            self.train_in_near = torch.as_tensor(np.searchsorted(near, train))
             self.neighbourhoods = [Pattern.of(r[:, near]) for r in reached]
 
     def loss(self, epoch: int) -> Tensor:
@@ -147,16 +147,16 @@ def classify(graph: NodeGraph, views: tuple[View, View], model: DccGcn) -> Outco
     return Outcome(
         probabilities=_softmax(torch.stack(after).sum(0) + model.b),
         channels={name: _softmax(logits) for name, logits in zip(CHANNELS, head_logits, strict=True)},
-        agree=high.numpy(),
+        agree=high.cpu().numpy(),
         before=_softmax(torch.stack(before).sum(0) + model.b),
-        repaired=repaired.numpy(),
-        embeddings={name: h.numpy() for name, h in zip(CHANNELS, embeddings, strict=True)},
+        repaired=repaired.cpu().numpy(),
+        embeddings={name: h.cpu().numpy() for name, h in zip(CHANNELS, embeddings, strict=True)},
         findings=(*views[1].findings, *_findings(high, repaired, s)),
     )
 
 
 def _softmax(logits: Tensor) -> np.ndarray:
-    return logits.softmax(1).numpy()
+    return logits.softmax(1).cpu().numpy()
 
 
 def _findings(high: Tensor, repaired: Tensor, s: DccSettings) -> list[Finding]:

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from dccgcn.settings import Settings, count, rate, share, weight
+from dccgcn.views import Normalisation, Scaling, scaling
 
 
 class DccSettings(Settings):
@@ -23,12 +24,8 @@ class DccSettings(Settings):
     m: int = count(2, "Hops within which high-confidence neighbours repair a node, Eq. 7.")
 
     # What the paper leaves open
-    features: Literal["raw", "row", "unit"] = Field(
-        "raw", description="Feature rows as given, divided by their sum, or scaled to unit length."
-    )
-    normalisation: Literal["symmetric", "row", "none"] = Field(
-        "row", description="How alpha of Eq. 6 normalises A + I."
-    )
+    features: Scaling = scaling("raw")
+    normalisation: Normalisation = Field("row", description="How alpha of Eq. 6 normalises A + I.")
     influence: Literal["softmax", "inverse"] = Field(
         "inverse", description="r of Eq. 5-6: 1/(d + bias), or its softmax over the neighbours as in ConfGCN."
     )

@@ -51,12 +51,17 @@ class Bin:
 
 
 def reliability(probabilities: Any, truth: Any, bins: int = 15, scheme: Scheme = "equal-mass") -> tuple[Bin, ...]:
-    """The bars of a reliability diagram, empty ones left out.
+    """The bars of a reliability diagram of the answers' probabilities, empty ones left out."""
+    return bars(*_answers(probabilities, truth), bins, scheme)
+
+
+def bars(stated: Any, right: Any, bins: int = 15, scheme: Scheme = "equal-mass") -> tuple[Bin, ...]:
+    """The bars of a reliability diagram of any stated chance of being right, empty ones left out.
 
     Equal-mass bins keep equal confidences together, so that no bar depends on the order of the nodes: a node's bin
     follows from the number of nodes less confident than itself.
     """
-    stated, right = _answers(probabilities, truth)
+    stated, right = checks.aligned(stated=stated, right=right)
     if bins < 1:
         raise DccgcnError(f"A reliability diagram needs one bin or more, not {bins}.")
     edges = np.linspace(0, 1, bins + 1)
@@ -66,20 +71,20 @@ def reliability(probabilities: Any, truth: Any, bins: int = 15, scheme: Scheme =
         which = np.searchsorted(edges[1:-1], stated, side="left")
     else:
         raise DccgcnError(f"There is no binning scheme {scheme!r}.", "Use 'equal-mass' or 'equal-width'.")
-    bars = []
+    made = []
     for b in np.unique(which):
         inside = which == b
         s = stated[inside]
         lower, upper = (edges[b], edges[b + 1]) if scheme == "equal-width" else (s.min(), s.max())
-        bars.append(Bin(float(lower), float(upper), len(s), float(s.mean()), float(right[inside].mean())))
-    return tuple(bars)
+        made.append(Bin(float(lower), float(upper), len(s), float(s.mean()), float(right[inside].mean())))
+    return tuple(made)
 
 
 def ece(probabilities: Any, truth: Any, bins: int = 15, scheme: Scheme = "equal-mass") -> float:
     """Expected calibration error: Σ_b (n_b / n) · |accuracy_b - confidence_b|."""
-    bars = reliability(probabilities, truth, bins, scheme)
-    n = sum(bar.count for bar in bars)
-    return sum(bar.count * abs(bar.accuracy - bar.confidence) for bar in bars) / n
+    diagram = reliability(probabilities, truth, bins, scheme)
+    n = sum(bar.count for bar in diagram)
+    return sum(bar.count * abs(bar.accuracy - bar.confidence) for bar in diagram) / n
 
 
 def auroc(score: Any, right: Any) -> float | None:

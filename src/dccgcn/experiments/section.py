@@ -91,8 +91,8 @@ system, so that differences are paired; choices that the paper leaves open were 
 leaves out.
 
 At the lowest label rates accuracy varies more from split to split than from system to system, so that a mean over ten
-runs says little by itself. "Within the interval" below means that the paper's value is one that our runs would allow;
-whether one system is better than another is judged by paired differences on more splits."""
+runs says little by itself. "Within the interval" below means that the paper's value is one that our ten runs would
+allow; whether one system is better than another is judged by paired differences on more splits."""
 
 _OTHERS = """## Further pages
 

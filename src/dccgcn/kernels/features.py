@@ -24,15 +24,15 @@ class FeatureMatrix:
     shape: tuple[int, int]
 
     @classmethod
-    def of(cls, x: Any, device: torch.device | str = "cpu") -> "FeatureMatrix":
+    def of(cls, x: Any) -> "FeatureMatrix":
         shape = (int(x.shape[0]), int(x.shape[1]))
         filled = (x.nnz if sp.issparse(x) else np.count_nonzero(x)) / max(1, shape[0] * shape[1])
         if filled > DENSE_ABOVE:
             dense = x.toarray() if sp.issparse(x) else x
-            return cls(None, torch.from_numpy(np.ascontiguousarray(dense, dtype=np.float32)).to(device), shape)
+            return cls(None, torch.as_tensor(np.ascontiguousarray(dense, dtype=np.float32)), shape)
         sparse = sp.csr_array(x, dtype=np.float32)
         sparse.sort_indices()
-        return cls(Pattern.of(sparse, device=device), torch.from_numpy(sparse.data).to(device), shape)
+        return cls(Pattern.of(sparse), torch.as_tensor(sparse.data), shape)
 
     def times(self, theta: Tensor, p: float = 0.0, key: int = 0) -> Tensor:
         """dropout(X, p) @ theta: (n, d) times (d, width) → (n, width)."""

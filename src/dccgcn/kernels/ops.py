@@ -62,7 +62,7 @@ class _Spmm(torch.autograd.Function):
         ctx.save_for_backward(values, dense if values.requires_grad else None)
         if p.backend == "torch":
             return fallback.spmm(p, values, dense)
-        out = torch.empty(p.shape[0], dense.shape[1], dtype=dense.dtype)
+        out = dense.new_empty(p.shape[0], dense.shape[1])
         compiled.spmm(_np(p.indptr), _np(p.indices), _NO_ORDER, _np(values), _np(dense), _np(out))
         return out
 
@@ -82,7 +82,7 @@ class _Spmm(torch.autograd.Function):
             if p.backend == "torch":
                 by_dense = fallback.spmm_transposed(p, values, grad)
             else:
-                by_dense = torch.empty(p.shape[1], grad.shape[1], dtype=grad.dtype)
+                by_dense = grad.new_empty(p.shape[1], grad.shape[1])
                 compiled.spmm(_np(p.t_indptr), _np(p.t_indices), _np(p.t_order), _np(values), _np(grad), _np(by_dense))
         return None, by_values, by_dense
 
@@ -94,7 +94,7 @@ class _EdgeDistance(torch.autograd.Function):
         ctx.save_for_backward(mu_r, s_r, mu_c, s_c)
         if p.backend == "torch":
             return fallback.edge_distance(p, mu_r, s_r, mu_c, s_c)
-        out = torch.empty(p.entries, dtype=mu_r.dtype)
+        out = mu_r.new_empty(p.entries)
         compiled.edge_distance(_np(p.indptr), _np(p.indices), _np(mu_r), _np(s_r), _np(mu_c), _np(s_c), _np(out))
         return out
 

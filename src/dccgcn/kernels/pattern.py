@@ -27,14 +27,8 @@ class Pattern:
     backend: Literal["numba", "torch"]
 
     @classmethod
-    def of(
-        cls,
-        matrix: sp.csr_array,
-        *,
-        device: torch.device | str = "cpu",
-        backend: Literal["numba", "torch"] | None = None,
-    ) -> "Pattern":
-        """The pattern of a SciPy matrix; entry e of the pattern is ``matrix.data[e]``."""
+    def of(cls, matrix: sp.csr_array, *, backend: Literal["numba", "torch"] | None = None) -> "Pattern":
+        """The pattern of a SciPy matrix, on torch's default device; entry e of it is ``matrix.data[e]``."""
         if not matrix.has_sorted_indices:
             raise ValueError("sort the indices of the matrix first: values are matched to entries by position")
         entries = sp.csr_array(
@@ -43,11 +37,9 @@ class Pattern:
         transposed = sp.csr_array(entries.T)
         transposed.sort_indices()
         arrays = (matrix.indptr, matrix.indices, transposed.indptr, transposed.indices, transposed.data)
-        indptr, indices, t_indptr, t_indices, t_order = (
-            torch.from_numpy(a.astype(np.int32)).to(device) for a in arrays
-        )
+        indptr, indices, t_indptr, t_indices, t_order = (torch.as_tensor(a.astype(np.int32)) for a in arrays)
         if backend is None:
-            backend = "numba" if torch.device(device).type == "cpu" else "torch"
+            backend = "numba" if indptr.device.type == "cpu" else "torch"
         shape = (int(matrix.shape[0]), int(matrix.shape[1]))
         return cls(indptr, indices, t_indptr, t_indices, t_order, shape, backend)
 

@@ -3,7 +3,7 @@
 from dccgcn.views.field import Field, FieldInput, receptive_field
 from dccgcn.views.hops import hop_blocks, hops
 from dccgcn.views.knn import Neighbours, nearest
-from dccgcn.views.scaling import Scaling, scaled
+from dccgcn.views.scaling import Scaling, scaled, scaling, weighted
 from dccgcn.views.view import Normalisation, View, feature_view, topology_view
 
 __all__ = [
@@ -19,5 +19,7 @@ __all__ = [
     "nearest",
     "receptive_field",
     "scaled",
+    "scaling",
     "topology_view",
+    "weighted",
 ]

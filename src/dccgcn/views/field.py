@@ -67,4 +67,4 @@ def _step(view: View, outputs: np.ndarray) -> tuple[np.ndarray, Pattern, Tensor 
     local = np.searchsorted(inputs, rows.indices).astype(np.int32)
     relabelled = sp.csr_array((rows.data, local, rows.indptr), shape=(len(outputs), len(inputs)))
     relabelled.sort_indices()
-    return inputs, Pattern.of(relabelled), torch.from_numpy(relabelled.data.copy())
+    return inputs, Pattern.of(relabelled), torch.as_tensor(relabelled.data.copy())

@@ -1,12 +1,18 @@
-"""Feature rows as given, divided by their sum, or scaled to unit length."""
+"""Feature columns weighted; feature rows as given, divided by their sum, or scaled to unit length."""
 
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
+from pydantic import Field
 from sklearn.preprocessing import normalize
 
 Scaling = Literal["raw", "row", "unit"]
+
+
+def scaling(default: Scaling) -> Any:
+    """The option of every method that reads features."""
+    return Field(default, description="Feature rows as given, divided by their sum, or of unit length.")
 
 
 def scaled(features: Any, how: Scaling) -> Any:
@@ -15,3 +21,10 @@ def scaled(features: Any, how: Scaling) -> Any:
         return features
     result = normalize(features, norm="l1" if how == "row" else "l2")
     return sp.csr_array(result) if sp.issparse(result) else np.asarray(result)
+
+
+def weighted(features: Any, weights: np.ndarray | None) -> Any:
+    """The same kind of matrix with each column multiplied by its weight."""
+    if weights is None:
+        return features
+    return sp.csr_array(features @ sp.diags_array(weights)) if sp.issparse(features) else features * weights

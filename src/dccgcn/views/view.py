@@ -13,6 +13,7 @@ from dccgcn.errors import Finding, some
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import Pattern
 from dccgcn.views.knn import nearest
+from dccgcn.views.scaling import weighted
 
 Normalisation = Literal["symmetric", "row", "none"]
 
@@ -26,6 +27,12 @@ class View:
     pattern: Pattern  # of Â
     alpha: Tensor  # (entries,) the values of Â
     findings: tuple[Finding, ...] = ()
+
+    @classmethod
+    def of(cls, adjacency: sp.csr_array, how: Normalisation, findings: tuple[Finding, ...] = ()) -> "View":
+        """The view of any graph, on torch's default device."""
+        matrix = normalise(adjacency, how)
+        return cls(adjacency, matrix, Pattern.of(matrix), torch.as_tensor(matrix.data), findings)
 
 
 def normalise(adjacency: sp.csr_array, how: Normalisation) -> sp.csr_array:
@@ -45,25 +52,35 @@ def normalise(adjacency: sp.csr_array, how: Normalisation) -> sp.csr_array:
 
 def topology_view(graph: NodeGraph, how: Normalisation) -> View:
     """The first channel's graph G = (A, X)."""
-    return graph.derive(("topology", how), lambda: _view(graph.adjacency, how, ()))
+    return graph.derive(("topology", how, torch.get_default_device()), lambda: View.of(graph.adjacency, how))
 
 
 def feature_view(
-    graph: NodeGraph, k: int, how: Normalisation, progress: Callable[[int, int], None] | None = None
+    graph: NodeGraph,
+    k: int,
+    how: Normalisation,
+    progress: Callable[[int, int], None] | None = None,
+    weights: np.ndarray | None = None,
 ) -> View:
-    """The second channel's graph G' = (A', X): u and v are joined if either is among the other's k nearest."""
+    """The second channel's graph G' = (A', X): u and v are joined if either is among the other's k nearest.
+
+    ``weights``, one for each feature, make some of them count more in the cosine.
+    """
+    weighing = None if weights is None else weights.tobytes()
 
     def build() -> View:
-        adjacency, findings = graph.derive(("knn", k), lambda: _feature_adjacency(graph, k, progress))
-        return _view(adjacency, how, findings)
+        adjacency, findings = graph.derive(
+            ("knn", k, weighing), lambda: _feature_adjacency(graph, k, progress, weights)
+        )
+        return View.of(adjacency, how, findings)
 
-    return graph.derive(("feature", k, how), build)
+    return graph.derive(("feature", k, how, weighing, torch.get_default_device()), build)
 
 
 def _feature_adjacency(
-    graph: NodeGraph, k: int, progress: Callable[[int, int], None] | None
+    graph: NodeGraph, k: int, progress: Callable[[int, int], None] | None, weights: np.ndarray | None
 ) -> tuple[sp.csr_array, tuple[Finding, ...]]:
-    found = nearest(graph.features, k, progress=progress)
+    found = nearest(weighted(graph.features, weights), k, progress=progress)
     rows, nth = np.nonzero(found.indices >= 0)
     cols = found.indices[rows, nth]
     directed = sp.csr_array((np.ones(len(rows), np.float32), (rows, cols)), shape=(graph.n, graph.n))
@@ -87,8 +104,3 @@ def _feature_adjacency(
             )
         )
     return adjacency, tuple(findings)
-
-
-def _view(adjacency: sp.csr_array, how: Normalisation, findings: tuple[Finding, ...]) -> View:
-    matrix = normalise(adjacency, how)
-    return View(adjacency, matrix, Pattern.of(matrix), torch.from_numpy(matrix.data), findings)

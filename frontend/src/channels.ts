@@ -1,0 +1,92 @@
+// Where the two channels agree and where they do not, class by class. A cell filters everything else.
+import { data, given, says } from "./data";
+import { clip, find, h, name } from "./dom";
+import { number, plural } from "./format";
+import { choose, on, state } from "./store";
+import { classColour } from "./theme";
+import { classLabel, swatch } from "./classes";
+
+const LARGEST = 6;
+
+export function startMatrix(): void {
+  const table = data.disagreement;
+  if (!table) return;
+  const place = find("matrix");
+  const [first, second] = data.channels.map((channel) => channel.name) as [string, string];
+  const most = Math.max(1, ...table.flatMap((row, i) => row.filter((_, j) => i !== j)));
+  const same = Math.max(1, ...table.map((row, i) => row[i]!));
+  const dense = table.length > 12;
+
+  const cell = (i: number, j: number): HTMLElement => {
+    const value = table[i]![j]!;
+    const strength = Math.sqrt(value / (i === j ? same : most));
+    const told = `${first}: ${clip(data.classes[i]!.name)}; ${second}: ${clip(data.classes[j]!.name)}: ${plural(value, "node")}`;
+    const key = `pair-${i}-${j}`;
+    const content = value
+      ? h(
+          "button",
+          {
+            type: "button",
+            title: told,
+            "aria-label": told,
+            "aria-pressed": String(state.filter?.key === key),
+            "data-pair": `${i}-${j}`,
+            click: () => choosePair(i, j, first, second),
+          },
+          dense ? "" : number(value),
+        )
+      : null;
+    const kind = i === j ? "agree" : "differ";
+    return h("td", { class: kind, "--strength": strength.toFixed(3), "--colour": i === j ? classColour(i) : undefined }, content);
+  };
+
+  const draw = (): void => {
+    const heads = data.classes.map((row, j) => h("th", { scope: "col" }, h("span", { class: "turned" }, swatch(j), name(row.name, 22))));
+    const body = table.map((row, i) =>
+      h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, h("span", {}, name(data.classes[i]!.name, 22), swatch(i))),
+        ...row.map((_, j) => cell(i, j)),
+      ),
+    );
+    const focused = (document.activeElement as HTMLElement | null)?.dataset.pair;
+    place.replaceChildren(
+      h(
+        "table",
+        { class: dense ? "matrix dense" : "matrix" },
+        h("caption", { class: "hidden" }, `Rows: what the ${first} channel says. Columns: what the ${second} channel says.`),
+        h("thead", {}, h("tr", {}, h("td", { class: "corner" }, h("span", {}, `${second} →`), h("span", {}, `${first} ↓`)), ...heads)),
+        h("tbody", {}, ...body),
+      ),
+    );
+    const pairs = table.flatMap((row, i) => row.map((value, j) => ({ i, j, value }))).filter(({ i, j, value }) => i !== j && value);
+    pairs.sort((a, b) => b.value - a.value);
+    find("pairs").replaceChildren(
+      ...pairs.slice(0, LARGEST).map(({ i, j, value }) =>
+        h(
+          "li",
+          {},
+          h(
+            "button",
+            { type: "button", "aria-pressed": String(state.filter?.key === `pair-${i}-${j}`), click: () => choosePair(i, j, first, second) },
+            h("b", {}, number(value)),
+            h("span", { class: "pair" }, h("span", { class: "quiet" }, first), classLabel(i, 22), h("span", { class: "quiet" }, second), classLabel(j, 22)),
+          ),
+        ),
+      ),
+    );
+    if (focused) place.querySelector<HTMLElement>(`[data-pair="${focused}"]`)?.focus();
+  };
+  on(["filter", "theme"], draw);
+  draw();
+}
+
+function choosePair(i: number, j: number, first: string, second: string): void {
+  const [one, other] = [name(data.classes[i]!.name), name(data.classes[j]!.name)];
+  choose({
+    key: `pair-${i}-${j}`,
+    text: i === j ? ["to which both channels give ", one] : [`where ${first} says `, one, ` and ${second} says `, other],
+    test: (node) => !given(node) && says(first, node) === i && says(second, node) === j,
+  });
+}

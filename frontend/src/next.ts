@@ -1,0 +1,48 @@
+// The nodes whose labels would help most.
+import { data, rowOf } from "./data";
+import { download, find, h, name, records } from "./dom";
+import { nodeById } from "./panel";
+import { matches, on } from "./store";
+
+export function startNext(): void {
+  const list = find("next-list");
+  if (!data.label_next.length) return;
+  const told = find("next-told");
+  const draw = (): void => {
+    const shown = chosen();
+    list.replaceChildren(...shown.map(({ id, reason }) => h("li", {}, nodeById(id), h("span", {}, name(reason, 300)))));
+    told.textContent = shown.length ? "" : "None of them is among the nodes chosen.";
+  };
+  find("next-copy").addEventListener("click", () => {
+    const text = chosen().map(({ id }) => id).join("\n");
+    void copy(text).then((done) => (told.textContent = done ? "Copied, one id a line." : "This browser does not let a page copy; use the download."));
+  });
+  find("next-download").addEventListener("click", () => {
+    const lines = records(data.label_next_csv);
+    const rows = chosen().map((suggestion) => lines[data.label_next.indexOf(suggestion) + 1]);
+    download("label-next.csv", lines[0]! + rows.join(""));
+  });
+  on(["filter"], draw);
+  draw();
+}
+
+const chosen = (): typeof data.label_next =>
+  data.label_next.filter(({ id }) => {
+    const row = rowOf(id);
+    return row === undefined || matches(row);
+  });
+
+async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = h("textarea", { class: "hidden", "aria-hidden": "true" });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
+}

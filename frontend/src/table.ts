@@ -1,0 +1,111 @@
+// All predictions: sorted, searched, turned over page by page, downloaded as the run wrote them.
+import { classLabel } from "./classes";
+import { count, data, given, nodes, says, scored } from "./data";
+import { download, find, h, records } from "./dom";
+import { number, perMille, plural } from "./format";
+import { nodeButton } from "./panel";
+import { matches, on, state } from "./store";
+
+interface Column {
+  name: string;
+  value: (row: number) => number | string; // to sort by
+  cell: (row: number) => Node | string;
+  kind?: string;
+}
+
+const PAGE = 25;
+const natural = new Intl.Collator("en", { numeric: true });
+const className = (k: number): string => data.classes[k]?.name ?? "";
+const classCell = (k: number): Node | string => (k < 0 ? "" : classLabel(k, 22));
+
+const COLUMNS: Column[] = [
+  { name: "Node", value: (row) => nodes.id[row]!, cell: (row) => nodeButton(row) },
+  { name: "Answer", value: (row) => className(nodes.prediction[row]!), cell: (row) => classCell(nodes.prediction[row]!) },
+  {
+    name: data.trust.basis === "trust" ? "Trust" : "Probability",
+    value: (row) => nodes.score[row]!,
+    cell: (row) => perMille(nodes.score[row]!),
+    kind: "chance",
+  },
+  { name: "Standing", value: standing, cell: standing },
+  ...data.channels.map(({ name }): Column => ({ name: `${name} says`, value: (row) => className(says(name, row)), cell: (row) => classCell(says(name, row)) })),
+  ...(nodes.repaired ? [{ name: "Rebuilt", value: (row: number) => nodes.repaired![row]!, cell: (row: number) => (nodes.repaired![row] ? "yes" : "") }] : []),
+  { name: "True class", value: (row) => className(nodes.label[row]!), cell: truth },
+];
+
+function standing(row: number): string {
+  return given(row) ? "label" : nodes.trusted[row] ? "trusted" : "doubtful";
+}
+
+function truth(row: number): Node | string {
+  const label = nodes.label[row]!;
+  if (label < 0) return "";
+  const mark = scored(row) ? (label === nodes.prediction[row] ? "✓" : "✗") : "";
+  const told = mark && h("span", { class: mark === "✓" ? "right" : "wrong", title: mark === "✓" ? "right" : "wrong" }, mark, h("span", { class: "hidden" }, mark === "✓" ? " right, " : " wrong, "));
+  return h("span", {}, told || null, classCell(label));
+}
+
+export function startTable(): void {
+  const search = find("table-search") as HTMLInputElement;
+  let sorted: { column: number; down: boolean } | null = null;
+  let page = 0;
+  let rows: number[] = [];
+
+  const collect = (): void => {
+    const wanted = search.value.trim().toLowerCase();
+    rows = [];
+    for (let row = 0; row < count; row++) if (matches(row) && (!wanted || holds(row, wanted))) rows.push(row);
+    if (sorted) {
+      const { value } = COLUMNS[sorted.column]!;
+      const sign = sorted.down ? -1 : 1;
+      const compare = (a: number | string, b: number | string): number =>
+        typeof a === "number" && typeof b === "number" ? a - b : natural.compare(String(a), String(b));
+      rows.sort((a, b) => sign * compare(value(a), value(b)) || a - b);
+    }
+    page = 0;
+    draw();
+  };
+  const draw = (): void => {
+    const pages = Math.max(1, Math.ceil(rows.length / PAGE));
+    const from = page * PAGE;
+    const shown = rows.slice(from, from + PAGE);
+    find("table-head").replaceChildren(...COLUMNS.map(head));
+    find("table-body").replaceChildren(
+      ...shown.map((row) => h("tr", {}, ...COLUMNS.map((c) => h("td", { class: c.kind, "--share": c.kind ? nodes.score[row]! / 1000 : undefined }, c.cell(row))))),
+    );
+    find("table-told").textContent = rows.length
+      ? `${number(from + 1)} to ${number(from + shown.length)} of ${plural(rows.length, "node")}`
+      : "No node fits.";
+    (find("table-back") as HTMLButtonElement).disabled = page === 0;
+    (find("table-on") as HTMLButtonElement).disabled = page >= pages - 1;
+    const part = find("download-part");
+    part.hidden = rows.length === count || rows.length === 0;
+    part.textContent = `Download these ${plural(rows.length, "row")}`;
+  };
+  const head = (column: Column, at: number): HTMLElement => {
+    const here = sorted?.column === at ? sorted : null;
+    const mark = here ? (here.down ? " ↓" : " ↑") : "";
+    const sort = (): void => {
+      sorted = here?.down ? null : { column: at, down: here !== null };
+      collect();
+      find("table-head").querySelectorAll("button")[at]?.focus();
+    };
+    return h("th", { scope: "col", "aria-sort": here ? (here.down ? "descending" : "ascending") : "none" }, h("button", { type: "button", click: sort }, column.name + mark));
+  };
+
+  search.addEventListener("input", collect);
+  find("table-back").addEventListener("click", () => (page--, draw()));
+  find("table-on").addEventListener("click", () => (page++, draw()));
+  find("download").addEventListener("click", () => download("predictions.csv", data.csv));
+  find("download-part").addEventListener("click", () => {
+    const lines = records(data.csv);
+    download(`predictions-${state.filter?.key ?? "search"}.csv`, lines[0]! + rows.map((row) => lines[row + 1]).join(""));
+  });
+  on(["filter"], collect);
+  on(["theme"], draw);
+  collect();
+}
+
+function holds(row: number, wanted: string): boolean {
+  return [nodes.id[row]!, className(nodes.prediction[row]!), standing(row)].some((text) => text.toLowerCase().includes(wanted));
+}

@@ -1,0 +1,63 @@
+// Light or dark: as the system asks, until the reader chooses.
+import { data, nodes, says } from "./data";
+import { find } from "./dom";
+import { state, tell } from "./store";
+
+const root = document.documentElement;
+const system = matchMedia("(prefers-color-scheme: dark)");
+const printing = matchMedia("print");
+
+export const isDark = (): boolean => !printing.matches && (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
+
+export function startTheme(): void {
+  const button = find("theme");
+  const show = (): void => {
+    button.textContent = isDark() ? "Light" : "Dark";
+    tell("theme");
+  };
+  button.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    show();
+  });
+  system.addEventListener("change", show);
+  printing.addEventListener("change", show);
+  show();
+}
+
+/** A colour of the style sheet. */
+export const ink = (variable: string): string => getComputedStyle(root).getPropertyValue(variable).trim();
+
+type Rgb = [number, number, number];
+
+const parse = (hex: string): Rgb => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)) as Rgb;
+const hex = (rgb: Rgb): string => "#" + rgb.map((part) => Math.round(part).toString(16).padStart(2, "0")).join("");
+export const mix = (one: string, other: string, share: number): string => {
+  const [a, b] = [parse(one), parse(other)];
+  return hex(a.map((part, at) => part + (b[at]! - part) * share) as Rgb);
+};
+
+/** A class's colour: the palette's, but black would be lost on a dark page and yellow on a light one. */
+export function classColour(k: number): string {
+  const colour = data.classes[k]!.colour;
+  const [red, green, blue] = parse(colour);
+  const bright = (0.3 * red + 0.59 * green + 0.11 * blue) / 255;
+  if (isDark()) return bright < 0.2 ? mix(colour, "#ffffff", 0.85) : colour;
+  return bright > 0.75 ? mix(colour, "#000000", 0.17) : colour;
+}
+
+// matplotlib's cividis at five points, made for colour-blind readers; the dark end is lifted on a dark page
+const SCALE = ["#00224e", "#414d6b", "#7c7b78", "#bcae6c", "#fee838"];
+
+export function scale(share: number): string {
+  const at = Math.min(Math.max(share, 0), 1) * (SCALE.length - 1);
+  const low = Math.min(Math.floor(at), SCALE.length - 2);
+  const colour = mix(SCALE[low]!, SCALE[low + 1]!, at - low);
+  return isDark() ? mix(colour, "#8fa3c8", 0.35 * (1 - share)) : colour;
+}
+
+/** The colour of a node in map and pictures. */
+export function nodeColour(node: number): string {
+  if (state.colourBy === "class") return classColour(nodes.prediction[node]!);
+  if (state.colourBy === "confidence") return scale(nodes.score[node]! / 1000);
+  return classColour(says(state.colourBy, node));
+}

@@ -1,0 +1,81 @@
+"""Are labels of chosen nodes worth more than as many of random nodes, or of the most uncertain ones?"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from dccgcn import datasets
+from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
+from dccgcn.graph import NodeGraph
+from dccgcn.label_next import certainty, label_next
+from dccgcn.methods import Method
+from dccgcn.outcome import Outcome
+from dccgcn.result import run
+from dccgcn.splits import per_class, published
+
+
+@dataclass(frozen=True)
+class LabelNextBenchmark:
+    """Accuracies in per cent after training again, on the nodes that nobody asked for."""
+
+    dataset: str
+    method: str
+    labels_per_class: int  # at the start
+    count: int  # labels asked for
+    start: Summary  # without any of them
+    chosen: Summary
+    random: Summary
+    uncertain: Summary
+    over_random: PairedDifference
+    over_uncertain: PairedDifference
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def bench_label_next(
+    name: str,
+    method: Method,
+    labels_per_class: int,
+    count: int,
+    seeds: range,
+    tell: Callable[[int, int], None] | None = None,
+) -> LabelNextBenchmark:
+    """From each start, ask for labels in three ways, train again with each, and compare on the same nodes."""
+    graph = datasets.load(name).graph
+    settings = method.published_settings(name)
+    reached: dict[str, list[float]] = {"start": [], "chosen": [], "random": [], "uncertain": []}
+    for done, seed in enumerate(seeds):
+        split = per_class(graph, labels_per_class, seed)
+        outcome = run(graph, split, method, settings, seed).outcome
+        ways = {"start": split.train[:0], **three_ways(graph, outcome, split.train, split.test, count, seed)}
+        test = np.setdiff1d(split.test, np.concatenate(list(ways.values())))
+        for way, more in ways.items():
+            trained = published(graph, way, np.concatenate([split.train, more]), [], test)
+            right = run(graph, trained, method, settings, seed).accuracy
+            assert right is not None
+            reached[way].append(100 * right)
+        if tell:
+            tell(done + 1, len(seeds))
+    return LabelNextBenchmark(
+        dataset=name,
+        method=method.name,
+        labels_per_class=labels_per_class,
+        count=count,
+        **{way: summary(values) for way, values in reached.items()},
+        over_random=paired_difference(reached["chosen"], reached["random"]),
+        over_uncertain=paired_difference(reached["chosen"], reached["uncertain"]),
+    )
+
+
+def three_ways(
+    graph: NodeGraph, outcome: Outcome, labelled: np.ndarray, pool: np.ndarray, count: int, seed: int
+) -> dict[str, np.ndarray]:
+    """Nodes of the pool to be labelled: chosen by ``label_next``, at random, or by uncertainty alone."""
+    return {
+        "chosen": np.array([s.position for s in label_next(graph, outcome, labelled, count, pool)]),
+        "random": np.random.default_rng(seed).choice(pool, count, replace=False),
+        "uncertain": pool[np.argsort(certainty(outcome)[pool], kind="stable")[:count]],
+    }

@@ -1,0 +1,80 @@
+"""dccgcn label-next: where the next labels would help most."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dccgcn.cli.display import errors, output, print_json, printable, progress_bar, table
+
+if TYPE_CHECKING:
+    from dccgcn.result import Result
+
+
+def label_next(
+    run: Annotated[str, typer.Argument(help="Folder that [b]dccgcn fit … --out[/b] wrote, or a benchmark graph.")],
+    count: Annotated[int, typer.Option(help="How many nodes to suggest.", min=1)] = 10,
+    method: Annotated[str, typer.Option(help="With a benchmark graph: see [b]dccgcn methods[/b].")] = "concord",
+    labels_per_class: Annotated[int, typer.Option(help="With a benchmark graph: labels of each class.", min=1)] = 2,
+    seed: Annotated[int, typer.Option(help="With a benchmark graph: draws these labels.", min=0)] = 0,
+    threads: Annotated[int | None, typer.Option(help="Threads to use; default: one per core.", min=1)] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the list to this CSV file.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """List the nodes whose labels would help most: uncertain, unlike one another, and standing for many others.
+
+    Label them, add the labels to the table of nodes, and run fit again.
+
+    Example:
+
+        dccgcn fit --nodes nodes.csv --edges edges.csv --label topic --out runs/mine
+
+        dccgcn label-next runs/mine --count 10
+    """
+    import pandas as pd
+
+    from dccgcn.io.files import write_atomically
+    from dccgcn.io.write import csv_text
+    from dccgcn.label_next import label_next as choose
+    from dccgcn.saved import load_model
+    from dccgcn.threads import use_threads
+
+    use_threads(threads)
+    result = load_model(run).result if Path(run).is_dir() else _fitted(run, method, labels_per_class, seed)
+    known = result.split.train
+    suggestions = [s.to_json() for s in choose(result.graph, result.outcome, known, count)]
+    for suggestion in suggestions:
+        suggestion.pop("position")
+    if out:
+        write_atomically(out, csv_text(pd.DataFrame(suggestions), float_format="%.6f"))
+    if json:
+        print_json({"graph": result.graph.name, "method": result.method, "labels": len(known), "next": suggestions})
+        return
+    title = f"What to label next on {result.graph.name}, after {len(known)} labels and by {result.method}"
+    shown = table(title, "node", "taken for", "certainty", "why")
+    shown.columns[-1].justify = "left"
+    for s in suggestions:
+        names = printable(s["node_id"]), printable(s["prediction"])
+        shown.add_row(*names, f"{s['certainty']:.2f}", printable(s["reason"], 200))
+    output.print(shown)
+    if out:
+        errors.print(f"Written to {out}", highlight=False)
+
+
+def _fitted(name: str, method: str, labels_per_class: int, seed: int) -> "Result":
+    from dccgcn.datasets import DATASETS, load
+    from dccgcn.errors import DccgcnError
+    from dccgcn.methods import get_method
+    from dccgcn.result import run
+    from dccgcn.splits import per_class
+
+    if name not in DATASETS:
+        raise DccgcnError(
+            f"{name} is neither a folder nor a benchmark graph.",
+            f"Give a folder that dccgcn fit … --out wrote, or one of: {', '.join(DATASETS)}.",
+        )
+    graph = load(name).graph
+    chosen = get_method(method)
+    with progress_bar(method) as progress:
+        split = per_class(graph, labels_per_class, seed, small_classes="half")
+        return run(graph, split, chosen, chosen.published_settings(name), seed, progress)

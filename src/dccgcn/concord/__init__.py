@@ -1,0 +1,1 @@
+"""Concord, the project's own method and default."""

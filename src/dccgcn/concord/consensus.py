@@ -1,0 +1,108 @@
+"""The concord: how far each voice is believed, what they say together, and which answers become labels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import softmax
+
+from dccgcn.concord.settings import ConcordSettings
+from dccgcn.concord.voices import Labels, Voice, learn, speak
+
+_FOLDS = 5
+_PASSES = 2  # weights need the concord and the concord needs weights
+
+
+@dataclass(frozen=True, eq=False)
+class Concord:
+    """What the voices say together, and each of them."""
+
+    f: np.ndarray  # (n, classes), repaired
+    before: np.ndarray  # the same without repair
+    said: list[np.ndarray]  # log P of each voice
+    channels: dict[str, np.ndarray]  # what the voices of each channel say together
+    believed: dict[str, float]  # how far each channel is believed; sums to 1
+    agree: np.ndarray  # (n,) the channels give the same class
+    support: sp.csr_array  # (n, n) from which neighbours an answer was repaired
+
+
+def pooled(said: Sequence[np.ndarray], weights: np.ndarray) -> np.ndarray:
+    """F ∝ Π_v P_v^(w_v / Σw): the weighted geometric mean of what the voices say                         (C5)"""
+    total = np.zeros_like(said[0])
+    for log_p, weight in zip(said, weights, strict=True):
+        total += np.float32(weight / weights.sum()) * log_p
+    return np.asarray(softmax(total, axis=1), dtype=np.float32)
+
+
+def weighed(
+    said: Sequence[np.ndarray], hits: np.ndarray, n_labels: int, weights: np.ndarray, settings: ConcordSettings
+) -> tuple[np.ndarray, np.ndarray]:
+    """F, and the weight of each voice: the log-odds of its being right, from held-out labels and from agreement.
+
+    r_v = (hits_v + prior · agreement_v) / (labels + prior),   w_v = log((C-1) r_v / (1 - r_v))^sharpness  (C6)
+    """
+    for _ in range(_PASSES):
+        f = pooled(said, weights)
+        answer, c = f.argmax(axis=1), f.shape[1]
+        agreement = np.array([(log_p.argmax(axis=1) == answer).mean() for log_p in said])
+        right = np.clip((hits + settings.prior * agreement) / (n_labels + settings.prior), 0.02, 0.98)
+        # a voice no better than chance is all but silent, never an advocate of the opposite
+        weights = np.maximum(np.log((c - 1) * right / (1 - right)), 0.01) ** settings.sharpness
+    return pooled(said, weights), weights
+
+
+def held_out_hits(
+    voices: Sequence[Voice], labels: Labels, settings: ConcordSettings, seed: int
+) -> tuple[np.ndarray, int]:
+    """How many of the given labels each voice finds when it has not seen them, (voices,), and all of them together."""
+    y = labels.targets.argmax(axis=1)
+    fold = _folds(y, seed)
+    hits, together = np.zeros(len(voices)), 0
+    for f in range(fold.max() + 1):
+        seen, left = fold != f, labels.nodes[fold == f]
+        part = Labels(labels.nodes[seen], labels.targets[seen], labels.weights[seen])
+        said = [log_p[left] for log_p in speak(voices, learn(voices, part, settings), part, settings)]
+        hits += [(log_p.argmax(axis=1) == y[~seen]).sum() for log_p in said]
+        together += int((pooled(said, np.ones(len(said))).argmax(axis=1) == y[~seen]).sum())
+    return hits, together
+
+
+def _folds(y: np.ndarray, seed: int) -> np.ndarray:
+    """Each class dealt out over the folds in turn, after a shuffle; as many folds as the largest class can fill."""
+    rng = np.random.default_rng(seed)
+    folds = int(np.clip(np.bincount(y).max(), 2, _FOLDS))
+    fold = np.zeros(len(y), int)
+    for j in np.unique(y):
+        members = rng.permutation(np.flatnonzero(y == j))
+        fold[members] = (np.arange(len(members)) + j) % folds
+    return fold
+
+
+def inferred(f: np.ndarray, given: Labels, share: float, settings: ConcordSettings) -> Labels:
+    """The given labels, and of each class the nodes with the largest margins, the same number from every class.
+
+    Without that balance the largest class takes over within a few rounds. All of them together weigh as much as
+    ``pseudo_weight`` given labels of each class, so that what was given is never outvoted.
+    """
+    n, c = f.shape
+    answer, gap = f.argmax(axis=1), margin(f)
+    gap[given.nodes] = -1
+    wanted = int(np.ceil(share * n / c))
+    chosen = []
+    for j in range(c):
+        of_class = np.flatnonzero((answer == j) & (gap >= 0))
+        chosen.append(of_class[np.argsort(-gap[of_class], kind="stable")[:wanted]])
+    new = np.concatenate(chosen)
+    weight = min(1.0, settings.pseudo_weight * c / max(len(new), 1))
+    return Labels(
+        np.concatenate([given.nodes, new]),
+        np.concatenate([given.targets, np.eye(c, dtype=np.float32)[answer[new]]]),
+        np.concatenate([given.weights, np.full(len(new), weight)]),
+    )
+
+
+def margin(f: np.ndarray) -> np.ndarray:
+    """Largest less second largest probability, (n,)."""
+    top = np.partition(f, -2, axis=1)[:, -2:]
+    return np.asarray(top[:, 1] - top[:, 0])

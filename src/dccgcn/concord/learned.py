@@ -1,0 +1,70 @@
+"""What Concord keeps of a training, as plain arrays: enough to answer for nodes that come later."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from dccgcn.concord.representation import Representation
+from dccgcn.concord.voices import Labels
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What the rounds leave behind."""
+
+    heads: list[np.ndarray | None]  # of each voice; None where it only spreads labels
+    labels: Labels  # given first, then inferred
+    n_given: int
+    weights: np.ndarray  # of each voice
+    found: int  # given labels that the voices together found unseen
+
+
+@dataclass(frozen=True, eq=False)
+class Bases:
+    """What makes representations from features."""
+
+    basis: dict[str, np.ndarray]  # V by the representation's name
+    offset: dict[str, np.ndarray]
+    rarity: np.ndarray | None  # weights of the feature columns
+
+
+def to_arrays(
+    parts: Mapping[str, Representation], rarity: np.ndarray | None, learned: Learned
+) -> dict[str, np.ndarray]:
+    """All of it under flat names. Voices of one representation share a head, which is stored once."""
+    arrays = {f"basis.{name}": part.basis for name, part in parts.items()}
+    arrays |= {f"offset.{name}": part.offset for name, part in parts.items()}
+    if rarity is not None:
+        arrays["rarity"] = rarity
+    kept: dict[int, int] = {}
+    of_voice = [-1 if h is None else kept.setdefault(id(h), len(kept)) for h in learned.heads]
+    for head, number in zip(learned.heads, of_voice, strict=True):
+        if head is not None:
+            arrays[f"head.{number}"] = head
+    labels = learned.labels
+    return arrays | {
+        "head_of_voice": np.array(of_voice),
+        "labels.nodes": labels.nodes,
+        "labels.targets": labels.targets,
+        "labels.weights": labels.weights,
+        "counts": np.array([learned.n_given, learned.found]),
+        "weights": learned.weights,
+    }
+
+
+def from_arrays(arrays: Mapping[str, np.ndarray]) -> tuple[Bases, Learned]:
+    """The inverse of ``to_arrays``."""
+
+    def under(prefix: str) -> dict[str, np.ndarray]:
+        return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+    heads = under("head.")
+    learned = Learned(
+        [None if number < 0 else heads[str(number)] for number in arrays["head_of_voice"]],
+        Labels(arrays["labels.nodes"], arrays["labels.targets"], arrays["labels.weights"]),
+        int(arrays["counts"][0]),
+        arrays["weights"],
+        int(arrays["counts"][1]),
+    )
+    return Bases(under("basis."), under("offset."), arrays.get("rarity")), learned

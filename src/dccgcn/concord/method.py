@@ -1,0 +1,154 @@
+"""Concord: two channels, several voices, one answer for each node and how far to trust it. See docs/concord.md."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from dccgcn.concord.consensus import Concord, held_out_hits, inferred, pooled, weighed
+from dccgcn.concord.learned import Bases, Learned, from_arrays, to_arrays
+from dccgcn.concord.repair import agreeing_neighbours, repaired
+from dccgcn.concord.representation import Representation, project, rarity, represent
+from dccgcn.concord.settings import ConcordSettings
+from dccgcn.concord.trust import evidence, trust, with_confidence
+from dccgcn.concord.voices import Labels, Voice, learn, speak
+from dccgcn.graph import NodeGraph
+from dccgcn.method import Method
+from dccgcn.outcome import Outcome
+from dccgcn.training import Progress
+from dccgcn.views import View, feature_view, scaled, topology_view, weighted
+
+
+def fit(
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: ConcordSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
+) -> Outcome:
+    """Train on the labels of the nodes in ``train`` and classify all nodes. Validation nodes are not used."""
+    views = channel_views(graph, settings)
+    parts = representations(graph, settings)
+    given = Labels(train, np.eye(graph.c, dtype=np.float32)[graph.labels[train]], np.ones(len(train)))
+    learned = in_rounds(voices_of(parts, views), given, settings, seed, progress)
+    outcome = conclude(voices_of(parts, views), views, learned, settings)
+    findings = tuple(finding for view in views.values() for finding in view.findings)
+    return replace(outcome, model=to_arrays(parts, rarity(graph.features), learned), findings=findings)
+
+
+def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordSettings) -> Outcome:
+    """Answer for a graph that has grown since training: the heads and directions stay, the graphs are the new ones."""
+    views = channel_views(graph, settings)
+    bases, learned = from_arrays(model)
+    parts = representations(graph, settings, bases)
+    return conclude(voices_of(parts, views), views, learned, settings)
+
+
+def channel_views(graph: NodeGraph, settings: ConcordSettings, weights: np.ndarray | None = None) -> dict[str, View]:
+    """The graph of each channel: the one given, and the k nearest neighbours by features."""
+    # a tiny graph has fewer neighbours than the default; a k that somebody chose is taken at its word
+    k = settings.k if "k" in settings.model_fields_set else min(settings.k, graph.n - 1)
+    return {
+        "topology": topology_view(graph, "symmetric"),
+        "feature": feature_view(graph, k, "symmetric", weights=weights),
+    }
+
+
+def representations(graph: NodeGraph, s: ConcordSettings, known: Bases | None = None) -> dict[str, Representation]:
+    """Each channel's Z of the plain features and, where they are counts, of the features weighted by rarity."""
+    steps = {"topology": s.topology_steps, "feature": s.feature_steps}
+
+    def make() -> dict[str, Representation]:
+        rare = known.rarity if known else rarity(graph.features)
+        made = {}
+        for kind, weights in [("plain", None)] + ([] if rare is None else [("rarity", rare)]):
+            x = scaled(weighted(graph.features, weights), "unit")
+            for channel, view in channel_views(graph, s, weights).items():
+                name = f"{channel}.{kind}"
+                if known:
+                    made[name] = project(view, x, steps[channel], s.own, known.basis[name], known.offset[name])
+                else:
+                    made[name] = represent(view, x, steps[channel], s.own, s.rank)
+        return made
+
+    return make() if known else graph.derive(("concord", s.k, s.topology_steps, s.feature_steps, s.own, s.rank), make)
+
+
+def voices_of(parts: dict[str, Representation], views: dict[str, View]) -> list[Voice]:
+    """Each channel's own, all of them joined and smoothed on either graph, and the labels along the given edges."""
+    own = [Voice(name.split(".")[0], part.z, views[name.split(".")[0]]) for name, part in parts.items()]
+    joined = np.hstack([part.z for part in parts.values()]) / np.float32(np.sqrt(len(parts)))
+    return [
+        *own,
+        *(Voice("joined", joined, view) for view in views.values()),
+        Voice("labels", None, views["topology"]),
+    ]
+
+
+def in_rounds(
+    voices: list[Voice], given: Labels, settings: ConcordSettings, seed: int, progress: Progress | None
+) -> Learned:
+    """Learn from the given labels, let the best answers be labels too, and learn again."""
+    hits, together = held_out_hits(voices, given, settings, seed)
+    labels, weights = given, np.ones(len(voices))
+    for turn in range(settings.rounds + 1):
+        heads = learn(voices, labels, settings)
+        f, weights = weighed(speak(voices, heads, labels, settings), hits, len(given.nodes), weights, settings)
+        if progress:
+            progress("rounds", turn + 1, settings.rounds + 1)
+        if turn < settings.rounds:
+            share = settings.last_share / 2 ** (settings.rounds - 1 - turn)
+            labels = inferred(f, given, share, settings)
+    return Learned(heads, labels, len(given.nodes), weights, together)
+
+
+def deliberate(voices: list[Voice], views: dict[str, View], learned: Learned, settings: ConcordSettings) -> Concord:
+    """What the voices say together, repaired where the channels disagree."""
+    said, weights = speak(voices, learned.heads, learned.labels, settings), learned.weights
+    before = pooled(said, weights)
+    channels, believed = {}, {}
+    for name in views:
+        own = [v for v, voice in enumerate(voices) if voice.channel == name]
+        channels[name] = pooled([said[v] for v in own], weights[own])
+        believed[name] = float(weights[own].mean())
+    believed = {name: weight / sum(believed.values()) for name, weight in believed.items()}
+    agree = channels["topology"].argmax(axis=1) == channels["feature"].argmax(axis=1)
+    support = agreeing_neighbours(views, believed, agree)
+    return Concord(repaired(before, support, settings.repair), before, said, channels, believed, agree, support)
+
+
+def conclude(voices: list[Voice], views: dict[str, View], learned: Learned, settings: ConcordSettings) -> Outcome:
+    """The answers, each with the probability of being right."""
+    concord = deliberate(voices, views, learned, settings)
+    sure = trust(evidence(concord, views, learned))
+    nodes, targets = (part[: learned.n_given] for part in (learned.labels.nodes, learned.labels.targets))
+    probabilities = with_confidence(concord.f, sure)
+    probabilities[nodes], sure[nodes] = targets, 1  # a given label is not ours to change
+    return Outcome(
+        probabilities=probabilities,
+        channels=concord.channels,
+        agree=concord.agree,
+        before=concord.before,
+        repaired=np.diff(concord.support.indptr) > 0,
+        embeddings={**{name: _joined(voices, name) for name in views}, "joined": _joined(voices, "joined")},
+        trust=sure,
+        channel_weights=concord.believed,
+        support=concord.support,
+    )
+
+
+def _joined(voices: list[Voice], channel: str) -> np.ndarray:
+    """What a channel knows of each node, side by side, (n, width)."""
+    own = {id(voice.z): voice.z for voice in voices if voice.channel == channel and voice.z is not None}
+    return np.hstack(list(own.values()))
+
+
+METHOD = Method(
+    name="concord",
+    summary="Voices of both channels, believed as far as they prove reliable, teach one another.",
+    reference="this project; docs/concord.md",
+    settings=ConcordSettings,
+    fit=fit,
+    extend=extend,
+)

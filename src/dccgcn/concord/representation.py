@@ -1,0 +1,95 @@
+"""What a channel knows of a node: its features after they travelled along the channel's graph, in few directions.
+
+    H = p(S) X,   p(S) = α I + (1-α)/K Σ_{k=1..K} S^k                                   (C1)
+    Z = rows of (H - 1 mean(H)) V, scaled to unit length                                  (C2)
+
+V are the leading right singular vectors of the centred H. H is never formed: it is dense and as wide as the features,
+while the singular vectors only need products with it. V and the offset mean(H) V are kept, for nodes that come later.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from sklearn.preprocessing import normalize
+
+from dccgcn.kernels import spmm
+from dccgcn.views import View
+
+_OVERSAMPLING = 16  # further directions in the search for the leading ones
+_ITERATIONS = 4  # of the search; the directions' accuracy grows with the power of them
+
+Matrix = np.ndarray  # (rows, columns) float32
+
+
+@dataclass(frozen=True, eq=False)
+class Representation:
+    """Z of one channel, and what makes it from features: Z = unit(p(S) X V - offset)."""
+
+    z: Matrix  # (n, r)
+    basis: Matrix  # V (d, r)
+    offset: np.ndarray  # mean(H) V, (r,)
+
+
+def rarity(features: Any) -> np.ndarray | None:
+    """log((1+n)/(1+df)) + 1 of each feature where features are counts; measurements have no such weight."""
+    data = features.data if sp.issparse(features) else np.asarray(features).ravel()
+    if len(data) == 0 or data.min() < 0 or not np.array_equal(data, np.rint(data)):
+        return None
+    frequency = np.asarray((features != 0).sum(axis=0)).reshape(-1)
+    return (np.log((1 + features.shape[0]) / (1 + frequency)) + 1).astype(np.float32)
+
+
+def travelled(view: View, h: Matrix, steps: int, own: float) -> Matrix:
+    """p(S) h of (C1)."""
+    current = torch.as_tensor(np.ascontiguousarray(h, dtype=np.float32))
+    total = own * current
+    for _ in range(steps):
+        current = spmm(view.pattern, view.alpha, current)
+        total.add_(current, alpha=(1 - own) / steps)
+    return total.cpu().numpy()
+
+
+def represent(view: View, x: Any, steps: int, own: float, rank: int) -> Representation:
+    """Z of (C2), its directions found by a randomised search (Halko, Martinsson & Tropp 2011)."""
+
+    def times(m: Matrix) -> Matrix:
+        h = travelled(view, x @ m, steps, own)
+        return h - h.mean(axis=0)
+
+    def transposed_times(m: Matrix) -> Matrix:  # S is symmetric, so p(S)ᵀ = p(S)
+        return x.T @ travelled(view, m - m.mean(axis=0), steps, own)
+
+    basis = leading_directions(times, transposed_times, x.shape, rank)
+    return project(view, x, steps, own, basis, None)
+
+
+def project(view: View, x: Any, steps: int, own: float, basis: Matrix, offset: np.ndarray | None) -> Representation:
+    """Z of (C2) for given directions; the offset of the nodes themselves where none is given."""
+    h = travelled(view, x @ basis, steps, own)
+    offset = h.mean(axis=0) if offset is None else offset
+    return Representation(np.asarray(normalize(h - offset), dtype=np.float32), basis, offset)
+
+
+def leading_directions(
+    times: Callable[[Matrix], Matrix],
+    transposed_times: Callable[[Matrix], Matrix],
+    shape: tuple[int, int],
+    rank: int,
+) -> Matrix:
+    """The leading right singular vectors of a matrix that is known by its products, (columns, rank)."""
+    width = min(rank + _OVERSAMPLING, *shape)
+    # the same directions for every run: they belong to the graph, not to the seed
+    q = np.random.default_rng(0).standard_normal((shape[1], width)).astype(np.float32)
+    for _ in range(_ITERATIONS):
+        q = np.linalg.qr(times(q))[0]
+        q = np.linalg.qr(transposed_times(q))[0]
+    b = times(q)  # (n, width), and the matrix is close to b qᵀ
+    _, turn = np.linalg.eigh(b.T @ b)  # ascending
+    directions = q @ turn[:, ::-1][:, : min(rank, width)]
+    # a direction's sign is arbitrary: its largest entry is made positive, so that every machine finds the same one
+    largest = directions[np.abs(directions).argmax(axis=0), np.arange(directions.shape[1])]
+    return np.ascontiguousarray(directions * np.where(largest < 0, -1, 1), dtype=np.float32)

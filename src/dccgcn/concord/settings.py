@@ -1,0 +1,27 @@
+"""Concord's settings: one set of defaults for every graph."""
+
+from dccgcn.settings import Settings, count, rate, share, weight
+
+
+class ConcordSettings(Settings):
+    """Chosen on development splits of six graphs together; docs/concord.md says what each one does."""
+
+    # the two channels
+    k: int = count(6, "Neighbours of each node in the feature graph.")
+    topology_steps: int = count(16, "Steps that features travel along the given edges.")
+    feature_steps: int = count(4, "Steps that features travel on the feature graph.")
+    own: float = share(0.05, "Share of a node's own features in what travels.")
+    rank: int = count(64, "Directions kept of each channel's features.")
+    # the voices
+    ridge: float = rate(0.1, "Penalty on the weights of each voice's softmax regression.")
+    teleport: float = rate(0.1, "How strongly an answer stays with its node when answers are smoothed.")
+    smoothing: int = count(10, "Steps of smoothing.")
+    # their concord
+    prior: float = weight(10.0, "Labels that agreement is worth when a voice's reliability is judged.")
+    sharpness: float = weight(2.0, "Power of a voice's log-odds of being right in its weight; 0: all voices alike.")
+    # the rounds
+    rounds: int = weight(5, "Rounds in which the voices' best answers become labels.")
+    last_share: float = share(0.16, "Share of the nodes so labelled in the last round; half as many in each before.")
+    pseudo_weight: float = weight(3.0, "Weight of all such labels, in given labels per class.")
+    # the repair
+    repair: float = share(0.3, "Share of agreeing neighbours in the answer where the channels disagree.")

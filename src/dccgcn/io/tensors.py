@@ -1,0 +1,62 @@
+"""Nested arrays as one safetensors file, and back to the bit."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from dccgcn.errors import DataFileError
+
+_CSR = ("data", "indices", "indptr", "shape")
+
+
+def tensor_bytes(nested: Mapping[str, Any], note: str) -> bytes:
+    """Arrays, CSR matrices, numbers and mappings of these; None is left out. The note is kept in the header."""
+    flat: dict[str, np.ndarray] = {}
+    _flatten(nested, "", flat)
+    # the file sorts its arrays, but the order of channels means something; and of several entries in the header the
+    # order would be random
+    return bytes(save(flat, {"layout": json.dumps({"note": note, "names": list(flat)})}))
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Any], str]:
+    """What ``tensor_bytes`` was given, and its note."""
+    nested: dict[str, Any] = {}
+    try:
+        with safe_open(path, framework="numpy") as file:
+            layout = json.loads(file.metadata()["layout"])
+            for name in layout["names"]:
+                *outer, last = name.split("/")
+                place = nested
+                for part in outer:
+                    place = place.setdefault(part, {})
+                array = np.array(file.get_tensor(name))
+                place[last] = array.item() if array.ndim == 0 else array
+    except (SafetensorError, TypeError, KeyError, ValueError, AttributeError) as error:
+        raise DataFileError(f"{path} is not a file of a model ({error}).", "Save the model again.") from None
+    return _with_matrices(nested), layout["note"]
+
+
+def _flatten(value: Any, name: str, flat: dict[str, np.ndarray]) -> None:
+    if sp.issparse(value):
+        csr = sp.csr_array(value)
+        value = {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr, "shape": np.array(csr.shape)}
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            _flatten(item, f"{name}/{key}" if name else str(key), flat)
+    elif value is not None:
+        flat[name] = np.array(value, order="C")
+
+
+def _with_matrices(nested: Any) -> Any:
+    if not isinstance(nested, dict):
+        return nested
+    if tuple(sorted(nested)) == _CSR:
+        data, indices, indptr, shape = (nested[part] for part in _CSR)
+        return sp.csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
+    return {name: _with_matrices(item) for name, item in nested.items()}

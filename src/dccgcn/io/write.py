@@ -1,0 +1,71 @@
+"""Tables as CSV: safe to open in a spreadsheet, and read back as they were."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from dccgcn.graph import NodeGraph
+from dccgcn.io.files import write_atomically
+from dccgcn.io.frames import ESCAPED
+
+
+def csv_text(frame: pd.DataFrame, float_format: str | None = None) -> str:
+    """A table as CSV.
+
+    A text that a spreadsheet would run as a formula (it starts with =, +, -, @, a tab or a carriage return) gets an
+    apostrophe in front, which spreadsheets take for "this is text" and our reader takes off; so does a text that
+    starts with an apostrophe. Columns of numbers are written as they are.
+    """
+    safe = {i: [_safe(cell) for cell in frame.iloc[:, i]] for i in range(frame.shape[1]) if _may_hold_text(frame, i)}
+    columns = [safe[i] if i in safe else frame.iloc[:, i] for i in range(frame.shape[1])]
+    made = pd.DataFrame(dict(enumerate(columns)), index=frame.index)
+    made.columns = pd.Index([_safe(str(name)) for name in frame.columns], dtype=object)
+    # a lone carriage return needs quotes too, which the csv module does not know
+    returns = any("\r" in cell for cells in [made.columns, *safe.values()] for cell in cells if isinstance(cell, str))
+    quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
+    return str(made.to_csv(index=False, float_format=float_format, lineterminator="\n", quoting=quoting))
+
+
+def write_tables(graph: NodeGraph, folder: Path, labelled: np.ndarray | None = None) -> list[Path]:
+    """Write a graph as nodes.csv and edges.csv; the paths.
+
+    labelled: positions of the nodes whose labels are written. The labels of all others go to truth.csv, so that
+    answers can be checked. Omitted: all labels are written.
+    """
+    nodes, edges = to_frames(graph)
+    files = {"edges.csv": edges}
+    if labelled is not None:
+        given = np.isin(np.arange(graph.n), labelled)
+        hidden = ~given & (graph.labels >= 0)
+        files["truth.csv"] = nodes.loc[hidden, ["id", "label"]]
+        nodes["label"] = nodes["label"].where(given, None)
+    files["nodes.csv"] = nodes
+    for name, frame in files.items():
+        write_atomically(folder / name, csv_text(frame))
+    return [folder / name for name in sorted(files)]
+
+
+def to_frames(graph: NodeGraph) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A graph as a table of nodes (id, label, w0, w1, …) and one of edges (source, target, and weight if not all 1)."""
+    labels = [graph.classes[code] if code >= 0 else None for code in graph.labels]
+    dense = graph.features.toarray() if sp.issparse(graph.features) else graph.features
+    whole = bool((dense == np.round(dense)).all() and np.abs(dense).max(initial=0) < 2**31)
+    features = pd.DataFrame(dense.astype(np.int64) if whole else dense, columns=[f"w{j}" for j in range(graph.d)])
+    known = pd.DataFrame({"id": graph.ids, "label": pd.Series(labels, dtype=object)})
+    u, v = graph.edges.T
+    edges: dict[str, Any] = {"source": graph.ids[u], "target": graph.ids[v]}
+    if (graph.weights != 1).any():
+        edges["weight"] = graph.weights
+    return pd.concat([known, features], axis=1), pd.DataFrame(edges)
+
+
+def _may_hold_text(frame: pd.DataFrame, column: int) -> bool:
+    return frame.dtypes.iloc[column].kind not in "biuf"
+
+
+def _safe(cell: Any) -> Any:
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] and cell[0] in ESCAPED else cell

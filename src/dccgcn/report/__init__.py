@@ -1,0 +1,1 @@
+"""Result → report data (plain JSON, docs/report-data.md) → one HTML file."""

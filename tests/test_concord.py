@@ -1,0 +1,248 @@
+"""Concord's parts against slow literal versions, and what it promises about its answers."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.special import softmax
+from sklearn.linear_model import LogisticRegression
+
+from dccgcn import NodeGraph, per_class
+from dccgcn.concord import method
+from dccgcn.concord.consensus import _folds, held_out_hits, inferred, margin, pooled, weighed
+from dccgcn.concord.head import answer, fit_head
+from dccgcn.concord.learned import from_arrays, to_arrays
+from dccgcn.concord.repair import agreeing_neighbours, repaired
+from dccgcn.concord.representation import project, rarity, represent, travelled
+from dccgcn.concord.settings import ConcordSettings
+from dccgcn.concord.trust import COEFFICIENTS, evidence, same_around, with_confidence
+from dccgcn.concord.voices import Labels, smoothed, spread_labels
+from dccgcn.views import topology_view
+
+RNG = np.random.default_rng(3)
+
+
+def blocks(n: int = 120, c: int = 3, noise: float = 0.1, seed: int = 0) -> NodeGraph:
+    """c groups with words and edges of their own, and some at random."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(n) % c
+    words = rng.random((n, 10 * c)) < np.where(np.arange(10 * c) % c == labels[:, None], 0.4, noise)
+    words[:, 0] = True  # no row without a word
+    u, v = rng.integers(0, n, (2, 6 * n))
+    kept = (labels[u] == labels[v]) | (rng.random(6 * n) < noise)
+    return NodeGraph(sp.csr_array(words.astype(np.float32)), np.column_stack([u, v])[kept & (u != v)], labels)
+
+
+@pytest.fixture(scope="module")
+def graph() -> NodeGraph:
+    return blocks()
+
+
+def dense_filter(graph: NodeGraph, steps: int, own: float) -> np.ndarray:
+    """p(S) of (C1), written out."""
+    s = topology_view(graph, "symmetric").matrix.toarray().astype(float)
+    powers = [np.linalg.matrix_power(s, k) for k in range(1, steps + 1)]
+    return own * np.eye(graph.n) + (1 - own) / steps * sum(powers)
+
+
+def test_travelled_is_the_polynomial(graph: NodeGraph) -> None:
+    h = RNG.standard_normal((graph.n, 5)).astype(np.float32)
+    expected = dense_filter(graph, 4, 0.05) @ h
+    np.testing.assert_allclose(travelled(topology_view(graph, "symmetric"), h, 4, 0.05), expected, atol=1e-5)
+
+
+def test_representation_is_the_centred_svd(graph: NodeGraph) -> None:
+    view, x = topology_view(graph, "symmetric"), graph.features
+    h = dense_filter(graph, 4, 0.05) @ x.toarray()
+    u, s, _ = np.linalg.svd(h - h.mean(axis=0), full_matrices=False)
+    z = u[:, :5] * s[:5]
+    z /= np.linalg.norm(z, axis=1, keepdims=True)
+    ours = represent(view, x, 4, 0.05, 5)
+    np.testing.assert_allclose(ours.z @ ours.z.T, z @ z.T, atol=1e-3)  # signs are free
+    np.testing.assert_allclose(project(view, x, 4, 0.05, ours.basis, ours.offset).z, ours.z, atol=1e-6)
+
+
+def test_rarity_is_for_counts_alone() -> None:
+    counts = sp.csr_array(np.array([[1.0, 0, 2], [0, 0, 3]]))
+    np.testing.assert_allclose(rarity(counts), np.log(3 / np.array([2.0, 1, 3])) + 1, rtol=1e-6)
+    assert rarity(sp.csr_array(np.array([[0.5, 0], [0, 1]]))) is None
+    assert rarity(np.array([[-1.0, 0], [0, 1]])) is None
+
+
+@pytest.mark.parametrize("rows", [6, 60])  # fewer and more than the columns
+def test_head_is_softmax_regression(rows: int) -> None:
+    z = RNG.standard_normal((rows, 8))
+    y = np.arange(rows) % 3
+    weights = RNG.random(rows) + 0.5
+    ours = answer(z, fit_head(z, np.eye(3)[y], weights, 0.5))
+    theirs = LogisticRegression(C=2.0, tol=1e-8, max_iter=1000).fit(z, y, sample_weight=weights).predict_proba(z)
+    np.testing.assert_allclose(ours, theirs, atol=5e-3)
+
+
+def test_smoothing_tends_to_pagerank(graph: NodeGraph) -> None:
+    view = topology_view(graph, "symmetric")
+    p = softmax(RNG.standard_normal((graph.n, 3)), axis=1).astype(np.float32)
+    exact = 0.1 * np.linalg.solve(np.eye(graph.n) - 0.9 * view.matrix.toarray(), p)
+    np.testing.assert_allclose(smoothed(view, p, 0.1, 200), exact, atol=1e-5)
+
+
+def test_spread_labels_are_uniform_where_none_arrives() -> None:
+    graph = NodeGraph(np.eye(5), [(0, 1), (1, 2), (3, 4)], [0, -1, 1, -1, -1])
+    labels = Labels(np.array([0, 2]), np.eye(2, dtype=np.float32), np.ones(2))
+    p = spread_labels(topology_view(graph, "symmetric"), labels)
+    np.testing.assert_allclose(p[[3, 4]], 0.5)
+    assert p[0, 0] > 0.5
+    assert p[2, 1] > 0.5
+
+
+def test_pool_is_the_weighted_geometric_mean() -> None:
+    p, q = (softmax(RNG.standard_normal((4, 3)), axis=1) for _ in range(2))
+    expected = p**0.25 * q**0.75
+    np.testing.assert_allclose(
+        pooled([np.log(p), np.log(q)], np.array([1.0, 3.0])), expected / expected.sum(axis=1, keepdims=True), rtol=1e-5
+    )
+
+
+def test_a_voice_that_fails_on_held_out_labels_is_all_but_silent() -> None:
+    truth = np.arange(30) % 3
+    good = np.log(np.eye(3)[truth] * 0.8 + 0.1)
+    bad = np.log(np.eye(3)[(truth + 1) % 3] * 0.9 + 0.05)
+    f, weights = weighed([good, bad], np.array([20.0, 5.0]), 20, np.ones(2), ConcordSettings())
+    assert (f.argmax(axis=1) == truth).all()
+    assert weights[0] > 100 * weights[1]
+
+
+def test_every_label_is_held_out_once_and_classes_are_spread() -> None:
+    y = np.repeat(np.arange(3), (20, 2, 7))
+    fold = _folds(y, 0)
+    assert set(fold) == set(range(5))
+    assert np.ptp(np.bincount(fold[y == 0])) == 0
+
+
+def test_inferred_labels_are_balanced_and_never_outvote_the_given() -> None:
+    f = softmax(RNG.standard_normal((200, 4)) + np.array([2, 0, 0, 0]), axis=1)
+    given = Labels(np.arange(4), np.eye(4, dtype=np.float32), np.ones(4))
+    labels = inferred(f, given, 0.08, ConcordSettings())
+    new = labels.nodes[4:]
+    assert (np.bincount(labels.targets[4:].argmax(axis=1)) == 4).all()  # 0.08 · 200 / 4
+    assert not set(new) & set(given.nodes)
+    assert labels.weights[4:].sum() <= 3 * 4 + 1e-9
+    answers, gap = f.argmax(axis=1), margin(f)
+    for j in range(4):
+        chosen = new[answers[new] == j]
+        left = np.setdiff1d(np.flatnonzero(answers == j), np.concatenate([chosen, given.nodes]))
+        assert gap[chosen].min() >= gap[left].max()
+
+
+def test_repair_takes_agreeing_neighbours_only(graph: NodeGraph) -> None:
+    view = topology_view(graph, "symmetric")
+    agree = RNG.random(graph.n) < 0.7
+    support = agreeing_neighbours({"topology": view, "feature": view}, {"topology": 0.5, "feature": 0.5}, agree)
+    f = softmax(RNG.standard_normal((graph.n, 3)), axis=1).astype(np.float32)
+    after = repaired(f, support, 0.3)
+    s = view.matrix.toarray()
+    for v in range(graph.n):
+        near = [u for u in range(graph.n) if u != v and s[v, u] > 0 and agree[u]]
+        if agree[v] or not near:
+            np.testing.assert_array_equal(after[v], f[v])
+        else:
+            mean = sum(s[v, u] * f[u] for u in near) / sum(s[v, u] for u in near)
+            np.testing.assert_allclose(after[v], 0.7 * f[v] + 0.3 * mean, rtol=1e-4)
+
+
+def test_confidence_becomes_the_largest_probability() -> None:
+    f = softmax(RNG.standard_normal((50, 4)), axis=1)
+    goal = RNG.uniform(0.3, 0.99, 50)
+    p = with_confidence(f, goal)
+    np.testing.assert_allclose(p.max(axis=1), goal, atol=1e-4)
+    np.testing.assert_array_equal(p.argsort(axis=1), f.argsort(axis=1))
+    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-5)
+
+
+def test_same_around_counts_neighbours(graph: NodeGraph) -> None:
+    labels = RNG.integers(0, 3, graph.n)
+    a = graph.adjacency.toarray() > 0
+    expected = [(sum(labels[a[v]] == labels[v]) + 0.5) / (a[v].sum() + 1) for v in range(graph.n)]
+    np.testing.assert_allclose(same_around(topology_view(graph, "symmetric"), labels), expected)
+
+
+def test_evidence_has_a_coefficient_each(graph: NodeGraph) -> None:
+    settings = ConcordSettings(rounds=1)
+    views = method.channel_views(graph, settings)
+    voices = method.voices_of(method.representations(graph, settings), views)
+    given = Labels(np.arange(9), np.eye(3, dtype=np.float32)[graph.labels[:9]], np.ones(9))
+    learned = method.in_rounds(voices, given, settings, 0, None)
+    found = evidence(method.deliberate(voices, views, learned, settings), views, learned)
+    assert found.shape == (graph.n, len(COEFFICIENTS))
+    assert np.isfinite(found).all()
+    hits, together = held_out_hits(voices, given, settings, 0)
+    assert together == learned.found
+    assert hits.max() >= together / 2
+    assert hits.max() <= len(given.nodes)
+
+
+def test_what_it_says_of_each_node(graph: NodeGraph) -> None:
+    split = per_class(graph, 3, 0)
+    outcome = method.fit(graph, split.train, ConcordSettings(), 0)
+    right = outcome.prediction == graph.labels
+    assert right[split.test].mean() > 0.9
+    assert right[split.train].all()
+    assert (outcome.trust[split.train] == 1).all()
+    np.testing.assert_allclose(outcome.probabilities.sum(axis=1), 1, rtol=1e-5)
+    test = split.test
+    np.testing.assert_allclose(outcome.probabilities.max(axis=1)[test], outcome.trust[test], atol=2e-3)
+    assert sum(outcome.channel_weights.values()) == pytest.approx(1)
+    assert not (outcome.repaired & outcome.agree).any()
+    assert set(outcome.channels) == {"topology", "feature"}
+
+
+def test_useless_edges_are_not_believed() -> None:
+    graph = blocks(300)
+    shuffled = RNG.permutation(graph.n)[graph.edges]
+    other = NodeGraph(graph.features, shuffled, graph.labels)
+    outcome = method.fit(other, per_class(other, 10, 0).train, ConcordSettings(), 0)
+    assert outcome.channel_weights["feature"] > 0.8
+
+
+def test_extending_by_nothing_gives_the_same_answers(graph: NodeGraph) -> None:
+    train, settings = per_class(graph, 3, 0).train, ConcordSettings()
+    outcome = method.fit(graph, train, settings, 0)
+    again = method.extend(outcome.model, blocks(), settings)
+    np.testing.assert_allclose(again.probabilities, outcome.probabilities, atol=1e-5)
+
+
+def test_new_nodes_are_classified_without_training() -> None:
+    whole = blocks(240)
+    old = np.arange(180)
+    inside = (whole.edges < 180).all(axis=1)
+    part = NodeGraph(whole.features[old], whole.edges[inside], whole.labels[old])
+    settings = ConcordSettings()
+    model = method.fit(part, per_class(part, 4, 0).train, settings, 0).model
+    answers = method.extend(model, whole, settings).prediction
+    assert (answers[180:] == whole.labels[180:]).mean() > 0.85
+
+
+def test_arrays_round_trip(graph: NodeGraph) -> None:
+    settings = ConcordSettings(rounds=1)
+    parts = method.representations(graph, settings)
+    voices = method.voices_of(parts, method.channel_views(graph, settings))
+    given = Labels(np.arange(6), np.eye(3, dtype=np.float32)[graph.labels[:6]], np.ones(6))
+    learned = method.in_rounds(voices, given, settings, 0, None)
+    bases, back = from_arrays(to_arrays(parts, rarity(graph.features), learned))
+    assert set(bases.basis) == set(parts)
+    for a, b in zip(learned.heads, back.heads, strict=True):
+        assert (a is None) == (b is None)
+        if a is not None and b is not None:
+            np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(back.labels.nodes, learned.labels.nodes)
+
+
+def test_the_order_of_nodes_does_not_matter() -> None:
+    graph = blocks(90)
+    order = np.random.default_rng(1).permutation(graph.n)
+    place = np.argsort(order)
+    turned = NodeGraph(graph.features[order], place[graph.edges], graph.labels[order])
+    train = per_class(graph, 4, 0).train
+    ours = method.fit(graph, train, ConcordSettings(k=3), 0)
+    theirs = method.fit(turned, place[train], ConcordSettings(k=3), 0)
+    # ties among neighbours are broken by position, so a few answers may differ
+    assert (ours.prediction[order] == theirs.prediction).mean() > 0.95

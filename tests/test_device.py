@@ -1,0 +1,84 @@
+"""A run's device: every method trains on a device that is not the CPU, and answers as it does on the CPU."""
+
+import numpy as np
+import pytest
+import torch
+
+import pretend
+from dccgcn.device import available, computing_on
+from dccgcn.errors import DccgcnError
+from dccgcn.graph import NodeGraph
+from dccgcn.methods import METHODS
+from dccgcn.result import run
+from dccgcn.splits import published
+from dccgcn.threads import use_threads
+from dccgcn.training import seeded
+from dccgcn.views import topology_view
+
+SHORT = {
+    "epochs": 4, "most_epochs": 4, "calibration_epochs": 3, "patience": 2, "alpha_after": 2, "stages": 2, "clusters": 5,
+    "steps": 5, "confident": 0.5, "calibrate_from": 0.5, "walks": 5, "dcc": {"epochs": 3},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    use_threads(1)
+    yield
+    use_threads(before)
+
+
+@pytest.fixture(scope="module")
+def graph():
+    rng = np.random.default_rng(0)
+    words = np.eye(40)[:, rng.permutation(40)[:12]] + (rng.random((40, 12)) < 0.15)
+    return NodeGraph(words, rng.integers(0, 39, (70, 2)), np.arange(40) % 3)
+
+
+@pytest.mark.parametrize("checked", [range(12, 20), []], ids=["validation", "no validation"])
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
+def test_every_method_answers_alike_on_another_device(graph, method, checked):
+    settings = method.settings.of({k: v for k, v in SHORT.items() if k in method.settings.model_fields})
+    split = published(graph, "some", np.arange(12), np.array(checked, dtype=np.int64), np.arange(20, 40))
+    here, there = (run(graph, split, method, settings, 1, device=device) for device in ("cpu", pretend.NAME))
+    np.testing.assert_allclose(there.outcome.probabilities, here.outcome.probabilities, atol=1e-5)
+    for name, probabilities in here.outcome.channels.items():
+        np.testing.assert_allclose(there.outcome.channels[name], probabilities, atol=1e-5)
+    assert there.summary()["device"] == pretend.NAME
+    assert torch.get_default_device() == torch.device("cpu")
+
+
+def test_the_pretended_device_refuses_what_a_gpu_would():
+    there = torch.ones(3, device=pretend.NAME)
+    with pytest.raises(RuntimeError, match="mixes"):
+        there + torch.ones(3)
+    with pytest.raises((RuntimeError, TypeError)):
+        there.numpy()
+    assert (2 * there).cpu().tolist() == [2, 2, 2]
+
+
+def test_a_view_is_kept_for_each_device(graph):
+    here = topology_view(graph, "row")
+    with computing_on(pretend.NAME):
+        there = topology_view(graph, "row")
+        assert topology_view(graph, "row") is there
+    assert (here.alpha.device.type, here.pattern.backend) == ("cpu", "numba")
+    assert (there.alpha.device.type, there.pattern.backend) == (pretend.NAME, "torch")
+    assert topology_view(graph, "row") is here
+
+
+def test_a_seed_leaves_the_callers_random_numbers_alone():
+    with computing_on(pretend.NAME):
+        before = torch.get_rng_state()
+        with seeded(3):
+            first = torch.rand(4)
+        assert first.device.type == pretend.NAME
+        assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_device_that_is_not_here_is_refused_with_those_that_are(graph):
+    with pytest.raises(DccgcnError, match=r"no device 'tpu' here\. Choose one of: cpu"):
+        run(graph, None, "gcn", device="tpu")
+    assert available()[0] == "cpu"
+    assert torch.get_default_device() == torch.device("cpu")

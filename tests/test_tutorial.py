@@ -1,0 +1,76 @@
+"""The tutorial and the page on one's own data do what they say: their commands, their code, the notebook."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from test_cli import dccgcn
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+def blocks(page):
+    """The fenced blocks of a page, with their languages."""
+    return re.findall(r"```(\w+)\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.S)
+
+
+def follow(page, folder, monkeypatch):
+    """Do what a page says, in its order; the names that its Python leaves behind."""
+    monkeypatch.chdir(folder)
+    names, printed = {}, ""
+    for language, block in blocks(page):
+        match language:
+            case "console":
+                for line in block.splitlines():
+                    program, *arguments = shlex.split(line)
+                    assert program == "dccgcn"
+                    done = dccgcn(*arguments)
+                    assert done.returncode == 0, f"{line}\n{done.stderr}"
+                    printed = done.stdout
+            case "text":  # every line of it was printed by the command before
+                for line in block.splitlines():
+                    assert line in printed
+            case "python":
+                exec(block, names)
+            case "csv":
+                name = "nodes.csv" if "title" in block else "edges.csv"
+                (folder / name).write_text(block)
+    return names
+
+
+def test_the_tutorial(tmp_path, monkeypatch):
+    names = follow("tutorial.md", tmp_path, monkeypatch)
+    right = names["by_confidence"]["mean"]
+    assert right["high"] > right["low"] + 0.1
+    assert len((tmp_path / "tables" / "more-answers.csv").read_text().splitlines()) == 4
+    assert len(names["frame"]) == 2708
+
+
+def test_the_page_on_ones_own_data_names_what_there_is(tmp_path, monkeypatch):
+    tables = [block for language, block in blocks("own-data.md") if language == "csv"]
+    shown = "".join(block for language, block in blocks("own-data.md") if language == "console")
+    monkeypatch.chdir(tmp_path)
+    Path("nodes.csv").write_text(tables[0] + "p-004,food,Learning to cook with spices,2020,DE\n")
+    Path("edges.csv").write_text(tables[1])
+    Path("more.csv").write_text("id,title,year,country\np-009,Spices and graphs,2022,DE\n")
+    Path("more-edges.csv").write_text("source,target\np-009,p-001\n")
+    for command in shown.splitlines():
+        extra = ["--method", "ssgc"] if " fit " in command else ["--k", "2"] if " doctor " in command else []
+        done = dccgcn(*shlex.split(command)[1:], *extra)
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
+    assert Path("more-answers.csv").exists()
+    (code,) = (block for language, block in blocks("own-data.md") if language == "python")
+    exec(code.replace("run(tables.graph)", "run(tables.graph, method='ssgc')"), {})
+
+
+def test_the_notebook_runs_from_top_to_bottom():
+    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
+    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+    pytest.importorskip("ipykernel", reason="ipykernel is not installed")
+    notebook = nbformat.read(DOCS / "tutorial.ipynb", as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert all(not cell.outputs and cell.execution_count is None for cell in code), "committed without outputs"
+    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    assert any("confidence_set" in str(cell.outputs) for cell in code)

@@ -136,7 +136,7 @@ def test_inferred_labels_are_balanced_and_never_outvote_the_given() -> None:
 def test_repair_takes_agreeing_neighbours_only(graph: NodeGraph) -> None:
     view = topology_view(graph, "symmetric")
     agree = RNG.random(graph.n) < 0.7
-    support = agreeing_neighbours({"topology": view, "feature": view}, {"topology": 0.5, "feature": 0.5}, agree)
+    support = agreeing_neighbours({"topology": view, "features": view}, {"topology": 0.5, "features": 0.5}, agree)
     f = softmax(RNG.standard_normal((graph.n, 3)), axis=1).astype(np.float32)
     after = repaired(f, support, 0.3)
     s = view.matrix.toarray()
@@ -192,7 +192,7 @@ def test_what_it_says_of_each_node(graph: NodeGraph) -> None:
     np.testing.assert_allclose(outcome.probabilities.max(axis=1)[test], outcome.trust[test], atol=2e-3)
     assert sum(outcome.channel_weights.values()) == pytest.approx(1)
     assert not (outcome.repaired & outcome.agree).any()
-    assert set(outcome.channels) == {"topology", "feature"}
+    assert set(outcome.channels) == {"topology", "features"}
 
 
 def test_useless_edges_are_not_believed() -> None:
@@ -200,7 +200,7 @@ def test_useless_edges_are_not_believed() -> None:
     shuffled = RNG.permutation(graph.n)[graph.edges]
     other = NodeGraph(graph.features, shuffled, graph.labels)
     outcome = method.fit(other, per_class(other, 10, 0).train, ConcordSettings(), 0)
-    assert outcome.channel_weights["feature"] > 0.8
+    assert outcome.channel_weights["features"] > 0.8
 
 
 def test_extending_by_nothing_gives_the_same_answers(graph: NodeGraph) -> None:

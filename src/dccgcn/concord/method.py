@@ -51,13 +51,13 @@ def channel_views(graph: NodeGraph, settings: ConcordSettings, weights: np.ndarr
     k = settings.k if "k" in settings.model_fields_set else min(settings.k, graph.n - 1)
     return {
         "topology": topology_view(graph, "symmetric"),
-        "feature": feature_view(graph, k, "symmetric", weights=weights),
+        "features": feature_view(graph, k, "symmetric", weights=weights),
     }
 
 
 def representations(graph: NodeGraph, s: ConcordSettings, known: Bases | None = None) -> dict[str, Representation]:
     """Each channel's Z of the plain features and, where they are counts, of the features weighted by rarity."""
-    steps = {"topology": s.topology_steps, "feature": s.feature_steps}
+    steps = {"topology": s.topology_steps, "features": s.feature_steps}
 
     def make() -> dict[str, Representation]:
         rare = known.rarity if known else rarity(graph.features)
@@ -113,7 +113,7 @@ def deliberate(voices: list[Voice], views: dict[str, View], learned: Learned, se
         channels[name] = pooled([said[v] for v in own], weights[own])
         believed[name] = float(weights[own].mean())
     believed = {name: weight / sum(believed.values()) for name, weight in believed.items()}
-    agree = channels["topology"].argmax(axis=1) == channels["feature"].argmax(axis=1)
+    agree = channels["topology"].argmax(axis=1) == channels["features"].argmax(axis=1)
     support = agreeing_neighbours(views, believed, agree)
     return Concord(repaired(before, support, settings.repair), before, said, channels, believed, agree, support)
 

@@ -20,7 +20,7 @@ COEFFICIENTS = {
     "entropy": -0.838,
     "voices that agree": 1.041,
     "topology: neighbours that agree": -0.162,
-    "feature: neighbours that agree": 0.715,
+    "features: neighbours that agree": 0.715,
     "graph: voices that agree": -1.039,
     "graph: labels found unseen": 1.838,
 }

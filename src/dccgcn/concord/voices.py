@@ -25,7 +25,7 @@ _LABEL_TELEPORT = 0.05
 class Voice:
     """One opinion. Voices of one representation share its head."""
 
-    channel: str  # "topology", "feature" or "joined"
+    channel: str  # "topology", "features", "joined" or "labels"
     z: np.ndarray | None  # (n, r); None: the labels alone
     view: View  # the graph on which its answers are smoothed
 

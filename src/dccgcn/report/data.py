@@ -26,7 +26,6 @@ STAGES = 3
 _ABOUT = {
     "topology": "Looks along the edges of the graph.",
     "features": "Looks at how similar the features of two nodes are.",
-    "feature": "Looks at how similar the features of two nodes are.",
 }
 
 

@@ -80,9 +80,15 @@ def compare(count: int, folder: Path, seed: int) -> None:
     command = [sys.executable, "-m", "dccgcn", "compare", "cora", "--methods", "ssgc,lp,poisson"]
     command += ["--splits", str(max(count, 2)), "--jobs", "1"]
     finished: dict = {}
-    for _ in range(count):
+    for number in range(count):
         process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(rng.uniform(0, 15))
+        if number % 2:
+            time.sleep(rng.uniform(0, 15))
+        else:  # a run has just been written, or the next is about to be
+            length = store.stat().st_size if store.exists() else 0
+            while process.poll() is None and (store.stat().st_size if store.exists() else 0) == length:
+                time.sleep(0.001)
+            time.sleep(rng.uniform(0, 0.5))
         process.send_signal(signal.SIGKILL)
         process.wait()
         time.sleep(1.5)  # workers look for their parent once a second

@@ -8,7 +8,7 @@ demo: .venv/installed
 	$(BIN)/dccgcn fit cora --labels-per-class 2 --baseline gcn --out runs/demo --report
 
 test: .venv/installed lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest
 
 lint: .venv/installed
 	$(BIN)/ruff format --check .

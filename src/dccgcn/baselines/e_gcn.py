@@ -6,7 +6,8 @@ The paper's equations and code are not public, so this is our reading of its abs
 2. An edge's weight becomes w_uv ((1 - a) + a cos(q_u, q_v)). The cosine, since q_u·q_v is small wherever GCN is unsure,
    and the self-loops, of weight 1, would then drown the neighbours.
 3. The most confident nodes are joined to those of them with the most similar soft labels (each among the k nearest of
-   the other), with weight cos(q_u, q_v).
+   the other), with weight cos(q_u, q_v). Never two given labels: all of a class have the same q, and nodes that learn
+   from one another's features need not learn from their own, which is all that others have.
 4. Train again on the new graph, and repeat.
 """
 
@@ -59,7 +60,7 @@ def fit(
     for _ in range(s.rounds):
         q = outcome.probabilities.copy()
         q[train] = given(graph, train)[train]
-        adjacency = sp.csr_array(reweighted(graph.adjacency, q, s.agreement) + joined(q, s.confident, s.k))
+        adjacency = sp.csr_array(reweighted(graph.adjacency, q, s.agreement) + joined(q, train, s.confident, s.k))
         outcome = gcn.fit_on(View.of(adjacency, s.normalisation), graph, train, s, seed, progress, validation)
     return replace(outcome, findings=(*outcome.findings, OUR_READING))
 
@@ -71,8 +72,11 @@ def reweighted(adjacency: sp.csr_array, q: np.ndarray, agreement: float) -> sp.c
     return sp.csr_array((weights.astype(np.float32), (entries.row, entries.col)), shape=adjacency.shape)
 
 
-def joined(q: np.ndarray, confident: float, k: int) -> sp.csr_array:
-    """New edges between confident nodes that are among each other's k nearest by soft label, weight cos(q_u, q_v)."""
+def joined(q: np.ndarray, train: np.ndarray, confident: float, k: int) -> sp.csr_array:
+    """New edges between confident nodes that are among each other's k nearest by soft label, weight cos(q_u, q_v).
+
+    Not between two nodes of ``train``.
+    """
     nodes = np.argsort(-q.max(axis=1), kind="stable")[: int(confident * len(q))]
     nodes.sort()  # of equally similar nodes the first is taken
     k = min(k, len(nodes) - 1)
@@ -80,6 +84,8 @@ def joined(q: np.ndarray, confident: float, k: int) -> sp.csr_array:
         return sp.csr_array(2 * (len(q),), dtype=np.float32)
     found = nearest(q[nodes], k).indices
     u, v = np.repeat(nodes, k), nodes[found.reshape(-1)]
+    apart = ~(np.isin(u, train) & np.isin(v, train))
+    u, v = u[apart], v[apart]
     directed = sp.csr_array((cosine(q, u, v).astype(np.float32), (u, v)), shape=2 * (len(q),))
     return sp.csr_array(directed.minimum(directed.T))  # mutual: a one-sided rule would make hubs of some nodes
 

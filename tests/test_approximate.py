@@ -12,7 +12,7 @@ from dccgcn.errors import SettingsError
 from dccgcn.graph import NodeGraph
 from dccgcn.views import approximate, feature_view, nearest, neighbours, weighted
 from dccgcn.views.approximate import nearly_nearest, recall
-from dccgcn.views.knn import Neighbours, products
+from dccgcn.views.knn import Neighbours, exact_work
 
 N, K = 5000, 6
 
@@ -48,7 +48,7 @@ def exact(x):
 
 @pytest.fixture
 def out_of_reach(monkeypatch):
-    monkeypatch.setattr(approximate, "MOST_PRODUCTS", 0)
+    monkeypatch.setattr(approximate, "MOST_WORK", 0)
 
 
 def same(first, second):
@@ -130,11 +130,10 @@ def test_recall_counts_what_is_as_similar_and_nothing_else():
     )
 
 
-def test_products_are_those_of_pairs_that_share_a_word():
+def test_the_work_is_that_of_pairs_that_share_a_word():
     x = sp.csr_array(np.eye(50)[np.arange(50) % 25])
-    assert products(x) == 25 * 2**2
-    assert products(x.toarray()) == 25 * 2**2
-    assert products(np.ones((50, 3))) == 50 * 50 * 3
+    assert exact_work(x) == exact_work(x.toarray()) == 25 * 2**2
+    assert exact_work(np.ones((50, 32))) == 50 * 50 * 2
 
 
 def test_exact_as_long_as_it_can_be_afforded(graph):

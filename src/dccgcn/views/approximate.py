@@ -1,8 +1,8 @@
 """Nearly the k nearest neighbours, for graphs on which an exact search takes hours: time grows with the nodes.
 
 Two nodes that are much alike share many words, and so many pairs and triples of words. Those are rare where words are
-not, so each node looks through the shortest lists of nodes that share one, two or three words with it, until it has seen
-a fixed number of entries. Those that it met most often are compared exactly. Then the neighbours of its neighbours are.
+not, so each node looks through the shortest lists of nodes that share one, two or three words with it, until it has
+seen a fixed number of entries. Those that it met most often are compared exactly, and then their neighbours, too.
 
 Dense features have no words. There, nodes drawn at random stand for words, and a node "has" those it is nearest to.
 
@@ -15,14 +15,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numba
 import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.views import meeting
-from dccgcn.views.knn import Neighbours, check_k, is_dense, nearest, products
+from dccgcn.views.knn import Neighbours, check_k, exact_work, is_dense, nearest
 
-MOST_PRODUCTS = 3e10  # of an exact search: some minutes on a core
+MOST_WORK = 6e9  # products of an exact search, about a minute on one core
 
 _WORDS = 10  # of each node, those that say most
 _ENTRIES = 2048  # of lists, that a node looks through
@@ -35,7 +34,7 @@ _BLOCK = 4096  # rows between two words on progress
 
 def neighbours(features: Any, k: int, progress: Callable[[int, int], None] | None = None) -> Neighbours:
     """The k most similar nodes of each node: exact where that can be afforded, else nearly so, with its recall."""
-    if products(features) <= MOST_PRODUCTS:
+    if exact_work(features) <= MOST_WORK:
         return nearest(features, k, progress=progress)
     found = nearly_nearest(features, k, progress)
     rows = np.sort(np.random.default_rng(0).choice(len(found.indices), _SAMPLE, replace=False))

@@ -35,7 +35,7 @@ def fit(
     learned = in_rounds(voices, given, settings, seed, progress)
     outcome = conclude(voices, views, learned, settings)
     findings = tuple(finding for view in views.values() for finding in view.findings)
-    return replace(outcome, model=to_arrays(parts, rarity(graph.features), learned), findings=findings)
+    return replace(outcome, model=to_arrays(parts, rarity_of(graph, settings), learned), findings=findings)
 
 
 def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordSettings) -> Outcome:
@@ -61,7 +61,7 @@ def representations(graph: NodeGraph, s: ConcordSettings, known: Bases | None = 
     steps = {"topology": s.topology_steps, "features": s.feature_steps}
 
     def make() -> dict[str, Representation]:
-        rare = known.rarity if known else rarity(graph.features)
+        rare = known.rarity if known else rarity_of(graph, s)
         made = {}
         for kind, weights in [("plain", None)] + ([] if rare is None else [("rarity", rare)]):
             x = scaled(weighted(graph.features, weights), "unit")
@@ -73,7 +73,13 @@ def representations(graph: NodeGraph, s: ConcordSettings, known: Bases | None = 
                     made[name] = represent(view, x, steps[channel], s.own, s.rank)
         return made
 
-    return make() if known else graph.derive(("concord", s.k, s.topology_steps, s.feature_steps, s.own, s.rank), make)
+    key = ("concord", s.k, s.topology_steps, s.feature_steps, s.own, s.rank, s.rarity)
+    return make() if known else graph.derive(key, make)
+
+
+def rarity_of(graph: NodeGraph, settings: ConcordSettings) -> np.ndarray | None:
+    """Weights of the features by rarity, where they are wanted and mean something."""
+    return rarity(graph.features) if settings.rarity else None
 
 
 def voices_of(
@@ -84,7 +90,7 @@ def voices_of(
     The scarcer the given labels, the more the leading directions are relied on.
     """
     q = scarcity(len(given.nodes) / given.targets.shape[1], settings.enough)
-    z = {name: part.favouring(q) for name, part in parts.items()}
+    z = {name: part.favouring(q * settings.favour) for name, part in parts.items()}
     own = [Voice(name.split(".")[0], rows, views[name.split(".")[0]]) for name, rows in z.items()]
     joined = np.hstack(list(z.values())) / np.float32(np.sqrt(len(z)))
     return [

@@ -52,10 +52,6 @@ def run(tmp_path_factory):
     return folder, json.loads(done.stdout)
 
 
-def test_a_device_that_is_not_here_is_refused():
-    refused(dccgcn("fit", "cora", "--device", "tpu"), "no device 'tpu'", "Choose one of: cpu")
-
-
 def test_json_is_one_object_with_the_documented_keys(run):
     _, printed = run
     documented = "dataset method seed n_train n_test accuracy macro_f1 agreement accuracy_high accuracy_low_before"

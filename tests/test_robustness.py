@@ -285,7 +285,7 @@ def answer(x, edges, labels, train, method):
 
 
 @pytest.mark.parametrize("method", LINEAR)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(any_graph())
 def test_probabilities_are_finite_and_sum_to_one_and_their_largest_is_the_answer(method, drawn):
     outcome = answer(*drawn, method)
@@ -296,7 +296,7 @@ def test_probabilities_are_finite_and_sum_to_one_and_their_largest_is_the_answer
 
 
 @pytest.mark.parametrize("method", LINEAR)
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(any_graph(), st.integers(0, 2**16))
 def test_permuting_the_nodes_permutes_the_answers(method, drawn, seed):
     x, edges, labels, train = drawn
@@ -308,7 +308,7 @@ def test_permuting_the_nodes_permutes_the_answers(method, drawn, seed):
 
 
 @pytest.mark.parametrize("method", LINEAR)
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(any_graph(), st.integers(0, 2**16))
 def test_merging_duplicate_edges_changes_nothing(method, drawn, seed):
     x, edges, labels, train = drawn

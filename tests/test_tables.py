@@ -357,7 +357,7 @@ cells = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(cells, min_size=2, max_size=6, unique=True), st.data())
 def test_a_table_we_wrote_reads_back_as_itself(tmp_path_factory, ids, data):
     n = len(ids)

@@ -123,8 +123,9 @@ class Result:
             "result.json": json.dumps(self.summary(), indent=2) + "\n",
         }
         with locked(folder):
-            # the last to come and the first to go: with them a folder is a finished run and a whole model
-            for name in ("result.json", "model.json"):
+            # the last to come and the first to go: with them a folder is a finished run and a whole model; what is
+            # made of a run, such as its page, must not outlive it
+            for name in ("result.json", "model.json", "report.json", "report.html"):
                 (folder / name).unlink(missing_ok=True)
             for name, content in files.items():
                 write_atomically(folder / name, content)

@@ -133,7 +133,9 @@ def _sample(n: int) -> np.ndarray:
 
 def _suggestion(graph: NodeGraph, outcome: Outcome, labelled: np.ndarray, u: int, near: np.ndarray) -> Suggestion:
     sure, taken_for = certainty(outcome), int(outcome.prediction[u])
-    reasons = [f"stands for {len(near)} nodes, {int((sure[near] < UNSURE).sum())} of them uncertain"]
+    reasons = [f"stands for {len(near):,} nodes"]
+    if doubtful := int((sure[near] < UNSURE).sum()):
+        reasons[0] += f", {doubtful:,} of them uncertain"
     if outcome.agree is not None and not outcome.agree[u]:
         said = (f"{name} says {graph.classes[p[u].argmax()]}" for name, p in outcome.channels.items())
         reasons.append(f"channels disagree: {', '.join(said)}")

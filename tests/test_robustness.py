@@ -160,10 +160,14 @@ def test_row_37_memory_is_estimated_before_the_run(monkeypatch):
 def test_row_37_the_estimate_grows_with_what_costs():
     small, large = (NodeGraph(sp.eye_array(n, format="csr"), [(0, 1)]) for n in (1000, 4000))
     dense = NodeGraph(np.random.default_rng(0).random((1000, 4000)), [(0, 1)])
-    wide = METHODS["dcc-gcn"].settings(hidden1=4096)
+    narrow, wide = (METHODS["dcc-gcn"].settings(hidden1=width) for width in (256, 4096))
     assert cost.estimate(small).bytes < cost.estimate(large).bytes < cost.estimate(dense).bytes
-    assert cost.estimate(small, wide).bytes > cost.estimate(small).bytes + 4 * 1000 * 4096
-    assert cost.estimate(small).seconds < cost.estimate(dense).seconds
+    assert cost.estimate(small, wide).bytes > cost.estimate(small, narrow).bytes + 4 * 1000 * 3800
+    for settings in (None, narrow):
+        assert cost.estimate(small, settings).seconds < cost.estimate(large, settings).seconds
+        assert cost.estimate(small, settings).seconds < cost.estimate(dense, settings).seconds
+    more = METHODS["concord"].settings(rounds=9, topology_steps=64)
+    assert cost.estimate(small).seconds < cost.estimate(small, more).seconds
 
 
 def test_row_37_a_table_too_large_is_refused_before_it_is_parsed(tmp_path, monkeypatch):

@@ -153,10 +153,10 @@ def fit(
         print_theory(result)
     print_findings(result.findings)
     if out:
-        files = "predictions.csv, result.json, settings.yaml, split.json, report.json; README.md, the card of the model"
-        errors.print(f"Written to {out}: {files}", highlight=False)
+        files = "predictions.csv; README.md, the card of the model; the model and all that repeats the run"
+        errors.print(f"Written to {out}: {files}", highlight=False, soft_wrap=True)
     if report:
-        errors.print(f"To look at: {(out or Path()) / 'report.html'}", highlight=False)
+        errors.print(f"To look at: {(out or Path()) / 'report.html'}", highlight=False, soft_wrap=True)
 
 
 def write_report(result: "Result", out: Path | None, page: bool) -> None:

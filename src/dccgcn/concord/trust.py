@@ -1,6 +1,6 @@
 """Trust: how likely an answer is right, from margin, agreement and neighbourhood together.
 
-    trust = sigmoid(β · evidence)                                                                      (C8)
+    trust = sigmoid(β · evidence)                                                                      (C9)
 
 The coefficients are the same for every graph. They were fitted on development splits of six graphs; the share of a
 graph's voices that agree, and how many labels there were, tell how far its answers can be believed as a whole.
@@ -48,7 +48,7 @@ def same_around(view: View, answer: np.ndarray) -> np.ndarray:
 
 
 def trust(columns: np.ndarray) -> np.ndarray:
-    """(C8), (n,)."""
+    """(C9), (n,)."""
     return np.asarray(expit(columns @ np.array(list(COEFFICIENTS.values()))), dtype=np.float32)
 
 

@@ -163,9 +163,9 @@ def test_row_37_the_estimate_grows_with_what_costs():
     narrow, wide = (METHODS["dcc-gcn"].settings(hidden1=width) for width in (256, 4096))
     assert cost.estimate(small).bytes < cost.estimate(large).bytes < cost.estimate(dense).bytes
     assert cost.estimate(small, wide).bytes > cost.estimate(small, narrow).bytes + 4 * 1000 * 3800
-    for settings in (None, narrow):
-        assert cost.estimate(small, settings).seconds < cost.estimate(large, settings).seconds
-        assert cost.estimate(small, settings).seconds < cost.estimate(dense, settings).seconds
+    for method in (None, narrow):
+        assert cost.estimate(small, method).seconds < cost.estimate(large, method).seconds
+        assert cost.estimate(small, method).seconds < cost.estimate(dense, method).seconds
     more = METHODS["concord"].settings(rounds=9, topology_steps=64)
     assert cost.estimate(small).seconds < cost.estimate(small, more).seconds
 

@@ -230,7 +230,7 @@ def _cost(graph: NodeGraph) -> Iterator[Complaint]:
         "note",
         "cost",
         text,
-        "Estimated for concord, the default; the first run on a machine also compiles for a minute, and networks such as dcc-gcn train longer.",
+        "Estimated for concord, the default; networks such as dcc-gcn take longer.",
         0,
     )
 

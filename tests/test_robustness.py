@@ -231,7 +231,11 @@ def test_row_41_a_folder_that_cannot_be_written(write, tmp_path):
 
 
 def test_row_41_kill_9_while_a_fit_writes(tmp_path):
-    kill.fit(1, tmp_path, seed=0)  # make kill does it fifty times, and to a comparison
+    assert kill.fit(1, tmp_path, seed=0).total() == 1  # make kill does it fifty times, and to a comparison
+
+
+def test_row_41_kill_9_while_a_run_is_saved(tmp_path):
+    assert kill.save(2, tmp_path, seed=0).total() == 2
 
 
 # row 42

@@ -122,7 +122,7 @@ def test_a_node_is_chosen_on_the_map(visit, rows):
     box = page.locator("#canvas").bounding_box()
     middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(*middle)
-    page.wait_for_timeout(300)
+    page.wait_for_function("document.getElementById('canvas').style.cursor === 'pointer'")  # the map has seen it
     page.mouse.click(*middle)
     page.locator("#panel .answer").wait_for()
     assert f"Node {rows[0]['node_id']}" in visit.text("#panel")

@@ -230,9 +230,9 @@ def main() -> None:
     for what in (fit, compare, save):
         with tempfile.TemporaryDirectory() as folder:
             struck = what(count, Path(folder), seed=count)
-        where = ", ".join(f"{struck[place]} {place}" for place in sorted(struck))
-        print(f"{what.__name__}: killed {count} times ({where}); nothing half-written was read as good, and run again")
-        print("it completed", flush=True)
+        where = ", ".join(f"{number} {place}" for place, number in struck.most_common())
+        print(f"{what.__name__}, {count} kills: {where}.", flush=True)
+    print("Nothing half-written was read as good, and what was run again completed.")
 
 
 if __name__ == "__main__":

@@ -32,14 +32,14 @@ def killed(tmp_path_factory):
     store = folder / "runs" / "paper.jsonl"
     quiet = {"stderr": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
     started = subprocess.Popen(command(folder, "all", "--jobs", "2"), **quiet)
-    for _ in range(3000):
+    for _ in range(12000):
         if store.exists() and store.read_bytes().count(b"\n") >= 20:
             break
         time.sleep(0.05)
     os.kill(started.pid, signal.SIGKILL)
     started.wait()
     before = read_store(store)
-    done = subprocess.run(command(folder, "all", "--jobs", "2"), capture_output=True, text=True, timeout=900)
+    done = subprocess.run(command(folder, "all", "--jobs", "2"), capture_output=True, text=True, timeout=1800)
     assert done.returncode == 0, done.stderr
     return folder, before
 

@@ -19,7 +19,7 @@ lint: .venv/installed
 fuzz: .venv/installed
 	$(BIN)/python tests/fuzz.py 10000
 
-# fifty kill -9 of a fit and of a comparison, and everything still whole
+# fifty kill -9 of a fit, of a comparison and of a save, and everything still whole
 kill: .venv/installed
 	$(BIN)/python tests/kill.py 50
 

@@ -35,9 +35,9 @@ def collect(name: str, size: float, splits: int) -> tuple[np.ndarray, np.ndarray
     for seed in range(FIRST_SEED, FIRST_SEED + splits):
         split = by_rate(graph, size, seed) if size < 1 else per_class(graph, int(size), seed, "half")
         views = method.channel_views(graph, settings)
-        voices = method.voices_of(method.representations(graph, settings), views)
         targets = np.eye(graph.c, dtype=np.float32)[graph.labels[split.train]]
         given = Labels(split.train, targets, np.ones(len(split.train)))
+        voices = method.voices_of(method.representations(graph, settings), views, given, settings)
         learned = method.in_rounds(voices, given, settings, seed, None)
         concord = method.deliberate(voices, views, learned, settings)
         some = np.random.default_rng(seed).permutation(split.test)[:SAMPLE]

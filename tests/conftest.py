@@ -2,11 +2,18 @@
 
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 import torch
 
 from dccgcn import datasets
 from dccgcn.threads import use_threads
+
+# no test depends on how busy the machine is
+hypothesis.settings.register_profile(
+    "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("unhurried")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -1,117 +1,238 @@
 """kill -9 at random moments: no half-written file is read as good, and the command run again completes.
 
-    python tests/kill.py 50    # as `make kill` does: so many kills of a fit, and as many of a comparison
+    python tests/kill.py 50    # as `make kill` does: so many kills of a fit, of a comparison and of a save
 
-Half of the moments are drawn from the whole run, half from the milliseconds in which it writes.
+A run is first timed undisturbed, from the moment at which it shows its progress to its first written file and to its
+end, so that the moments of the kills fall into its work and not into its imports. Where they did fall is counted.
 """
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from dccgcn.errors import DataFileError
 from dccgcn.experiments.runner import read_store
 from dccgcn.graph import NodeGraph
 from dccgcn.io.write import write_tables
+from dccgcn.report.store import load_data
+from dccgcn.result import run
+from dccgcn.saved import load_model
+from dccgcn.splits import per_class
+from test_cli import dccgcn
 
 N = 300
+ROWS = 36  # of the comparison
+WRITING = 0.05  # seconds that a fit takes to write its files, roughly
+DCCGCN = [sys.executable, "-m", "dccgcn"]
 
 
-def fit(count: int, folder: Path, seed: int) -> None:
-    """Kill ``dccgcn fit --out`` so many times; after each the folder is whole or says that it is not."""
+@dataclass(frozen=True)
+class Timing:
+    """Of an undisturbed run, in seconds after its first sign of work."""
+
+    first_file: float
+    end: float
+
+
+class Attempt:
+    """A command that runs, and what it has done so far."""
+
+    def __init__(self, command: list[str], folder: Path, look: Callable[[], object]) -> None:
+        self.look, self.before = look, look()
+        self.shown = folder / "shown"
+        with self.shown.open("wb") as shown:  # a bar that is forced to move is the first sign of work
+            environment = {**os.environ, "FORCE_COLOR": "1", "TERM": "xterm"}
+            self.process = subprocess.Popen(
+                command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=shown
+            )
+
+    def until(self, happened: Callable[[], bool]) -> None:
+        """Wait for it, or for the end."""
+        while not happened() and not self.has_ended():
+            time.sleep(0.0005)
+
+    def has_begun(self) -> bool:
+        return self.shown.stat().st_size > 0
+
+    def has_written(self) -> bool:
+        return self.look() != self.before
+
+    def has_ended(self) -> bool:
+        return self.process.poll() is not None
+
+
+def undisturbed(command: list[str], folder: Path, look: Callable[[], object]) -> Timing:
+    """How long a run takes if nobody kills it."""
+    attempt, moments = Attempt(command, folder, look), []
+    for happened in (attempt.has_begun, attempt.has_written, attempt.has_ended):
+        attempt.until(happened)
+        moments.append(time.monotonic())
+    assert attempt.process.returncode == 0, attempt.shown.read_text()
+    return Timing(moments[1] - moments[0], moments[2] - moments[0])
+
+
+def strike(command: list[str], folder: Path, look: Callable[[], object], moment: float, timing: Timing) -> str:
+    """Kill a run at a moment of its timing; where that turned out to be."""
+    attempt = Attempt(command, folder, look)
+    attempt.until(attempt.has_begun)
+    if moment >= timing.first_file:  # a busy machine is slower: count from what has happened
+        attempt.until(attempt.has_written)
+        moment -= timing.first_file
+    time.sleep(moment)
+    ended = attempt.has_ended()
+    attempt.process.kill()
+    attempt.process.wait()
+    return "after the end" if ended else "in the middle" if attempt.has_written() else "before the first file"
+
+
+def fit(count: int, folder: Path, seed: int) -> Counter[str]:
+    """Kill ``dccgcn fit --out --report``, half of the times within the milliseconds in which it writes the run."""
     rng = np.random.default_rng(seed)
     truth = np.arange(N) % 3
     x = rng.normal(size=(N, 5)) + np.eye(5)[truth] * 3
     write_tables(NodeGraph(x, rng.integers(0, N, (600, 2)), truth), folder, np.arange(60))
     out = folder / "out"
-    command = [sys.executable, "-m", "dccgcn", "fit", "--method", "ssgc", "--hold-out", "0.5", "--out", str(out)]
-    command += ["--nodes", str(folder / "nodes.csv"), "--edges", str(folder / "edges.csv"), "--label", "label"]
-    took = 0.0
-    if count > 1:
-        start = time.monotonic()
-        subprocess.run([*command, "--seed", "0"], check=True, capture_output=True)
-        took = time.monotonic() - start
-    for number in range(count):
-        process = subprocess.Popen(
-            [*command, "--seed", str(number % 7)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        if number % 2:
-            time.sleep(rng.uniform(0, took))
-        else:
-            before = _written(out)
-            while process.poll() is None and _written(out) == before:
-                time.sleep(0.001)
-            time.sleep(rng.uniform(0, 0.02))
-        process.kill()
-        process.wait()
-        check_run(out)
-    subprocess.run([*command, "--seed", "1"], check=True, capture_output=True)
-    assert check_run(out) == 1
-    assert not list(out.glob("*.tmp"))
-    assert not list(out.glob(".*.tmp"))
+    command = ["fit", "--nodes", str(folder / "nodes.csv"), "--edges", str(folder / "edges.csv")]
+    command += ["--label", "label", "--hold-out", "0.5", "--out", str(out), "--report"]
+    timing = undisturbed([*DCCGCN, *command, "--seed", "0"], folder, lambda: listed(out))
+    assert check_run(out) == 0
+    struck: Counter[str] = Counter()
+    for number in range(1, count + 1):
+        writes = timing.first_file + rng.uniform(0, WRITING)
+        moment = rng.uniform(0, timing.end) if number % 2 == 0 else writes
+        struck[strike([*DCCGCN, *command, "--seed", str(number)], folder, lambda: listed(out), moment, timing)] += 1
+        assert check_run(out) in (None, number - 1, number), "a run that nobody made"
+        done = dccgcn(*command, "--seed", str(number))
+        assert done.returncode == 0, done.stderr
+        assert check_run(out) == number, "not completed by the next run"
+        assert not list(out.glob(".*.tmp"))
+    return struck
 
 
 def check_run(out: Path) -> int | None:
     """The seed of a finished run, or None where the folder says that it is unfinished. Anything between is raised."""
+    try:
+        model = load_model(out).result
+    except DataFileError as error:
+        if "There is no model in" not in str(error):
+            raise  # half a model
+        model = None
+    if (out / "report.json").exists():
+        assert model is not None
+        assert load_data(out)["run"]["split"]["hash"] == model.split.hash, "two runs in one folder"
+    if (out / "report.html").exists():
+        assert model is not None
+        page = (out / "report.html").read_text()
+        assert page.rstrip().endswith("</html>")
+        assert model.split.hash in page, "two runs in one folder"
     if not (out / "result.json").exists():
         return None
-    result = json.loads((out / "result.json").read_text())
+    assert model is not None
+    assert (out / "result.json").read_text() == json.dumps(model.summary(), indent=2) + "\n", "two runs in one folder"
+    assert json.loads((out / "split.json").read_text())["hash"] == model.split.hash, "two runs in one folder"
     answers = pd.read_csv(out / "predictions.csv")
-    assert len(answers) == N
     tested = answers[answers["role"] == "test"]
-    assert abs((tested["prediction"] == tested["label"]).mean() - result["accuracy"]) < 1e-9, "two runs in one folder"
-    split = json.loads((out / "split.json").read_text())
-    assert split["hash"] == result["split"]["hash"], "two runs in one folder"
-    assert "# ssgc" in (out / "settings.yaml").read_text()
-    return int(result["seed"])
+    assert len(answers) == model.graph.n
+    assert abs((tested["prediction"] == tested["label"]).mean() - model.accuracy) < 1e-9, "two runs in one folder"
+    assert f"# {model.method}" in (out / "settings.yaml").read_text()
+    return model.seed
 
 
-def compare(count: int, folder: Path, seed: int) -> None:
-    """Kill ``dccgcn compare`` so many times: finished runs stay, and in the end all are there."""
+def compare(count: int, folder: Path, seed: int) -> Counter[str]:
+    """Kill ``dccgcn compare``: finished runs stay, and in the end all are there. A complete one is begun anew."""
     rng = np.random.default_rng(seed)
+    command = [*DCCGCN, "compare", "cora", "--methods", "ssgc,lp,poisson", "--splits", str(ROWS // 3), "--jobs", "1"]
     store = folder / "runs" / "compare" / "cora.jsonl"
-    command = [sys.executable, "-m", "dccgcn", "compare", "cora", "--methods", "ssgc,lp,poisson"]
-    command += ["--splits", str(max(count, 2)), "--jobs", "1"]
+
+    def look() -> int:
+        return store.stat().st_size if store.exists() else 0
+
+    timing = undisturbed(command, folder, look)
+    struck: Counter[str] = Counter()
     finished: dict = {}
-    for number in range(count):
-        process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        if number % 2:
-            time.sleep(rng.uniform(0, 15))
-        else:  # a run has just been written, or the next is about to be
-            length = store.stat().st_size if store.exists() else 0
-            while process.poll() is None and (store.stat().st_size if store.exists() else 0) == length:
-                time.sleep(0.001)
-            time.sleep(rng.uniform(0, 0.5))
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        time.sleep(1.5)  # workers look for their parent once a second
-        now = read_store(store)
+    for number in range(1, count + 1):
+        if len(finished) == ROWS or number == 1:
+            store.unlink()
+            finished = {}
+        left = 1 - len(finished) / ROWS  # of the work: what is kept is not done again
+        within = rng.uniform(0, 1.05) * left * (timing.end - timing.first_file)
+        moment = rng.uniform(0, timing.first_file) if number % 5 == 0 else timing.first_file + within
+        struck[strike(command, folder, look, moment, timing)] += 1
+        now = read_store(store, mend=False)
         assert all(now[key] == row for key, row in finished.items()), "a finished run was lost"
         finished = now
+        time.sleep(1.5)  # workers look for their parent once a second
+        assert read_store(store, mend=False) == now, "somebody still writes"
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
-    assert len(read_store(store)) == 3 * max(count, 2)
+    assert len(read_store(store)) == ROWS
+    return struck
 
 
-def _written(out: Path) -> list[tuple[str, int]]:
+def save(count: int, folder: Path, seed: int) -> Counter[str]:
+    """Kill a process that does nothing but save two runs in turn to one folder."""
+    rng = np.random.default_rng(seed)
+    graph = NodeGraph(rng.random((N, 50)), rng.integers(0, N, (600, 2)), np.arange(N) % 3)
+    made = [run(graph, per_class(graph, 5, number), seed=number) for number in (0, 1)]
+    for number, result in enumerate(made):
+        result.save(folder / str(number))
+    out = folder / "out"
+    finished = out / "result.json"  # the first to go and the last to come
+    made[0].save(out)
+    code = f"import sys; sys.path.append({str(Path(__file__).parent)!r}); import kill; kill.save_in_turn(sys.argv[1])"
+    struck: Counter[str] = Counter()
+    for number in range(count):
+        attempt = Attempt([sys.executable, "-c", code, str(folder)], folder, lambda: listed(out))
+        attempt.until(lambda: not finished.exists())
+        start = time.monotonic()
+        attempt.until(finished.exists)
+        writing = time.monotonic() - start
+        attempt.until(lambda: not finished.exists())
+        time.sleep(rng.uniform(0, 1.1 * writing))
+        assert not attempt.has_ended(), attempt.shown.read_text()
+        attempt.process.kill()
+        attempt.process.wait()
+        found = check_run(out)
+        struck["in the middle" if found is None else "between two saves"] += 1
+        made[number % 2].save(out)
+        assert check_run(out) == number % 2, "not completed by the next save"
+        assert not list(out.glob(".*.tmp"))
+    return struck
+
+
+def save_in_turn(folder: str) -> None:
+    """Save two runs to one folder, one after the other, until somebody kills this process."""
+    results = [load_model(Path(folder) / name).result for name in ("0", "1")]
+    while True:
+        for result in results:
+            result.save(Path(folder) / "out")
+
+
+def listed(out: Path) -> list[tuple[str, int]]:
+    """The files of a folder with the times of their last change, but not its lock."""
     try:
         return sorted((entry.name, entry.stat().st_mtime_ns) for entry in os.scandir(out) if entry.name != ".lock")
-    except FileNotFoundError:  # a file that went while it was looked at
+    except FileNotFoundError:  # no folder yet, or a file that went while it was looked at
         return []
 
 
 def main() -> None:
     count = int(sys.argv[1])
-    for what in (fit, compare):
+    for what in (fit, compare, save):
         with tempfile.TemporaryDirectory() as folder:
-            what(count, Path(folder), seed=count)
-        print(f"{what.__name__}: killed {count} times, nothing half-written, completed afterwards")
+            struck = what(count, Path(folder), seed=count)
+        where = ", ".join(f"{number} {place}" for place, number in struck.most_common())
+        print(f"{what.__name__}, {count} kills: {where}.", flush=True)
+    print("Nothing half-written was read as good, and what was run again completed.")
 
 
 if __name__ == "__main__":

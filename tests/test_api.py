@@ -21,7 +21,7 @@ def test_an_unknown_name_is_an_attribute_error():
 
 def test_importing_the_package_loads_nothing_heavy():
     code = "import sys, dccgcn; sys.exit('torch' in sys.modules or 'numpy' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], timeout=100).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], timeout=600).returncode == 0
 
 
 def test_a_graph_of_ones_own_is_classified_from_the_labels_it_has():

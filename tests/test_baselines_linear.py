@@ -270,7 +270,7 @@ def test_the_same_to_the_bit_for_a_seed(graph, name):
 
 
 @pytest.mark.parametrize("name", SOLVED)
-@hypothesis_settings(max_examples=25, deadline=None)
+@hypothesis_settings(max_examples=25)
 @given(data=st.data())
 def test_renumbering_the_nodes_renumbers_the_answers(name, data):
     n = data.draw(st.integers(3, 20))

@@ -12,7 +12,7 @@ from dccgcn.concord.consensus import _folds, held_out_hits, inferred, margin, po
 from dccgcn.concord.head import answer, fit_head
 from dccgcn.concord.learned import from_arrays, to_arrays
 from dccgcn.concord.repair import agreeing_neighbours, repaired
-from dccgcn.concord.representation import project, rarity, represent, travelled
+from dccgcn.concord.representation import project, rarity, represent, scarcity, travelled
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.trust import COEFFICIENTS, evidence, same_around, with_confidence
 from dccgcn.concord.voices import Labels, smoothed, spread_labels
@@ -58,7 +58,19 @@ def test_representation_is_the_centred_svd(graph: NodeGraph) -> None:
     z /= np.linalg.norm(z, axis=1, keepdims=True)
     ours = represent(view, x, 4, 0.05, 5)
     np.testing.assert_allclose(ours.z @ ours.z.T, z @ z.T, atol=1e-3)  # signs are free
-    np.testing.assert_allclose(project(view, x, 4, 0.05, ours.basis, ours.offset).z, ours.z, atol=1e-6)
+    np.testing.assert_allclose(project(view, x, 4, 0.05, ours).z, ours.z, atol=1e-6)
+
+
+def test_scarce_labels_favour_the_leading_directions(graph: NodeGraph) -> None:
+    part = represent(topology_view(graph, "symmetric"), graph.features, 4, 0.05, 5)
+    assert (np.diff(part.spread) <= 0).all()
+    np.testing.assert_allclose(part.favouring(0), part.z, atol=1e-6)
+    for row, favoured in zip(part.z, part.favouring(0.7), strict=True):
+        expected = row * part.spread**0.7
+        np.testing.assert_allclose(favoured, expected / np.linalg.norm(expected), atol=1e-5)
+    assert scarcity(0, 8) == 1
+    assert scarcity(8, 8) == 0.5
+    assert scarcity(20, 8) < scarcity(2, 8)
 
 
 def test_rarity_is_for_counts_alone() -> None:
@@ -73,7 +85,10 @@ def test_head_is_softmax_regression(rows: int) -> None:
     z = RNG.standard_normal((rows, 8))
     y = np.arange(rows) % 3
     weights = RNG.random(rows) + 0.5
-    ours = answer(z, fit_head(z, np.eye(3)[y], weights, 0.5))
+    head = fit_head(z, np.eye(3)[y], weights, 0.5)
+    ours = answer(z, head)
+    elsewhere = head + RNG.standard_normal(head.shape)
+    np.testing.assert_allclose(answer(z, fit_head(z, np.eye(3)[y], weights, 0.5, elsewhere)), ours, atol=1e-2)
     theirs = LogisticRegression(C=2.0, tol=1e-8, max_iter=1000).fit(z, y, sample_weight=weights).predict_proba(z)
     np.testing.assert_allclose(ours, theirs, atol=5e-3)
 
@@ -125,7 +140,9 @@ def test_inferred_labels_are_balanced_and_never_outvote_the_given() -> None:
     new = labels.nodes[4:]
     assert (np.bincount(labels.targets[4:].argmax(axis=1)) == 4).all()  # 0.08 · 200 / 4
     assert not set(new) & set(given.nodes)
-    assert labels.weights[4:].sum() <= 3 * 4 + 1e-9
+    assert labels.weights[4:].sum() <= 4 * 4 * scarcity(1, ConcordSettings().enough) + 1e-9
+    few = inferred(f, given, 0.08, ConcordSettings(most=2))
+    assert (np.bincount(few.targets[4:].argmax(axis=1)) == 2).all()
     answers, gap = f.argmax(axis=1), margin(f)
     for j in range(4):
         chosen = new[answers[new] == j]
@@ -168,8 +185,8 @@ def test_same_around_counts_neighbours(graph: NodeGraph) -> None:
 def test_evidence_has_a_coefficient_each(graph: NodeGraph) -> None:
     settings = ConcordSettings(rounds=1)
     views = method.channel_views(graph, settings)
-    voices = method.voices_of(method.representations(graph, settings), views)
     given = Labels(np.arange(9), np.eye(3, dtype=np.float32)[graph.labels[:9]], np.ones(9))
+    voices = method.voices_of(method.representations(graph, settings), views, given, settings)
     learned = method.in_rounds(voices, given, settings, 0, None)
     found = evidence(method.deliberate(voices, views, learned, settings), views, learned)
     assert found.shape == (graph.n, len(COEFFICIENTS))
@@ -224,11 +241,14 @@ def test_new_nodes_are_classified_without_training() -> None:
 def test_arrays_round_trip(graph: NodeGraph) -> None:
     settings = ConcordSettings(rounds=1)
     parts = method.representations(graph, settings)
-    voices = method.voices_of(parts, method.channel_views(graph, settings))
     given = Labels(np.arange(6), np.eye(3, dtype=np.float32)[graph.labels[:6]], np.ones(6))
+    voices = method.voices_of(parts, method.channel_views(graph, settings), given, settings)
     learned = method.in_rounds(voices, given, settings, 0, None)
     bases, back = from_arrays(to_arrays(parts, rarity(graph.features), learned))
-    assert set(bases.basis) == set(parts)
+    assert set(bases.parts) == set(parts)
+    for name, part in parts.items():
+        for field in ("basis", "offset", "spread"):
+            np.testing.assert_array_equal(getattr(bases.parts[name], field), getattr(part, field))
     for a, b in zip(learned.heads, back.heads, strict=True):
         assert (a is None) == (b is None)
         if a is not None and b is not None:

@@ -51,7 +51,7 @@ def same(one, other, named=True):
         assert [type(y) for y in spelled[0]] == [type(y) for y in spelled[1]]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(graphs())
 def test_there_and_back(graph):
     same(from_pyg(to_pyg(graph)), graph)

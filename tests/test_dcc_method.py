@@ -384,7 +384,7 @@ def any_graph(draw):
 
 
 @given(any_graph(), st.sampled_from(["softmax", "inverse"]), st.sampled_from([0.0, 1.0]), st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_probabilities_are_finite_and_sum_to_one(drawn, influence, calibrate_from, share_mu):
     graph, split = drawn
     s = settings_of(

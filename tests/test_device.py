@@ -1,12 +1,16 @@
 """A run's device: every method trains on a device that is not the CPU, and answers as it does on the CPU."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
 
 import pretend
+from dccgcn import NodeClassifier, result
 from dccgcn.device import available, computing_on
 from dccgcn.errors import DccgcnError
+from dccgcn.experiments.jobs import Job, execute
 from dccgcn.graph import NodeGraph
 from dccgcn.methods import METHODS
 from dccgcn.result import run
@@ -14,6 +18,7 @@ from dccgcn.splits import published
 from dccgcn.threads import use_threads
 from dccgcn.training import seeded
 from dccgcn.views import topology_view
+from test_cli import dccgcn, refused
 
 SHORT = {
     "epochs": 4, "most_epochs": 4, "calibration_epochs": 3, "patience": 2, "alpha_after": 2, "stages": 2, "clusters": 5,
@@ -75,6 +80,36 @@ def test_a_seed_leaves_the_callers_random_numbers_alone():
             first = torch.rand(4)
         assert first.device.type == pretend.NAME
         assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_an_estimator_and_a_job_compute_where_they_are_told_to(graph):
+    fitted = [
+        NodeClassifier("ssgc", seed=1, graph=graph, device=device).fit(graph.ids, graph.labels)
+        for device in ("cpu", pretend.NAME)
+    ]
+    assert [one.result_.device for one in fitted] == ["cpu", pretend.NAME]
+    assert fitted[1].get_params()["device"] == pretend.NAME
+    new = graph.features[:3] + 1  # nodes that were not there
+    here, there = (one.predict_proba(new) for one in fitted)
+    np.testing.assert_allclose(there, here, atol=1e-5)
+    job = Job("cora", "per-class", 2, 0, "ssgc", 0, {"epochs": 5})
+    here, there = execute(job), execute(job, pretend.NAME)
+    assert (here["device"], there["device"]) == ("cpu", pretend.NAME)
+    assert there["accuracy"] == pytest.approx(here["accuracy"], abs=0.01)
+
+
+def test_label_next_of_a_graph_trains_where_it_is_told_to(monkeypatch):
+    used = []
+    monkeypatch.setattr(result, "computing_on", lambda name: used.append(name) or computing_on(name))
+    done = dccgcn("label-next", "cora", "--method", "ssgc", "--count", "2", "--device", pretend.NAME, "--json")
+    assert done.returncode == 0, done.stderr
+    assert used == [pretend.NAME]
+    assert len(json.loads(done.stdout)["next"]) == 2
+
+
+@pytest.mark.parametrize("command", ["fit cora", "compare cora --methods lp", "label-next cora"])
+def test_commands_refuse_a_device_that_is_not_here(command, tmp_path):
+    refused(dccgcn(*command.split(), "--device", "tpu", cwd=tmp_path), "no device 'tpu'", "Choose one of: cpu")
 
 
 def test_a_device_that_is_not_here_is_refused_with_those_that_are(graph):

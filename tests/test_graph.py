@@ -235,7 +235,7 @@ small_graphs = st.integers(2, 12).flatmap(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(small_graphs, st.randoms(use_true_random=False))
 def test_merging_duplicates_changes_nothing(drawn: tuple[int, list[tuple[int, int]]], random: Any) -> None:
     n, edges = drawn
@@ -255,7 +255,7 @@ labels_of_any_kind = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(labels_of_any_kind)
 def test_labels_of_any_kind_come_back(labels: list[Any]) -> None:
     built = NodeGraph(np.eye(len(labels)), [], labels)
@@ -264,7 +264,7 @@ def test_labels_of_any_kind_come_back(labels: list[Any]) -> None:
     assert [type(y) for y in given_back] == [type(y) for y in labels]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.one_of(st.integers(), st.text()), min_size=2, max_size=15, unique_by=str))
 def test_ids_of_any_kind_come_back(ids: list[Any]) -> None:
     given_back = NodeGraph(np.eye(len(ids)), [], ids=ids).ids.tolist()

@@ -40,7 +40,7 @@ def test_hops_against_matrix_powers(m, density):
 
 
 @given(st.integers(2, 25), st.floats(0, 0.3), st.integers(0, 1000), st.integers(1, 5), st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_hops_of_any_rows_against_breadth_first(n, density, seed, m, data):
     dense = random_graph(n, density, seed)
     rows = np.array(data.draw(st.lists(st.integers(0, n - 1), max_size=n, unique=True)), dtype=np.int64)

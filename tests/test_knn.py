@@ -79,7 +79,7 @@ def test_nearest_against_brute_force(x, k, given, path):
 
 
 @given(st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_nearest_against_brute_force_on_small_integers(data):
     n, d = data.draw(st.integers(2, 12)), data.draw(st.integers(1, 6))
     row = st.lists(st.integers(-2, 2), min_size=d, max_size=d)

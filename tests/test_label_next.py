@@ -12,6 +12,7 @@ import pytest
 import dccgcn.label_next as module
 from dccgcn import NodeGraph, run
 from dccgcn.benchmarks.label_next import three_ways
+from dccgcn.benchmarks.seeds import for_each_seed
 from dccgcn.cli import main
 from dccgcn.errors import DccgcnError
 from dccgcn.label_next import label_next
@@ -162,6 +163,27 @@ def test_the_benchmark_on_the_command_line():
         assert measured[f"over_{way}"]["mean"] == pytest.approx(gained)
         assert gained > 0  # these four development starts
     assert measured["chosen"]["mean"] > measured["start"]["mean"]
+
+
+def test_a_stopped_benchmark_goes_on(tmp_path):
+    measured = []
+
+    def measure(seed):
+        if seed == 3 and len(measured) < 4:
+            measured.append(None)
+            raise KeyboardInterrupt
+        measured.append(seed)
+        return {"accuracy": seed / 10}
+
+    store, about = tmp_path / "bench.jsonl", {"dataset": "cora"}
+    with pytest.raises(KeyboardInterrupt):
+        for_each_seed(measure, range(5), about, store)
+    found = for_each_seed(measure, range(5), about, store)
+    np.testing.assert_array_equal(found["accuracy"], np.arange(5) / 10)
+    assert measured == [0, 1, 2, None, 3, 4]
+    for_each_seed(measure, range(2), {"dataset": "citeseer"}, store)
+    for_each_seed(measure, range(2), about)
+    assert measured[6:] == [0, 1, 0, 1]
 
 
 def test_label_next_of_a_run_and_of_a_graph(cora, tmp_path):

@@ -214,6 +214,8 @@ def test_predict_on_the_command_line(model, tmp_path):
     assert code == 0, err
     assert "3 new nodes" in out
     assert "n3" in out
+    assert "probability" in out
+    assert "_channel" not in out  # the file has these
     written = pd.read_csv(tmp_path / "answers.csv")
     assert written["prediction"].tolist() == ["hill", "sea", "sea"]
     assert written["node_id"].tolist() == ["n1", "'=n2", "n3"]  # a spreadsheet must not run it

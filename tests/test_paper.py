@@ -28,9 +28,10 @@ from dccgcn.experiments.pages import files_of
 from dccgcn.experiments.picture import picture
 from dccgcn.experiments.plan import estimator, typical
 from dccgcn.experiments.reproduction import Reproduction
-from dccgcn.experiments.runner import _locked, append, read_stores, run_jobs
+from dccgcn.experiments.runner import append, read_stores, run_jobs
 from dccgcn.experiments.section import section
 from dccgcn.experiments.smoke import tiny
+from dccgcn.io.lock import alone
 from dccgcn.methods import METHODS
 from dccgcn.outcome import Outcome
 from dccgcn.palette import OKABE_ITO, colours
@@ -202,7 +203,7 @@ def test_a_job_that_cannot_run_is_told_and_not_stored(tmp_path):
 
 
 def test_two_commands_do_not_write_to_one_store(tmp_path):
-    with _locked(tmp_path / "runs.jsonl"), pytest.raises(DccgcnError, match="Another command"):
+    with alone(tmp_path / "runs.jsonl"), pytest.raises(DccgcnError, match="Another process"):
         run_jobs([Job("cora", "rate", 0.005, 0, "lp", 0)], tmp_path / "runs.jsonl", here)
 
 

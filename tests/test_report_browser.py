@@ -122,7 +122,7 @@ def test_a_node_is_chosen_on_the_map(visit, rows):
     box = page.locator("#canvas").bounding_box()
     middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(*middle)
-    page.wait_for_timeout(300)
+    page.wait_for_function("document.getElementById('canvas').style.cursor === 'pointer'")  # the map has seen it
     page.mouse.click(*middle)
     page.locator("#panel .answer").wait_for()
     assert f"Node {rows[0]['node_id']}" in visit.text("#panel")
@@ -221,16 +221,22 @@ def test_everybody_can_read_it(browser, folder, options):
 
 
 def test_it_prints_with_the_map_in_it(browser, folder):
-    visit = Visit(browser, folder / "report.html", color_scheme="dark")
-    visit.page.wait_for_timeout(300)
-    assert len(visit.page.pdf()) > 50_000
     drawn = """() => {
         const still = document.getElementById("still");
         const {data} = still.getContext("2d").getImageData(0, 0, still.width, still.height);
-        return new Set(new Uint32Array(data.buffer)).size;
+        return {colours: new Set(new Uint32Array(data.buffer)).size, ink: data.reduce((sum, part) => sum + part)};
     }"""
-    assert visit.page.evaluate(drawn) > 50
-    visit.close()
+    printed = []
+    for scheme in ("light", "dark"):
+        visit = Visit(browser, folder / "report.html", color_scheme=scheme)
+        visit.page.wait_for_timeout(300)
+        before = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert len(visit.page.pdf()) > 50_000
+        printed.append(visit.page.evaluate(drawn))
+        assert visit.page.evaluate("getComputedStyle(document.body).backgroundColor") == before
+        visit.close()
+    assert printed[0]["colours"] > 50
+    assert printed[0] == printed[1]  # paper is light, whatever the screen was
 
 
 def test_hostile_names_do_no_harm(browser, tmp_path):

@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dccgcn.cli import app
+from dccgcn.experiments.concord import concord_jobs, read_concord, render_concord
 from dccgcn.experiments.experiment import EXPERIMENTS, first_jobs, read_experiment
 from dccgcn.experiments.jobs import attempt
 from dccgcn.experiments.reproduction import Reproduction
@@ -31,14 +32,14 @@ def killed(tmp_path_factory):
     store = folder / "runs" / "paper.jsonl"
     quiet = {"stderr": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
     started = subprocess.Popen(command(folder, "all", "--jobs", "2"), **quiet)
-    for _ in range(3000):
+    for _ in range(12000):
         if store.exists() and store.read_bytes().count(b"\n") >= 20:
             break
         time.sleep(0.05)
     os.kill(started.pid, signal.SIGKILL)
     started.wait()
     before = read_store(store)
-    done = subprocess.run(command(folder, "all", "--jobs", "2"), capture_output=True, text=True, timeout=900)
+    done = subprocess.run(command(folder, "all", "--jobs", "2"), capture_output=True, text=True, timeout=1800)
     assert done.returncode == 0, done.stderr
     return folder, before
 
@@ -99,3 +100,27 @@ def test_a_plan_runs_nothing(killed):
     total = next(line for line in done.output.splitlines() if "all of these" in line).split("│")
     assert int(total[4]) == 0  # nothing is left
     assert (folder / "runs" / "paper.jsonl").read_bytes() == lines
+
+
+def test_the_page_on_concord_compares_whatever_was_run_on_common_splits() -> None:
+    page = read_concord()
+    cora, ssgc, appnp = page.study.cells[0], page.study.systems[1], page.beside[0]
+    judged = {"ece": 0.05, "gap": 0.01, "signals": {name: {"auroc": 0.8} for name in ("trust", "agreement")}}
+    others = {
+        name: dict.fromkeys(("margin", "confidence", "entropy"), 0.7) for name in ("joined", "topology", "features")
+    }
+    rows = {}
+    for nth, accuracy in enumerate((0.7, 0.8, 0.9)):
+        for system, gain in ((page.ours, 0.0), (ssgc, -0.1), (appnp, 0.05), (page.ablation["no rounds"], -0.02)):
+            row = {"accuracy": accuracy + gain + 0.001 * nth, "trust": {"answer": judged, "others": others}}
+            rows[page.study.job(system, cora, nth).key()] = row
+    text = render_concord(page, rows)
+    assert "| **concord** | 80.1 ± 10.1 (3) | – |" in text
+    assert "| ssgc | +10.0 (+10.0 to +10.0) | – |" in text
+    assert "| no rounds | -2.0 (-2.0 to -2.0) | – |" in text
+    assert (
+        "2 comparisons with at least two common splits it is significantly better in 1 and significantly worse in 1"
+        in (" ".join(text.split()))
+    )
+    assert "dagnn" not in text  # never run on these splits
+    assert len(concord_jobs(page, 1)) == len(page.study.cells) * (len(page.study.systems) + len(page.ablation))

@@ -107,7 +107,7 @@ names = st.lists(
 ).filter(lambda names: all(str(name).strip() not in ("", "-1") for name in names))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(classes=names, n=st.integers(8, 20), dense=st.booleans(), seed=st.integers(0, 99), whole_ids=st.booleans())
 def test_save_and_load_are_bitwise(tmp_path_factory, classes, n, dense, seed, whole_ids):
     labels = [classes[i % len(classes)] if i < 6 else None for i in range(n)]

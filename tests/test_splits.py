@@ -101,7 +101,7 @@ def test_row_30_other_numbers_out_of_range() -> None:
         per_class(toy([0], unlabelled=3), 1, seed=0)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(1, 30), min_size=2, max_size=6), st.floats(0.01, 0.4), st.integers(0, 2**40))
 def test_any_drawn_split_is_disjoint_balanced_and_repeatable(sizes: list[int], rate: float, seed: int) -> None:
     graph = toy(sizes)

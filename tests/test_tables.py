@@ -87,6 +87,22 @@ def test_guesses_are_said_and_what_is_named_is_not(tables):
     assert named.graph.findings == ()
 
 
+@pytest.mark.parametrize("name", ["paper_id", "paperId", "paper id", "id_paper"])
+def test_an_id_is_known_by_its_name_wherever_it_stands(tables, name):
+    lines = [line.split(",") for line in ("age,topic," + name, "3,graphs,a", "3,,b", "4,food,c", "5,,d")]
+    got = tables("\n".join(",".join(line) for line in lines), "source,target\na,b\nc,d\n")
+    assert got.graph.ids.tolist() == ["a", "b", "c", "d"]
+    assert f"id '{name}'" in got.graph.findings[0].text
+    assert got.columns.features.keys() == {"age"}
+
+
+def test_columns_of_the_edges_that_nobody_used_are_said(tables):
+    got = tables(edges="source,target,since,weight\n007,x,2001,2\nx,08,2002,3\n")
+    (unused,) = (finding for finding in got.graph.findings if finding.code == "unused-columns")
+    assert unused.text.startswith("Columns 'since' of edges.csv were not used; --weight")
+    assert got.graph.weights.tolist() == [2, 3]
+
+
 @pytest.mark.parametrize(
     "form", ["tsv", "gzip", "semicolon", "bom", "utf-16", "windows", "latin-1", "parquet", "frames"]
 )
@@ -357,7 +373,7 @@ cells = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(cells, min_size=2, max_size=6, unique=True), st.data())
 def test_a_table_we_wrote_reads_back_as_itself(tmp_path_factory, ids, data):
     n = len(ids)

@@ -43,7 +43,7 @@ export function startMap(): void {
     if (still.matches) camera.setState(there);
     else void camera.animate(there, { duration: 300 });
   });
-  window.addEventListener("beforeprint", () => photograph(sigma));
+  on(["print"], () => photograph(sigma));
 }
 
 function build(): Graph<Dot> {

@@ -12,7 +12,7 @@ interface State {
   colourBy: string; // "class", "confidence" or a channel's name
 }
 
-type Part = keyof State | "visited" | "theme";
+type Part = keyof State | "visited" | "theme" | "print";
 
 export const state: State = { filter: null, selected: null, colourBy: "class" };
 

@@ -21,6 +21,18 @@ export function startTheme(): void {
   });
   system.addEventListener("change", show);
   printing.addEventListener("change", show);
+  let chosen: string | undefined;
+  window.addEventListener("beforeprint", () => {
+    chosen = root.dataset.theme;
+    root.dataset.theme = "light"; // as paper is
+    show();
+    tell("print");
+  });
+  window.addEventListener("afterprint", () => {
+    if (chosen) root.dataset.theme = chosen;
+    else delete root.dataset.theme;
+    show();
+  });
   show();
 }
 

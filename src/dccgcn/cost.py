@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from dccgcn.concord.representation import rarity
+from dccgcn.concord.settings import ConcordSettings
 from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels.features import DENSE_ABOVE
@@ -16,38 +18,85 @@ _BLOCK = 512  # rows of similarities at a time
 _PER_ENTRY = 60  # bytes for each entry of a normalised graph: pattern, transpose, weights, gradients
 _PER_UNIT = 24  # bytes for each node and hidden unit: value, gradient, mask, in two channels
 
-# orders of magnitude, for one core
-_SIMILARITIES_PER_SECOND = 2e8
-_PRODUCTS_PER_SECOND = 1e9
+# in a second, on one core; measured on graphs of 2,000 to 20,000 nodes
+_SPARSE_SIMILARITIES = 5e8
+_DENSE_SIMILARITIES = 9e9
+_PRODUCTS = 1e9  # of a training step, gradients included
+_TRAVELS = 4e9  # products along edges without gradients
+_TURNS = 5e9  # of an orthogonalisation
+_ANSWERS = 1e9
+
+# of Concord: directions beside those kept, times that they are refined, folds of held-out labels
+_FURTHER, _SEARCHES, _FOLDS = 16, 4, 5
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Rough: enough to tell a minute from an hour, and what fits from what does not."""
+    """Rough: enough to tell a second from a minute and a minute from an hour, and what fits from what does not."""
 
     bytes: float  # at the peak, of the whole process
     seconds: float  # on one core
 
 
+@dataclass(frozen=True)
+class _Size:
+    """What decides the cost of a graph."""
+
+    n: int
+    d: int
+    c: int
+    filled: int  # features that are not zero
+    given: int  # entries of the normalised graph
+    similar: int  # entries of the normalised feature graph
+    bytes: float  # of features, similarities and both graphs
+    searching: float  # seconds for the feature graph
+
+
 def estimate(graph: NodeGraph, settings: Settings | None = None) -> Cost:
-    """What a dual-channel method needs on this graph; a simpler one needs less."""
-    values = settings.model_dump() if settings else {}
-    width = max((v for name, v in values.items() if name.startswith("hidden") and isinstance(v, int)), default=256)
-    k, epochs = int(values.get("k") or 6), int(values.get("epochs", 200))  # GLP chooses k by itself
+    """What a method with these settings needs on this graph; omitted: the default method."""
+    settings = ConcordSettings() if settings is None else settings
+    measured = _size(graph, int(settings.model_dump().get("k") or 6))  # GLP chooses k by itself
+    return (
+        _concord(measured, graph, settings) if isinstance(settings, ConcordSettings) else _network(measured, settings)
+    )
+
+
+def _size(graph: NodeGraph, k: int) -> _Size:
     n, d, x = graph.n, graph.d, graph.features
     filled = int(x.nnz) if sp.issparse(x) else int(np.count_nonzero(x))
     dense = filled > DENSE_ABOVE * n * d
-    entries = 2 * len(graph.edges) + 2 * k * n + 2 * n  # of both views, with their self-loops
+    given, similar = 2 * len(graph.edges) + n, 2 * k * n + n
     features = 12 * filled if sp.issparse(x) else 4 * n * d
     similarity = 8 * n * d + 8 * _BLOCK * n if dense else 24 * filled
-    activations = _PER_UNIT * n * width + _PER_UNIT * d * width
-    with_word = np.bincount(x.indices, minlength=d) if sp.issparse(x) else np.full(d, n)
-    comparisons = float(n) * n * d if dense else float((with_word.astype(np.float64) ** 2).sum())
-    products = float(epochs) * width * (filled + entries)
-    return Cost(
-        _PROCESS + features + similarity + _PER_ENTRY * entries + activations,
-        comparisons / _SIMILARITIES_PER_SECOND + products / _PRODUCTS_PER_SECOND,
+    with_word = np.bincount(x.indices, minlength=d) if sp.issparse(x) else np.count_nonzero(x, axis=0)
+    sparse_seconds = float((with_word.astype(np.float64) ** 2).sum()) / _SPARSE_SIMILARITIES
+    searching = float(n) * n * d / _DENSE_SIMILARITIES if dense else sparse_seconds
+    return _Size(
+        n, d, graph.c, filled, given, similar, features + similarity + _PER_ENTRY * (given + similar), searching
     )
+
+
+def _network(s: _Size, settings: Settings) -> Cost:
+    """A dual-channel network; a simpler one needs less."""
+    values = settings.model_dump()
+    width = max((v for name, v in values.items() if name.startswith("hidden") and isinstance(v, int)), default=256)
+    products = float(values.get("epochs", 200)) * width * (s.filled + s.given + s.similar)
+    return Cost(_PROCESS + s.bytes + _PER_UNIT * (s.n + s.d) * width, s.searching + products / _PRODUCTS)
+
+
+def _concord(s: _Size, graph: NodeGraph, settings: ConcordSettings) -> Cost:
+    """Searches for the directions of each representation, then rounds in which the voices learn and answer."""
+    kinds = 1 if rarity(graph.features) is None else 2  # counts are represented twice
+    width = min(settings.rank + _FURTHER, s.n, s.d)
+    products = 2 * (_SEARCHES + 1)  # of a search, and the representation itself
+    along = s.given * settings.topology_steps + s.similar * settings.feature_steps
+    travels = kinds * products * width * (2 * s.filled + along)
+    turns = 2 * kinds * _SEARCHES * 4 * width**2 * (s.n + s.d)
+    voices, times = 2 * kinds + 3, settings.rounds + 1 + _FOLDS
+    answers = times * voices * s.c * (s.n * 2 * settings.rank + settings.smoothing * (s.given + s.similar) / 2)
+    seconds = kinds * s.searching + travels / _TRAVELS + turns / _TURNS + answers / _ANSWERS
+    per_node = 4 * (8 * width + 3 * 2 * kinds * settings.rank + 3 * voices * s.c)
+    return Cost(_PROCESS + kinds * s.bytes + per_node * s.n, seconds)
 
 
 def check_memory(graph: NodeGraph, settings: Settings | None = None) -> list[Finding]:
@@ -61,10 +110,15 @@ def check_memory(graph: NodeGraph, settings: Settings | None = None) -> list[Fin
 
 
 def duration(seconds: float) -> str:
-    """Seconds as people read them."""
-    if seconds < 60:
-        return "less than a minute"
-    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.0f} hours"
+    """Seconds as people read them.
+
+    >>> [duration(seconds) for seconds in (0.4, 7.2, 100, 9000)]
+    ['about a second', 'about 7 seconds', 'about 2 minutes', 'about 2 hours']
+    """
+    for length, unit in ((3600, "hours"), (60, "minutes")):
+        if seconds >= 1.5 * length:
+            return f"about {seconds / length:.0f} {unit}"
+    return f"about {seconds:.0f} seconds" if seconds >= 1.5 else "about a second"
 
 
 def _remedy(graph: NodeGraph) -> str:

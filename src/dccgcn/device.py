@@ -20,14 +20,19 @@ def available() -> list[str]:
     return ["cpu", *(f"{accelerator.type}:{i}" for i in range(torch.accelerator.device_count()))]
 
 
-@contextmanager
-def computing_on(name: str) -> Iterator[None]:
-    """Make tensors on this device: "cpu", or one such as "cuda" or "cuda:1" where there is one."""
+def device_named(name: str) -> torch.device:
+    """The device of this name: "cpu", or one such as "cuda" or "cuda:1" where there is one."""
     there = available()
     full = name if name in there else f"{name}:0"
     if full not in there:
         raise SettingsError(f"There is no device {name!r} here.", f"Choose one of: {', '.join(there)}.")
-    device = torch.device(full)
+    return torch.device(full)
+
+
+@contextmanager
+def computing_on(name: str) -> Iterator[None]:
+    """Make tensors on the device of this name."""
+    device = device_named(name)
     if device == torch.get_default_device():  # torch's context costs a little in every call
         yield
     else:

@@ -218,7 +218,7 @@ def _edges(graph: NodeGraph) -> Iterator[Complaint]:
 
 def _cost(graph: NodeGraph) -> Iterator[Complaint]:
     cost = estimate(graph)
-    text = f"A run takes {duration(cost.seconds)} on one core, roughly, and {size(cost.bytes)} of memory."
+    text = f"A run takes {duration(cost.seconds)} on one core and {size(cost.bytes)} of memory, roughly."
     try:
         short = check_memory(graph)
     except DccgcnError as error:
@@ -226,7 +226,13 @@ def _cost(graph: NodeGraph) -> Iterator[Complaint]:
         return
     if short:
         yield Complaint("warning", "memory", short[0].text, "The machine may grind to a halt.", graph.n)
-    yield Complaint("note", "cost", text, "Estimated for a dual-channel network; simpler methods take less.", 0)
+    yield Complaint(
+        "note",
+        "cost",
+        text,
+        "Estimated for concord, the default; networks such as dcc-gcn take longer.",
+        0,
+    )
 
 
 def _others(graph: NodeGraph, said: set[str]) -> list[Complaint]:

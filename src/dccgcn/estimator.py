@@ -10,6 +10,7 @@ from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from dccgcn.device import computing_on
 from dccgcn.errors import GraphError
 from dccgcn.graph import NodeGraph
 from dccgcn.growth import extend, grown
@@ -33,6 +34,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
     graph : a NodeGraph. With it, X is a one-dimensional list of its node ids, and y their labels: every node of the
         graph is seen in training, the labels of the others are not. This is how cross-validation and grid search
         work on a graph, where rows cannot be taken away without taking their edges.
+    device : where networks train, by torch's name, such as "cuda".
 
     Attributes
     ----------
@@ -58,11 +60,13 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         settings: Mapping[str, Any] | None = None,
         seed: int = 0,
         graph: NodeGraph | None = None,
+        device: str = "cpu",
     ) -> None:
         self.method = method
         self.settings = settings
         self.seed = seed
         self.graph = graph
+        self.device = device
 
     def fit(self, X: Any, y: Any = None, edges: Any = None) -> Self:
         """Learn from the labels that there are.
@@ -77,7 +81,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         graph = self._graph(X, y, edges)
         method = get_method(self.method)
         settings = method.published_settings(graph.name, self.settings)
-        self.result_ = run(graph, None, method, settings, self.seed)
+        self.result_ = run(graph, None, method, settings, self.seed, device=self.device)
         self.classes_ = _class_array(graph.classes)
         self.label_distributions_ = self.result_.outcome.probabilities
         self.transduction_ = self.classes_[self.result_.outcome.prediction]
@@ -127,7 +131,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, **_FEATURES)
         if len(edges) == 0:
             return self._by_features(X)
-        return extend(self.result_, grown(graph, X, edges)).probabilities[graph.n :]
+        return self._extended(grown(graph, X, edges))
 
     def _by_features(self, X: Any) -> np.ndarray:
         graph, known = self.result_.graph, self.label_distributions_
@@ -137,8 +141,13 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         found = np.asarray(equal @ known, dtype=known.dtype)
         is_new = np.diff(equal.indptr) == 0
         if is_new.any():
-            found[is_new] = extend(self.result_, grown(graph, X[is_new])).probabilities[graph.n :]
+            found[is_new] = self._extended(grown(graph, X[is_new]))
         return found
+
+    def _extended(self, graph: NodeGraph) -> np.ndarray:
+        """The probabilities of the nodes that were not there at fit."""
+        with computing_on(self.device):
+            return extend(self.result_, graph).probabilities[self.result_.graph.n :]
 
     def set_params(self, **params: Any) -> Self:
         """As in scikit-learn; ``settings__k=5`` changes one option of the method."""

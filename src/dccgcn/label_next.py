@@ -24,9 +24,9 @@ from dccgcn.graph import NodeGraph
 from dccgcn.outcome import Outcome
 from dccgcn.views import topology_view
 
-# settled on development splits of Cora, Citeseer and Pubmed with ssgc
-WIDTH = 64  # of the features when nodes are compared
-STEPS, OWN = 10, 0.1  # of smoothing along the edges, and a node's own share in each
+# settled on development splits of Cora, Citeseer and Pubmed
+WIDTH = 128  # of the features when nodes are compared
+STEPS, OWN = 20, 0.1  # of smoothing along the edges, and a node's own share in each
 SHARPNESS = 4  # exponent of the cosine: how near a label must be to speak for a node
 UNSURE = 0.5  # certainty below which an answer is more likely wrong than right
 SAMPLE = 5000  # nodes that the doubt is summed over at most
@@ -133,7 +133,9 @@ def _sample(n: int) -> np.ndarray:
 
 def _suggestion(graph: NodeGraph, outcome: Outcome, labelled: np.ndarray, u: int, near: np.ndarray) -> Suggestion:
     sure, taken_for = certainty(outcome), int(outcome.prediction[u])
-    reasons = [f"stands for {len(near)} nodes, {int((sure[near] < UNSURE).sum())} of them uncertain"]
+    reasons = [f"stands for {len(near):,} nodes" if len(near) > 1 else "stands for itself"]
+    if doubtful := int((sure[near] < UNSURE).sum()):
+        reasons[0] += f", {doubtful:,} of them uncertain"
     if outcome.agree is not None and not outcome.agree[u]:
         said = (f"{name} says {graph.classes[p[u].argmax()]}" for name, p in outcome.channels.items())
         reasons.append(f"channels disagree: {', '.join(said)}")

@@ -123,8 +123,8 @@ class Result:
             "result.json": json.dumps(self.summary(), indent=2) + "\n",
         }
         with locked(folder):
-            # the last to come and the first to go: with them a folder is a finished run and a whole model
-            for name in ("result.json", "model.json"):
+            # first goes what is made of a run, then what makes a folder a finished run and a whole model: that comes last
+            for name in ("report.html", "report.json", "result.json", "model.json"):
                 (folder / name).unlink(missing_ok=True)
             for name, content in files.items():
                 write_atomically(folder / name, content)

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from dccgcn import datasets, splits
-from dccgcn.concord.method import channel_views
-from dccgcn.concord.representation import rarity
+from dccgcn.concord.method import channel_views, rarity_of
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.dcc.method import build_views
 from dccgcn.dcc.settings import DccSettings
@@ -88,7 +87,7 @@ def bench_concord(
 def build_concord_views(graph: NodeGraph, settings: ConcordSettings) -> None:
     """Every graph that Concord propagates on."""
     channel_views(graph, settings)
-    if (weights := rarity(graph.features)) is not None:
+    if (weights := rarity_of(graph, settings)) is not None:
         channel_views(graph, settings, weights)
 
 

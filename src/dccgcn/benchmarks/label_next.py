@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dccgcn import datasets
+from dccgcn.benchmarks.seeds import for_each_seed
+from dccgcn.evaluation.metrics import accuracy
 from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
 from dccgcn.graph import NodeGraph
 from dccgcn.label_next import certainty, label_next
@@ -41,24 +44,33 @@ def bench_label_next(
     labels_per_class: int,
     count: int,
     seeds: range,
+    store: Path | None = None,
     tell: Callable[[int, int], None] | None = None,
 ) -> LabelNextBenchmark:
     """From each start, ask for labels in three ways, train again with each, and compare on the same nodes."""
     graph = datasets.load(name).graph
     settings = method.published_settings(name)
-    reached: dict[str, list[float]] = {"start": [], "chosen": [], "random": [], "uncertain": []}
-    for done, seed in enumerate(seeds):
+
+    def measure(seed: int) -> dict[str, float]:
         split = per_class(graph, labels_per_class, seed)
-        outcome = run(graph, split, method, settings, seed).outcome
-        ways = {"start": split.train[:0], **three_ways(graph, outcome, split.train, split.test, count, seed)}
+        start = run(graph, split, method, settings, seed).outcome
+        ways = three_ways(graph, start, split.train, split.test, count, seed)
         test = np.setdiff1d(split.test, np.concatenate(list(ways.values())))
+        outcomes = {"start": start}
         for way, more in ways.items():
-            trained = published(graph, way, np.concatenate([split.train, more]), [], test)
-            right = run(graph, trained, method, settings, seed).accuracy
-            assert right is not None
-            reached[way].append(100 * right)
-        if tell:
-            tell(done + 1, len(seeds))
+            longer = published(graph, way, np.concatenate([split.train, more]), [], test)
+            outcomes[way] = run(graph, longer, method, settings, seed).outcome
+        return {way: 100 * accuracy(graph.labels[test], got.prediction[test]) for way, got in outcomes.items()}
+
+    about = {
+        "benchmark": "label-next",
+        "dataset": name,
+        "method": method.name,
+        "settings": settings.model_dump(mode="json"),
+        "labels_per_class": labels_per_class,
+        "count": count,
+    }
+    reached = for_each_seed(measure, seeds, about, store, tell)
     return LabelNextBenchmark(
         dataset=name,
         method=method.name,

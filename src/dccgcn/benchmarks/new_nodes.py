@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dccgcn import datasets
+from dccgcn.benchmarks.seeds import for_each_seed
+from dccgcn.evaluation.metrics import accuracy
 from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
 from dccgcn.graph import NodeGraph
 from dccgcn.growth import extend, grown
@@ -37,27 +40,42 @@ def bench_new_nodes(
     labels_per_class: int,
     share: float,
     seeds: range,
+    store: Path | None = None,
     tell: Callable[[int, int], None] | None = None,
 ) -> NewNodesBenchmark:
     """Take a share of the nodes out of a graph, train on the rest, put them back, and compare."""
     graph = datasets.load(name).graph
     settings = method.published_settings(name)
     held_out = round(share * graph.n)
-    there, new = [], []
-    for done, seed in enumerate(seeds):
+
+    def measure(seed: int) -> dict[str, float]:
         split = per_class(graph, labels_per_class, seed, small_classes="half")
         held = np.sort(np.random.default_rng(seed).choice(split.test, min(held_out, len(split.test)), replace=False))
-        truth = graph.labels[held]
         whole = run(graph, split, method, settings, seed)
-        there.append(100 * float((whole.outcome.prediction[held] == truth).mean()))
         smaller, small_split, order = without(graph, split, held)
         part = run(smaller, small_split, method, settings, seed)
-        answer = extend(part, put_back(graph, smaller, order)).prediction[smaller.n :]
-        new.append(100 * float((answer == truth).mean()))
-        if tell:
-            tell(done + 1, len(seeds))
+        answers = {
+            "there": whole.outcome.prediction[held],
+            "new": extend(part, put_back(graph, smaller, order)).prediction[smaller.n :],
+        }
+        return {when: 100 * accuracy(graph.labels[held], answer) for when, answer in answers.items()}
+
+    about = {
+        "benchmark": "new-nodes",
+        "dataset": name,
+        "method": method.name,
+        "settings": settings.model_dump(mode="json"),
+        "labels_per_class": labels_per_class,
+        "share": share,
+    }
+    found = for_each_seed(measure, seeds, about, store, tell)
     return NewNodesBenchmark(
-        name, method.name, labels_per_class, held_out, summary(there), summary(new), paired_difference(new, there)
+        dataset=name,
+        method=method.name,
+        labels_per_class=labels_per_class,
+        held_out=held_out,
+        **{when: summary(values) for when, values in found.items()},
+        difference=paired_difference(found["new"], found["there"]),
     )
 
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from dccgcn.benchmarks.concord import build_concord_views
 from dccgcn.benchmarks.memory import peak_mb
-from dccgcn.concord.method import channel_views, representations
-from dccgcn.concord.representation import rarity
+from dccgcn.concord.method import channel_views, rarity_of, representations
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.methods import METHODS
@@ -79,8 +78,8 @@ def measure(nodes: int, edges_per_node: int, features: int, labels_per_class: in
     representations(graph, settings)
     represented = perf_counter()
     result = run(graph, split, METHODS["concord"], settings, seed=0)
-    weights = rarity(graph.features)
-    views = [channel_views(graph, settings, weight)["features"] for weight in (None, weights)]
+    weights = (None, rarity_of(graph, settings))
+    views = [channel_views(graph, settings, of_words)["features"] for of_words in weights]
     return ScaleBenchmark(
         nodes=graph.n,
         edges=len(graph.edges),

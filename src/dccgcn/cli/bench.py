@@ -2,6 +2,7 @@
 
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -26,6 +27,9 @@ Rounds = Annotated[int, typer.Option(help="Interleaved rounds; medians are print
 Threads = Annotated[int | None, typer.Option(help="Threads to use; default: one per core.", min=1)]
 Graphs = Annotated[str, typer.Option(help="Graphs, separated by commas.")]
 MethodName = Annotated[str, typer.Option("--method", help="See [b]dccgcn methods[/b].")]
+Store = Annotated[
+    Path | None, typer.Option(help="File to keep every start in as it is done; a second call goes on from there.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 
 
@@ -122,6 +126,7 @@ def new_nodes(
     ] = 0.2,
     splits: Annotated[int, typer.Option(help="Number of splits, with seeds from 0.", min=1)] = 10,
     threads: Threads = None,
+    store: Store = None,
     json: Json = False,
 ) -> None:
     """Accuracy on nodes that came after training, against a training that had them, on the same nodes."""
@@ -135,7 +140,7 @@ def new_nodes(
     for name in graphs.split(","):
         with progress_bar(name) as progress:
             told = partial(progress, "splits")
-            measured.append(bench_new_nodes(name.strip(), chosen, labels_per_class, share, range(splits), told))
+            measured.append(bench_new_nodes(name.strip(), chosen, labels_per_class, share, range(splits), store, told))
     if json:
         print_json([row.to_json() for row in measured])
         return
@@ -157,6 +162,7 @@ def label_next(
     starts: Annotated[int, typer.Option(help="Number of starts, with seeds from --first-seed.", min=1)] = 50,
     first_seed: Annotated[int, typer.Option(help="Seed of the first start; from 1000: development.", min=0)] = 0,
     threads: Threads = None,
+    store: Store = None,
     json: Json = False,
 ) -> None:
     """Accuracy after ten further labels: of the nodes that label-next lists, of random and of uncertain ones."""
@@ -171,7 +177,7 @@ def label_next(
     for name in graphs.split(","):
         with progress_bar(name) as progress:
             told = partial(progress, "starts")
-            measured.append(bench_label_next(name.strip(), chosen, labels_per_class, count, seeds, told))
+            measured.append(bench_label_next(name.strip(), chosen, labels_per_class, count, seeds, store, told))
     if json:
         print_json([row.to_json() for row in measured])
         return

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dccgcn.cli.display import output, print_json, runs_progress, table
+from dccgcn.cli.display import Device, output, print_json, runs_progress, table
 from dccgcn.errors import SplitError
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ def compare(
     labels_per_class: Annotated[int | None, typer.Option(help="Training labels drawn from each class.", min=1)] = None,
     splits: Annotated[int, typer.Option(help="Number of splits, with seeds from --first-seed.", min=1)] = 10,
     first_seed: Annotated[int, typer.Option(help="Seed of the first split; from 1000: development.", min=0)] = 0,
+    device: Device = "cpu",
     jobs: Annotated[int, typer.Option(help="Processes of one thread each.", min=1)] = 2,
     store: Annotated[Path, typer.Option(help="Folder for finished runs; a second call continues from it.")] = Path(
         "runs/compare"
@@ -35,12 +36,14 @@ def compare(
         dccgcn compare cora --methods dcc-gcn,gcn --label-rate 0.005 --splits 10
     """
     from dccgcn.datasets import describe
+    from dccgcn.device import device_named
     from dccgcn.experiments.overview import standings
-    from dccgcn.experiments.runner import run_jobs
+    from dccgcn.experiments.runner import local_pool, run_jobs
     from dccgcn.experiments.study import Cell, Study, System
     from dccgcn.methods import get_method
 
     describe(name)
+    device_named(device)  # before any process is started
     systems = tuple(System(get_method(method.strip()).name) for method in methods.split(","))
     if label_rate is not None and labels_per_class is not None:
         raise SplitError("--labels-per-class and --label-rate exclude one another.", "Give one of them, or none.")
@@ -48,7 +51,7 @@ def compare(
     cell = Cell(name, draw, amount, splits)
     study = Study((cell,), systems, first_seed)
     with runs_progress(f"compare on {name}") as tell:
-        rows = run_jobs(study.jobs(), store / f"{name}.jsonl", jobs, tell)
+        rows = run_jobs(study.jobs(), store / f"{name}.jsonl", local_pool(jobs, device), tell)
     lines = standings(study, cell, rows)
     if json:
         print_json(

@@ -4,8 +4,9 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
@@ -14,6 +15,8 @@ from rich.text import Text
 
 from dccgcn.errors import DccgcnError, Finding
 from dccgcn.progress import Progress
+
+Device = Annotated[str, typer.Option(help="Where networks train, such as cuda; default: the CPU.")]
 
 output = Console(highlight=False)
 errors = Console(stderr=True)

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from dccgcn.cli import tables
-from dccgcn.cli.display import errors, output, percent, print_findings, print_json, printable, progress_bar, table
+from dccgcn.cli.display import (
+    Device,
+    errors,
+    output,
+    percent,
+    print_findings,
+    print_json,
+    printable,
+    progress_bar,
+    table,
+)
 from dccgcn.errors import DccgcnError, SplitError
 
 if TYPE_CHECKING:
@@ -59,7 +69,7 @@ def fit(
     baseline: Annotated[str | None, typer.Option(help="Run this method on the same split too, for comparison.")] = None,
     theory: Annotated[bool, typer.Option("--theory", help="Show the paper's theorems against this run.")] = False,
     threads: Annotated[int | None, typer.Option(help="Threads to use; default: one per core.", min=1)] = None,
-    device: Annotated[str, typer.Option(help="Where networks train, such as cuda; default: the CPU.")] = "cpu",
+    device: Device = "cpu",
     data: Annotated[
         Path | None, typer.Option(help="Folder of the data files; default: $DCCGCN_DATA or a cache.")
     ] = None,
@@ -143,10 +153,10 @@ def fit(
         print_theory(result)
     print_findings(result.findings)
     if out:
-        files = "predictions.csv, result.json, settings.yaml, split.json, report.json; README.md, the card of the model"
-        errors.print(f"Written to {out}: {files}", highlight=False)
+        files = "predictions.csv; README.md, the card of the model; the model and all that repeats the run"
+        errors.print(f"Written to {out}: {files}", highlight=False, soft_wrap=True)
     if report:
-        errors.print(f"To look at: {(out or Path()) / 'report.html'}", highlight=False)
+        errors.print(f"To look at: {(out or Path()) / 'report.html'}", highlight=False, soft_wrap=True)
 
 
 def write_report(result: "Result", out: Path | None, page: bool) -> None:

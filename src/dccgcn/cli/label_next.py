@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dccgcn.cli.display import errors, output, print_json, printable, progress_bar, table
+from dccgcn.cli.display import Device, errors, output, print_json, printable, progress_bar, table
 
 if TYPE_CHECKING:
     from dccgcn.result import Result
@@ -17,6 +17,7 @@ def label_next(
     method: Annotated[str, typer.Option(help="With a benchmark graph: see [b]dccgcn methods[/b].")] = "concord",
     labels_per_class: Annotated[int, typer.Option(help="With a benchmark graph: labels of each class.", min=1)] = 2,
     seed: Annotated[int, typer.Option(help="With a benchmark graph: draws these labels.", min=0)] = 0,
+    device: Device = "cpu",
     threads: Annotated[int | None, typer.Option(help="Threads to use; default: one per core.", min=1)] = None,
     out: Annotated[Path | None, typer.Option(help="Write the list to this CSV file.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
@@ -40,7 +41,7 @@ def label_next(
     from dccgcn.threads import use_threads
 
     use_threads(threads)
-    result = load_model(run).result if Path(run).is_dir() else _fitted(run, method, labels_per_class, seed)
+    result = load_model(run).result if Path(run).is_dir() else _fitted(run, method, labels_per_class, seed, device)
     known = result.split.train
     suggestions = [s.to_json() for s in choose(result.graph, result.outcome, known, count)]
     for suggestion in suggestions:
@@ -61,7 +62,7 @@ def label_next(
         errors.print(f"Written to {out}", highlight=False)
 
 
-def _fitted(name: str, method: str, labels_per_class: int, seed: int) -> "Result":
+def _fitted(name: str, method: str, labels_per_class: int, seed: int, device: str) -> "Result":
     from dccgcn.datasets import DATASETS, load
     from dccgcn.errors import DccgcnError
     from dccgcn.methods import get_method
@@ -77,4 +78,4 @@ def _fitted(name: str, method: str, labels_per_class: int, seed: int) -> "Result
     chosen = get_method(method)
     with progress_bar(method) as progress:
         split = per_class(graph, labels_per_class, seed, small_classes="half")
-        return run(graph, split, chosen, chosen.published_settings(name), seed, progress)
+        return run(graph, split, chosen, chosen.published_settings(name), seed, progress, device)

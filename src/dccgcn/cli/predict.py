@@ -7,7 +7,9 @@ import typer
 
 from dccgcn.cli.display import errors, output, print_findings, print_json, printable, table
 
-_SHOWN = 20  # rows on the terminal; the file has all
+# on the terminal; the file has all
+_SHOWN = 20
+_COLUMNS = ("node_id", "prediction", "probability", "trust", "confidence_set")
 
 
 def predict(
@@ -50,8 +52,9 @@ def predict(
     if json:
         print_json({"model": str(model), "method": loaded.result.method, "answers": frame.to_dict("records")})
         return
-    shown = table(f"{len(frame):,} new nodes, by {loaded.result.method} on {loaded.result.graph.name}", *frame.columns)
-    for row in frame.head(_SHOWN).itertuples(index=False):
+    brief = frame[[column for column in _COLUMNS if column in frame]]
+    shown = table(f"{len(frame):,} new nodes, by {loaded.result.method} on {loaded.result.graph.name}", *brief.columns)
+    for row in brief.head(_SHOWN).itertuples(index=False):
         shown.add_row(*(f"{cell:.2f}" if isinstance(cell, float) else printable(cell) for cell in row))
     output.print(shown)
     if len(frame) > _SHOWN:

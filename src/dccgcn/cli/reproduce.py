@@ -70,9 +70,9 @@ def reproduce(
         reproduce_paper(what, jobs=jobs, ray=ray, splits=splits, smoke=smoke, plan=plan, out=out, store=store)
         return
     from dccgcn.experiments.choices import render_choices
-    from dccgcn.experiments.concord import concord_jobs, render_concord
+    from dccgcn.experiments.concord import concord_jobs, read_concord, render_concord
     from dccgcn.experiments.overview import render_overview
-    from dccgcn.experiments.runner import read_store, run_jobs
+    from dccgcn.experiments.runner import read_store, read_stores, run_jobs
     from dccgcn.experiments.study import read_study
     from dccgcn.experiments.systems import read_figures, render_systems, system_jobs
     from dccgcn.io.files import write_atomically
@@ -85,9 +85,9 @@ def reproduce(
             run_jobs(system_jobs(wanted), runs, jobs, tell)
             page, text = "systems-check.md", render_systems(figures, read_store(runs))
         elif what == "concord":
-            study = read_study(what)
-            run_jobs(concord_jobs(study, splits), runs, jobs, tell)
-            page, text = "concord.md", render_concord(study, read_store(runs))
+            concord = read_concord()
+            run_jobs(concord_jobs(concord, splits), runs, jobs, tell)
+            page, text = "concord.md", render_concord(concord, read_stores(runs, [store / "paper.jsonl"]))
         elif what == "choices":
             study = read_study(what)
             page, text = "dcc-gcn-choices.md", render_choices(study, run_jobs(study.jobs(), runs, jobs, tell))

@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import softmax
 
+from dccgcn.concord.representation import scarcity
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.voices import Labels, Voice, learn, speak
 
@@ -28,7 +29,7 @@ class Concord:
 
 
 def pooled(said: Sequence[np.ndarray], weights: np.ndarray) -> np.ndarray:
-    """F ∝ Π_v P_v^(w_v / Σw): the weighted geometric mean of what the voices say                         (C5)"""
+    """F ∝ Π_v P_v^(w_v / Σw): the weighted geometric mean of what the voices say                         (C6)"""
     total = np.zeros_like(said[0])
     for log_p, weight in zip(said, weights, strict=True):
         total += np.float32(weight / weights.sum()) * log_p
@@ -40,7 +41,7 @@ def weighed(
 ) -> tuple[np.ndarray, np.ndarray]:
     """F, and the weight of each voice: the log-odds of its being right, from held-out labels and from agreement.
 
-    r_v = (hits_v + prior · agreement_v) / (labels + prior),   w_v = log((C-1) r_v / (1 - r_v))^sharpness  (C6)
+    r_v = (hits_v + prior · agreement_v) / (labels + prior),   w_v = log((C-1) r_v / (1 - r_v))^sharpness  (C7)
     """
     for _ in range(_PASSES):
         f = pooled(said, weights)
@@ -62,7 +63,9 @@ def held_out_hits(
     for f in range(fold.max() + 1):
         seen, left = fold != f, labels.nodes[fold == f]
         part = Labels(labels.nodes[seen], labels.targets[seen], labels.weights[seen])
-        said = [log_p[left] for log_p in speak(voices, learn(voices, part, settings), part, settings)]
+        said = [
+            log_p[left] for log_p in speak(voices, learn(voices, part, settings, [None] * len(voices)), part, settings)
+        ]
         hits += [(log_p.argmax(axis=1) == y[~seen]).sum() for log_p in said]
         together += int((pooled(said, np.ones(len(said))).argmax(axis=1) == y[~seen]).sum())
     return hits, together
@@ -83,18 +86,20 @@ def inferred(f: np.ndarray, given: Labels, share: float, settings: ConcordSettin
     """The given labels, and of each class the nodes with the largest margins, the same number from every class.
 
     Without that balance the largest class takes over within a few rounds. All of them together weigh as much as
-    ``pseudo_weight`` given labels of each class, so that what was given is never outvoted.
+    ``pseudo_weight`` given labels of each class, and less where labels are not scarce, so that what was given is never
+    outvoted.
     """
     n, c = f.shape
+    total = settings.pseudo_weight * c * scarcity(len(given.nodes) / c, settings.enough)
     answer, gap = f.argmax(axis=1), margin(f)
     gap[given.nodes] = -1
-    wanted = int(np.ceil(share * n / c))
+    wanted = min(int(np.ceil(share * n / c)), settings.most)
     chosen = []
     for j in range(c):
         of_class = np.flatnonzero((answer == j) & (gap >= 0))
         chosen.append(of_class[np.argsort(-gap[of_class], kind="stable")[:wanted]])
     new = np.concatenate(chosen)
-    weight = min(1.0, settings.pseudo_weight * c / max(len(new), 1))
+    weight = min(1.0, total / max(len(new), 1))
     return Labels(
         np.concatenate([given.nodes, new]),
         np.concatenate([given.targets, np.eye(c, dtype=np.float32)[answer[new]]]),

@@ -19,13 +19,18 @@ class Learned:
     weights: np.ndarray  # of each voice
     found: int  # given labels that the voices together found unseen
 
+    @property
+    def given(self) -> Labels:
+        """The labels that were given."""
+        n, labels = self.n_given, self.labels
+        return Labels(labels.nodes[:n], labels.targets[:n], labels.weights[:n])
+
 
 @dataclass(frozen=True, eq=False)
 class Bases:
     """What makes representations from features."""
 
-    basis: dict[str, np.ndarray]  # V by the representation's name
-    offset: dict[str, np.ndarray]
+    parts: dict[str, Representation]  # by name, without nodes
     rarity: np.ndarray | None  # weights of the feature columns
 
 
@@ -33,8 +38,9 @@ def to_arrays(
     parts: Mapping[str, Representation], rarity: np.ndarray | None, learned: Learned
 ) -> dict[str, np.ndarray]:
     """All of it under flat names. Voices of one representation share a head, which is stored once."""
-    arrays = {f"basis.{name}": part.basis for name, part in parts.items()}
-    arrays |= {f"offset.{name}": part.offset for name, part in parts.items()}
+    arrays: dict[str, np.ndarray] = {}
+    for name, part in parts.items():
+        arrays |= {f"basis.{name}": part.basis, f"offset.{name}": part.offset, f"spread.{name}": part.spread}
     if rarity is not None:
         arrays["rarity"] = rarity
     kept: dict[int, int] = {}
@@ -67,4 +73,9 @@ def from_arrays(arrays: Mapping[str, np.ndarray]) -> tuple[Bases, Learned]:
         arrays["weights"],
         int(arrays["counts"][1]),
     )
-    return Bases(under("basis."), under("offset."), arrays.get("rarity")), learned
+    offset, spread = under("offset."), under("spread.")
+    parts = {
+        name: Representation(np.empty((0, basis.shape[1]), np.float32), basis, offset[name], spread[name])
+        for name, basis in under("basis.").items()
+    }
+    return Bases(parts, arrays.get("rarity")), learned

@@ -8,7 +8,7 @@ import numpy as np
 from dccgcn.concord.consensus import Concord, held_out_hits, inferred, pooled, weighed
 from dccgcn.concord.learned import Bases, Learned, from_arrays, to_arrays
 from dccgcn.concord.repair import agreeing_neighbours, repaired
-from dccgcn.concord.representation import Representation, project, rarity, represent
+from dccgcn.concord.representation import Representation, project, rarity, represent, scarcity
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.trust import evidence, trust, with_confidence
 from dccgcn.concord.voices import Labels, Voice, learn, speak
@@ -31,10 +31,11 @@ def fit(
     views = channel_views(graph, settings)
     parts = representations(graph, settings)
     given = Labels(train, np.eye(graph.c, dtype=np.float32)[graph.labels[train]], np.ones(len(train)))
-    learned = in_rounds(voices_of(parts, views), given, settings, seed, progress)
-    outcome = conclude(voices_of(parts, views), views, learned, settings)
+    voices = voices_of(parts, views, given, settings)
+    learned = in_rounds(voices, given, settings, seed, progress)
+    outcome = conclude(voices, views, learned, settings)
     findings = tuple(finding for view in views.values() for finding in view.findings)
-    return replace(outcome, model=to_arrays(parts, rarity(graph.features), learned), findings=findings)
+    return replace(outcome, model=to_arrays(parts, rarity_of(graph, settings), learned), findings=findings)
 
 
 def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordSettings) -> Outcome:
@@ -42,7 +43,7 @@ def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordS
     views = channel_views(graph, settings)
     bases, learned = from_arrays(model)
     parts = representations(graph, settings, bases)
-    return conclude(voices_of(parts, views), views, learned, settings)
+    return conclude(voices_of(parts, views, learned.given, settings), views, learned, settings)
 
 
 def channel_views(graph: NodeGraph, settings: ConcordSettings, weights: np.ndarray | None = None) -> dict[str, View]:
@@ -60,25 +61,38 @@ def representations(graph: NodeGraph, s: ConcordSettings, known: Bases | None = 
     steps = {"topology": s.topology_steps, "features": s.feature_steps}
 
     def make() -> dict[str, Representation]:
-        rare = known.rarity if known else rarity(graph.features)
+        rare = known.rarity if known else rarity_of(graph, s)
         made = {}
         for kind, weights in [("plain", None)] + ([] if rare is None else [("rarity", rare)]):
             x = scaled(weighted(graph.features, weights), "unit")
             for channel, view in channel_views(graph, s, weights).items():
                 name = f"{channel}.{kind}"
                 if known:
-                    made[name] = project(view, x, steps[channel], s.own, known.basis[name], known.offset[name])
+                    made[name] = project(view, x, steps[channel], s.own, known.parts[name])
                 else:
                     made[name] = represent(view, x, steps[channel], s.own, s.rank)
         return made
 
-    return make() if known else graph.derive(("concord", s.k, s.topology_steps, s.feature_steps, s.own, s.rank), make)
+    key = ("concord", s.k, s.topology_steps, s.feature_steps, s.own, s.rank, s.rarity)
+    return make() if known else graph.derive(key, make)
 
 
-def voices_of(parts: dict[str, Representation], views: dict[str, View]) -> list[Voice]:
-    """Each channel's own, all of them joined and smoothed on either graph, and the labels along the given edges."""
-    own = [Voice(name.split(".")[0], part.z, views[name.split(".")[0]]) for name, part in parts.items()]
-    joined = np.hstack([part.z for part in parts.values()]) / np.float32(np.sqrt(len(parts)))
+def rarity_of(graph: NodeGraph, settings: ConcordSettings) -> np.ndarray | None:
+    """Weights of the features by rarity, where they are wanted and mean something."""
+    return rarity(graph.features) if settings.rarity else None
+
+
+def voices_of(
+    parts: dict[str, Representation], views: dict[str, View], given: Labels, settings: ConcordSettings
+) -> list[Voice]:
+    """Each channel's own, all of them joined and smoothed on either graph, and the labels along the given edges.
+
+    The scarcer the given labels, the more the leading directions are relied on.
+    """
+    q = scarcity(len(given.nodes) / given.targets.shape[1], settings.enough)
+    z = {name: part.favouring(q * settings.favour) for name, part in parts.items()}
+    own = [Voice(name.split(".")[0], rows, views[name.split(".")[0]]) for name, rows in z.items()]
+    joined = np.hstack(list(z.values())) / np.float32(np.sqrt(len(z)))
     return [
         *own,
         *(Voice("joined", joined, view) for view in views.values()),
@@ -92,8 +106,9 @@ def in_rounds(
     """Learn from the given labels, let the best answers be labels too, and learn again."""
     hits, together = held_out_hits(voices, given, settings, seed)
     labels, weights = given, np.ones(len(voices))
+    heads: list[np.ndarray | None] = [None] * len(voices)
     for turn in range(settings.rounds + 1):
-        heads = learn(voices, labels, settings)
+        heads = learn(voices, labels, settings, heads)
         f, weights = weighed(speak(voices, heads, labels, settings), hits, len(given.nodes), weights, settings)
         if progress:
             progress("rounds", turn + 1, settings.rounds + 1)
@@ -122,9 +137,8 @@ def conclude(voices: list[Voice], views: dict[str, View], learned: Learned, sett
     """The answers, each with the probability of being right."""
     concord = deliberate(voices, views, learned, settings)
     sure = trust(evidence(concord, views, learned))
-    nodes, targets = (part[: learned.n_given] for part in (learned.labels.nodes, learned.labels.targets))
-    probabilities = with_confidence(concord.f, sure)
-    probabilities[nodes], sure[nodes] = targets, 1  # a given label is not ours to change
+    probabilities, given = with_confidence(concord.f, sure), learned.given
+    probabilities[given.nodes], sure[given.nodes] = given.targets, 1  # a given label is not ours to change
     return Outcome(
         probabilities=probabilities,
         channels=concord.channels,

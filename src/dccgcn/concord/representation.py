@@ -2,13 +2,15 @@
 
     H = p(S) X,   p(S) = α I + (1-α)/K Σ_{k=1..K} S^k                                   (C1)
     Z = rows of (H - 1 mean(H)) V, scaled to unit length                                  (C2)
+    Z ← rows of Z diag(σ)^q, scaled to unit length,   σ_j² = mean_i Z_ij²                 (C3)
 
 V are the leading right singular vectors of the centred H. H is never formed: it is dense and as wide as the features,
-while the singular vectors only need products with it. V and the offset mean(H) V are kept, for nodes that come later.
+while the singular vectors only need products with it. V, the offset mean(H) V and σ are kept, for nodes that come
+later.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,16 @@ class Representation:
     z: Matrix  # (n, r)
     basis: Matrix  # V (d, r)
     offset: np.ndarray  # mean(H) V, (r,)
+    spread: np.ndarray  # σ, (r,)
+
+    def favouring(self, q: float) -> Matrix:
+        """(C3): the leading directions count more, the more the larger q is."""
+        return np.asarray(normalize(self.z * self.spread**q), dtype=np.float32)
+
+
+def scarcity(per_class: float, enough: float) -> float:
+    """1 with hardly any labels, one half with ``enough`` of them per class, towards 0 with many."""
+    return 1 / (1 + per_class / enough)
 
 
 def rarity(features: Any) -> np.ndarray | None:
@@ -64,14 +76,16 @@ def represent(view: View, x: Any, steps: int, own: float, rank: int) -> Represen
         return x.T @ travelled(view, m - m.mean(axis=0), steps, own)
 
     basis = leading_directions(times, transposed_times, x.shape, rank)
-    return project(view, x, steps, own, basis, None)
-
-
-def project(view: View, x: Any, steps: int, own: float, basis: Matrix, offset: np.ndarray | None) -> Representation:
-    """Z of (C2) for given directions; the offset of the nodes themselves where none is given."""
     h = travelled(view, x @ basis, steps, own)
-    offset = h.mean(axis=0) if offset is None else offset
-    return Representation(np.asarray(normalize(h - offset), dtype=np.float32), basis, offset)
+    offset = h.mean(axis=0)
+    z = np.asarray(normalize(h - offset), dtype=np.float32)
+    return Representation(z, basis, offset, np.sqrt((z**2).mean(axis=0)))
+
+
+def project(view: View, x: Any, steps: int, own: float, known: Representation) -> Representation:
+    """Z of (C2) in directions that were found for other nodes."""
+    h = travelled(view, x @ known.basis, steps, own)
+    return replace(known, z=np.asarray(normalize(h - known.offset), dtype=np.float32))
 
 
 def leading_directions(

@@ -1,5 +1,7 @@
 """Concord's settings: one set of defaults for every graph."""
 
+from pydantic import Field
+
 from dccgcn.settings import Settings, count, rate, share, weight
 
 
@@ -12,6 +14,9 @@ class ConcordSettings(Settings):
     feature_steps: int = count(4, "Steps that features travel on the feature graph.")
     own: float = share(0.05, "Share of a node's own features in what travels.")
     rank: int = count(64, "Directions kept of each channel's features.")
+    rarity: bool = Field(True, description="Where features are counts, hear them weighted by their rarity as well.")
+    enough: float = rate(8.0, "Labels per class at which labels are no longer scarce: what stands in for them halves.")
+    favour: float = weight(1.0, "How far scarce labels let the leading directions count more; 0: not at all.")
     # the voices
     ridge: float = rate(0.1, "Penalty on the weights of each voice's softmax regression.")
     teleport: float = rate(0.1, "How strongly an answer stays with its node when answers are smoothed.")
@@ -22,6 +27,7 @@ class ConcordSettings(Settings):
     # the rounds
     rounds: int = weight(5, "Rounds in which the voices' best answers become labels.")
     last_share: float = share(0.16, "Share of the nodes so labelled in the last round; half as many in each before.")
-    pseudo_weight: float = weight(3.0, "Weight of all such labels, in given labels per class.")
+    pseudo_weight: float = weight(4.0, "Weight of all such labels, in given labels per class, while those are scarce.")
+    most: int = count(2000, "At most so many such labels of each class.")
     # the repair
     repair: float = share(0.3, "Share of agreeing neighbours in the answer where the channels disagree.")

@@ -39,12 +39,18 @@ class Labels:
     weights: np.ndarray  # (m,)
 
 
-def learn(voices: Sequence[Voice], labels: Labels, settings: ConcordSettings) -> list[np.ndarray | None]:
-    """A head for each voice; None for labels alone."""
+def learn(
+    voices: Sequence[Voice],
+    labels: Labels,
+    settings: ConcordSettings,
+    before: Sequence[np.ndarray | None],
+) -> list[np.ndarray | None]:
+    """A head for each voice; None for labels alone. The heads of the round before are where to begin."""
     heads: dict[int, np.ndarray] = {}
-    for voice in voices:
+    for voice, start in zip(voices, before, strict=True):
         if voice.z is not None and id(voice.z) not in heads:
-            heads[id(voice.z)] = fit_head(voice.z[labels.nodes], labels.targets, labels.weights, settings.ridge)
+            rows = voice.z[labels.nodes]
+            heads[id(voice.z)] = fit_head(rows, labels.targets, labels.weights, settings.ridge, start)
     return [None if voice.z is None else heads[id(voice.z)] for voice in voices]
 
 
@@ -52,18 +58,30 @@ def speak(
     voices: Sequence[Voice], heads: Sequence[np.ndarray | None], labels: Labels, settings: ConcordSettings
 ) -> list[np.ndarray]:
     """log P of each voice, (n, classes) each."""
-    said = []
-    for voice, head in zip(voices, heads, strict=True):
+    said: dict[int, np.ndarray] = {}
+    first: dict[int, np.ndarray] = {}  # what a representation answers, by its identity
+    on: dict[int, list[int]] = {}  # the voices smoothed on each graph, side by side in one go
+    for v, (voice, head) in enumerate(zip(voices, heads, strict=True)):
         if voice.z is None or head is None:
-            said.append(np.log(spread_labels(voice.view, labels) + _LABEL_FLOOR))
+            said[v] = np.log(spread_labels(voice.view, labels) + _LABEL_FLOOR)
         else:
-            p = smoothed(voice.view, answer(voice.z, head), settings.teleport, settings.smoothing)
-            said.append(np.log(p / p.sum(axis=1, keepdims=True) + _FLOOR))
-    return said
+            if id(voice.z) not in first:
+                first[id(voice.z)] = answer(voice.z, head)
+            on.setdefault(id(voice.view), []).append(v)
+    for group in on.values():
+        p = smoothed(
+            voices[group[0]].view,
+            np.hstack([first[id(voices[v].z)] for v in group]),
+            settings.teleport,
+            settings.smoothing,
+        )
+        for v, part in zip(group, np.split(p, len(group), axis=1), strict=True):
+            said[v] = np.log(part / part.sum(axis=1, keepdims=True) + _FLOOR)
+    return [said[v] for v in range(len(voices))]
 
 
 def smoothed(view: View, p: np.ndarray, teleport: float, steps: int) -> np.ndarray:
-    """P ← (1-a) S P + a P0, which tends to personalised PageRank of the answers                          (C4)"""
+    """P ← (1-a) S P + a P0, which tends to personalised PageRank of the answers                          (C5)"""
     start = torch.as_tensor(np.ascontiguousarray(p))
     current = start
     for _ in range(steps):

@@ -15,11 +15,15 @@ def trust_record(outcome: Outcome, test: np.ndarray, truth: np.ndarray) -> dict[
     """Plain numbers for the final answers and, of a dual-channel method, for those of its first channel alone.
 
     The first channel is "one model" in the paper's sense: its own confidence, margin and entropy compete there with
-    the other channel's disagreement about the same answers.
+    the other channel's disagreement about the same answers. "others": how well the confidence, margin and entropy of
+    each channel, and of the answers before calibration, find the wrong ones among the final answers.
     """
     agree = None if outcome.agree is None else outcome.agree[test]
     own = None if outcome.trust is None else outcome.trust[test]
     record = {"answer": _judged(outcome.probabilities[test], truth, agree, own)}
+    others = dict(outcome.channels) if outcome.before is None else {**outcome.channels, "joined": outcome.before}
+    right = outcome.prediction[test] == truth
+    record["others"] = {name: _areas(p[test], right) for name, p in others.items()}
     if agree is not None and outcome.channels:
         first = next(iter(outcome.channels.values()))
         record["channel"] = _judged(first[test], truth, agree, None)
@@ -59,6 +63,12 @@ def _ranked(score: np.ndarray, right: np.ndarray) -> dict[str, Any]:
         "aurc": _short(curve.area),
         "risk": [_short(risk) for risk in curve.risk[at]],
     }
+
+
+def _areas(p: np.ndarray, right: np.ndarray) -> dict[str, float | None]:
+    """The AUROC of each signal."""
+    areas = {name: trust.auroc(score, right) for name, score in _scores(p, None, None).items()}
+    return {name: None if area is None else _short(area) for name, area in areas.items()}
 
 
 def _short(value: Any) -> float:

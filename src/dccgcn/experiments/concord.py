@@ -1,5 +1,7 @@
-"""The page on Concord: against targets, against every system on the same splits, and what its trust is worth."""
+"""The page on Concord: against targets and every other system, part by part, and what its trust is worth."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
@@ -10,56 +12,98 @@ from dccgcn.evaluation.paired import PairedDifference, paired_difference, summar
 from dccgcn.experiments.jobs import Job
 from dccgcn.experiments.markdown import markdown_table, provenance
 from dccgcn.experiments.runner import Row
-from dccgcn.experiments.study import Cell, Study, System
+from dccgcn.experiments.study import Cell, Study, System, read_study
 
 
-def concord_jobs(study: Study, splits: int) -> list[Job]:
-    """Split by split, so that every cell of the page fills at the same pace and a stopped run is a smaller study."""
-    return [
-        study.job(system, cell, nth)
-        for nth in range(splits)
-        for cell in study.cells
-        for system in study.systems
-        if nth < cell.splits
-    ]
+@dataclass(frozen=True)
+class ConcordStudy:
+    """What the page shows; the systems beside are shown as far as other studies have run them on these splits."""
+
+    study: Study  # Concord first
+    beside: tuple[System, ...]
+    ablation: dict[str, System]  # Concord without one of its parts
+    ablation_splits: int
+    printed: tuple[float, ...]  # DCC-GCN's accuracy in the paper, of the first cells
+    target: tuple[float, ...]
+
+    @property
+    def ours(self) -> System:
+        return self.study.systems[0]
+
+    @property
+    def rivals(self) -> tuple[System, ...]:
+        return self.study.systems[1:] + self.beside
 
 
-def render_concord(study: Study, rows: dict[str, Row]) -> str:
-    """Every number over the splits that were run, and how many these were."""
+def read_concord() -> ConcordStudy:
     content = yaml.safe_load((resources.files("dccgcn.experiments") / "concord.yaml").read_text(encoding="utf-8"))
-    ours = study.systems[0]
-    header = ["accuracy in %", *(f"{cell.dataset}, {cell.labels}" for cell in study.cells)]
+    return ConcordStudy(
+        study=read_study("concord"),
+        beside=tuple(System(method) for method in content["beside"]),
+        ablation={part["name"]: System("concord", part["options"]) for part in content["ablation"]},
+        ablation_splits=content["ablation_splits"],
+        printed=tuple(content["printed"]),
+        target=tuple(content["target"]),
+    )
+
+
+def concord_jobs(page: ConcordStudy, splits: int) -> list[Job]:
+    """Split by split, so that every cell of the page fills at the same pace and a stopped run is a smaller study."""
+    jobs = []
+    for nth in range(splits):
+        systems = page.study.systems + (tuple(page.ablation.values()) if nth < page.ablation_splits else ())
+        jobs += [page.study.job(s, cell, nth) for cell in page.study.cells for s in systems if nth < cell.splits]
+    return jobs
+
+
+def render_concord(page: ConcordStudy, rows: dict[str, Row]) -> str:
+    """Every number over the splits that were run, and how many these were."""
+    cells = page.study.cells
+    header = [f"{cell.dataset}, {cell.labels}" for cell in cells]
     lines = [
-        ["DCC-GCN, as printed", *(f"{value:.1f}" for value in content["printed"])],
-        ["target", *(f"{value:g}" for value in content["target"])],
+        ["DCC-GCN, as printed", *_padded([f"{value:.1f}" for value in page.printed], len(cells))],
+        ["target", *_padded([f"{value:g}" for value in page.target], len(cells))],
+        ["**concord**", *(_mean(page, rows, page.ours, cell) for cell in cells)],
     ]
-    lines += [[_bold(s, ours), *(_mean(study, rows, s, cell) for cell in study.cells)] for s in study.systems]
-    paired = [
-        [system.method, *(_difference(_compared(study, rows, ours, system, cell)) for cell in study.cells)]
-        for system in study.systems[1:]
+    compared = {s.method: [_compared(page, rows, page.ours, s, cell) for cell in cells] for s in page.rivals}
+    known = {name: row for name, row in compared.items() if any(row)}
+    lines += [[s.method, *(_mean(page, rows, s, cell) for cell in cells)] for s in page.rivals if s.method in known]
+    parts = [
+        [name, *(_difference(_compared(page, rows, system, page.ours, cell)) for cell in cells)]
+        for name, system in page.ablation.items()
     ]
     return _PAGE.format(
-        accuracy=markdown_table(header, lines),
-        paired=markdown_table(["Concord less …", *header[1:]], paired),
-        trust=markdown_table(["", *header[1:]], _trust(study, rows, ours)),
-        reading=study.reading,
+        accuracy=markdown_table(["accuracy in %", *header], lines),
+        verdict=_verdict([d for row in known.values() for d in row if d]),
+        paired=markdown_table(
+            ["Concord less …", *header], [[name, *(_difference(d) for d in row)] for name, row in known.items()]
+        ),
+        ablation=markdown_table(["", *header], parts),
+        trust=markdown_table(["", *header], _trust(page, rows)),
+        reading=page.study.reading,
         provenance=provenance("dccgcn reproduce concord"),
     )
 
 
-def _found(study: Study, rows: dict[str, Row], system: System, cell: Cell) -> dict[int, Row]:
+def _padded(values: list[str], length: int) -> list[str]:
+    return values + ["–"] * (length - len(values))
+
+
+def _found(page: ConcordStudy, rows: dict[str, Row], system: System, cell: Cell) -> dict[int, Row]:
     """The runs that there are, by the number of their split."""
-    keys = {nth: study.job(system, cell, nth).key() for nth in range(cell.splits)}
+    keys = {nth: page.study.job(system, cell, nth).key() for nth in range(cell.splits)}
     return {nth: rows[key] for nth, key in keys.items() if key in rows}
 
 
-def _mean(study: Study, rows: dict[str, Row], system: System, cell: Cell) -> str:
-    values = [100 * row["accuracy"] for row in _found(study, rows, system, cell).values()]
+def _mean(page: ConcordStudy, rows: dict[str, Row], system: System, cell: Cell) -> str:
+    values = [100 * row["accuracy"] for row in _found(page, rows, system, cell).values()]
     return f"{summary(values)} ({len(values)})" if values else "–"
 
 
-def _compared(study: Study, rows: dict[str, Row], ours: System, other: System, cell: Cell) -> PairedDifference | None:
-    first, second = (_found(study, rows, system, cell) for system in (ours, other))
+def _compared(
+    page: ConcordStudy, rows: dict[str, Row], one: System, other: System, cell: Cell
+) -> PairedDifference | None:
+    first, second = (_found(page, rows, system, cell) for system in (one, other))
     common = sorted(first.keys() & second.keys())
     if len(common) < 2:
         return None
@@ -71,38 +115,37 @@ def _difference(d: PairedDifference | None) -> str:
     return "–" if d is None else f"{d.mean:+.1f} ({d.low:+.1f} to {d.high:+.1f})"
 
 
-def _bold(system: System, ours: System) -> str:
-    return f"**{system.method}**" if system is ours else system.method
+def _verdict(differences: Sequence[PairedDifference]) -> str:
+    better = sum(d.low is not None and d.low > 0 for d in differences)
+    worse = sum(d.high is not None and d.high < 0 for d in differences)
+    return (
+        f"Of {len(differences)} comparisons with at least two common splits it is significantly better in {better} and "
+        f"significantly worse in {worse}."
+    )
 
 
-def _trust(study: Study, rows: dict[str, Row], ours: System) -> list[list[str]]:
-    """Calibration error and sign, and the AUROC of each signal for finding right answers; means over the runs."""
+def _trust(page: ConcordStudy, rows: dict[str, Row]) -> list[list[str]]:
+    """Calibration error and sign, and the AUROC of each signal for finding the wrong ones among the final answers."""
+    sources = [(whose, signal) for whose in ("joined", "topology", "features") for signal in _SIGNALS]
 
-    def column(cell: Cell) -> list[str]:
-        records: list[dict[str, Any]] = [row["trust"] for row in _found(study, rows, ours, cell).values()]
-        if not records:
-            return ["–"] * len(names)
-        answers, channels = [r["answer"] for r in records], [r["channel"] for r in records]
-        values = [
-            np.mean([a["ece"] for a in answers]),
-            np.mean([a["gap"] for a in answers]),
-            *(np.mean([a["signals"][name]["auroc"] for a in answers]) for name in ("trust", "agreement")),
-            *(np.mean([c["signals"][name]["auroc"] for c in channels]) for name in ("margin", "confidence", "entropy")),
-        ]
-        return [f"{100 * value:.1f}" for value in values]
+    def column(cell: Cell) -> list[float]:
+        records: list[dict[str, Any]] = [row["trust"] for row in _found(page, rows, page.ours, cell).values()]
+        answers = [record["answer"] for record in records]
+        values = [[a["ece"] for a in answers], [a["gap"] for a in answers]]
+        values += [[a["signals"][name]["auroc"] for a in answers] for name in ("trust", "agreement")]
+        values += [[record["others"][whose][signal] for record in records] for whose, signal in sources]
+        return [100 * float(np.mean(v)) if v else np.nan for v in values]
 
-    names = [
-        "ECE, 15 bins of equal mass",
-        "confidence less accuracy",
-        "AUROC of trust",
-        "AUROC of agreement alone",
-        "AUROC of the topology channel's margin, for its own answers",
-        "… of its confidence",
-        "… of its entropy",
+    names = ["ECE, 15 bins of equal mass", "confidence less accuracy", "AUROC of trust", "AUROC of agreement alone"]
+    names += [f"AUROC of the {signal}, {_WHOSE[whose]}" for whose, signal in sources]
+    table = np.array([column(cell) for cell in page.study.cells]).T
+    return [
+        [name, *("–" if np.isnan(v) else f"{v:.1f}" for v in values)] for name, values in zip(names, table, strict=True)
     ]
-    columns = [column(cell) for cell in study.cells]
-    return [[name, *(values[i] for values in columns)] for i, name in enumerate(names)]
 
+
+_SIGNALS = ("margin", "confidence", "entropy")
+_WHOSE = {"joined": "all voices together", "topology": "topology alone", "features": "features alone"}
 
 _PAGE = """# Concord
 
@@ -114,13 +157,21 @@ splits. The method is derived in [concord.md](../concord.md).
 
 ## Paired differences
 
-Concord's accuracy less the other's on the same splits, with a 95 % interval for the mean.
+Concord's accuracy less the other's on the same splits, with a 95 % interval for the mean. {verdict}
 
 {paired}
 
+## Without one of its parts
+
+Accuracy of Concord without a part less that of Concord, on the same splits, with a 95 % interval: a negative number is
+what the part is worth.
+
+{ablation}
+
 ## What its trust is worth
 
-In per cent, means over the same runs. A positive difference of confidence and accuracy is over-confidence.
+In per cent, means over the same runs. A positive difference of confidence and accuracy is over-confidence. Every AUROC
+is for finding the wrong ones among Concord's final answers.
 
 {trust}
 

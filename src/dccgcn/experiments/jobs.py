@@ -31,6 +31,7 @@ _KEPT = (
     "repaired",
     "seconds",
     "threads",
+    "device",
 )
 
 
@@ -63,19 +64,19 @@ class Job:
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:24]
 
 
-def attempt(job: Job) -> dict[str, Any]:
+def attempt(job: Job, device: str = "cpu") -> dict[str, Any]:
     """Run a job; what the user could mend is told in the row instead of stopping all other jobs."""
     try:
-        return execute(job)
+        return execute(job, device)
     except DccgcnError as error:
         return {"key": job.key(), "job": asdict(job), "error": error.what, "remedy": error.remedy}
 
 
-def execute(job: Job) -> dict[str, Any]:
+def execute(job: Job, device: str = "cpu") -> dict[str, Any]:
     """Run a job and return what is kept of it: one line of JSON."""
     graph, split = prepared(_load(job.dataset), job)
     method = get_method(job.method)
-    result = run(graph, split, method, method.published_settings(job.dataset, job.options), job.seed)
+    result = run(graph, split, method, method.published_settings(job.dataset, job.options), job.seed, device=device)
     summary = result.summary()
     row = {"key": job.key(), "job": asdict(job), "split_hash": split.hash, **{name: summary[name] for name in _KEPT}}
     row |= _measured(result)

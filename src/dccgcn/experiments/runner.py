@@ -2,10 +2,10 @@
 
 import json
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
+from contextlib import closing
 from multiprocessing import get_context
 from pathlib import Path
 from threading import Thread
@@ -14,12 +14,8 @@ from typing import Any
 
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.experiments.jobs import Job, attempt
+from dccgcn.io.lock import alone
 from dccgcn.threads import use_threads
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 Row = dict[str, Any]
 Pool = Callable[[list[Job]], Generator[Row]]  # runs jobs somewhere, and gives each row as it is finished
@@ -45,7 +41,7 @@ def run_jobs(
     """
     wanted = {job.key(): job for job in jobs}
     pool = local_pool(pool) if isinstance(pool, int) else pool
-    with _locked(store):
+    with alone(store):
         found = read_stores(store, others)
         rows = {key: row for key, row in found.items() if key in wanted and usable(row)}
         missing = [job for key, job in wanted.items() if key not in rows]
@@ -65,13 +61,13 @@ def run_jobs(
     return rows
 
 
-def local_pool(processes: int) -> Pool:
-    """Processes on this machine, of one thread each."""
+def local_pool(processes: int, device: str = "cpu") -> Pool:
+    """Processes on this machine, of one thread each; networks train on the device, which they share."""
 
     def run(jobs: list[Job]) -> Generator[Row]:
         with ProcessPoolExecutor(processes, get_context("spawn"), initializer=_start_worker) as pool:
             try:
-                for future in as_completed([pool.submit(attempt, job) for job in jobs]):
+                for future in as_completed([pool.submit(attempt, job, device) for job in jobs]):
                     yield future.result()
             except BrokenProcessPool:
                 raise DccgcnError(
@@ -96,21 +92,6 @@ def _start_worker() -> None:
         os._exit(1)
 
     Thread(target=watch, daemon=True).start()
-
-
-@contextmanager
-def _locked(store: Path) -> Iterator[None]:
-    """Only one command at a time may write to a store; the lock ends with the process, however that ends."""
-    store.parent.mkdir(parents=True, exist_ok=True)
-    with store.with_suffix(".lock").open("w") as file:
-        if fcntl:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise DccgcnError(
-                    f"Another command is writing to {store}.", "Wait for it to end, or use another --store."
-                ) from None
-        yield
 
 
 def append(store: Path, row: Row) -> None:

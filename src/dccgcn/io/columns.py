@@ -29,6 +29,8 @@ _NAMES = {
     "weight": ("weight", "edge_weight", "w"),
 }
 
+_ID = re.compile(r"([\W_]id|[a-z]I[dD])$|^id[\W_]", re.ASCII)  # paper_id, paperId, id_paper
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -55,7 +57,7 @@ def find(table: Table, name: str, what: str) -> str:
 
 
 def guess(table: Table, what: str, taken: Iterable[str | None], guessed: list[str], first: bool = False) -> str | None:
-    """A free column by its usual names, else the first; what was taken is added to the guesses."""
+    """A free column by its usual names, else an id by its ending, else the first; it is added to the guesses."""
     free = [column for column in table.frame.columns if column not in set(taken)]
     by_name = {column.lower(): column for column in reversed(free)}
     found = next((by_name[name] for name in _NAMES[what] if name in by_name), None)
@@ -65,7 +67,7 @@ def guess(table: Table, what: str, taken: Iterable[str | None], guessed: list[st
                 f"{table.name} has {len(table.frame.columns)} columns, and none is left for the {what}.",
                 f"Its columns are: {some(table.frame.columns, 12)}. Name the {what} column.",
             )
-        found = free[0]
+        found = next((column for column in free if what == "id" and _ID.search(column)), free[0])
     if found is not None:
         guessed.append(f"{what} {some([found])} of {table.name}")
     return found
@@ -147,7 +149,7 @@ def roles(table: Table, names: Sequence[str], findings: list[Finding], scale: bo
         findings.append(Finding("warning", "decimal-commas", f"{text}; write them with a point."))
     if left_out:
         text = f"Columns {some(left_out)} of {table.name} hold names rather than words or classes and were left out"
-        findings.append(Finding("warning", "ignored-columns", f"{text}; declare them text or categorical to use them."))
+        findings.append(Finding("warning", "ignored-columns", f"{text}; --text or --categorical uses them."))
     by_role = {role: [name for name in names if chosen.get(name) == role] for role in ROLES}
     said = [f"as {_MEANING[role]}: {some(columns)}" for role, columns in by_role.items() if columns]
     if said:

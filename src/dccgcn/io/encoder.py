@@ -157,7 +157,7 @@ def _numbers(fitted: Numbers, frame: pd.DataFrame) -> sp.csr_array:
         names = [name for name, column in zip(fitted.columns, bad.any(axis=0), strict=True) if column]
         raise GraphError(
             f"{int(bad.sum())} features are missing or not finite, in columns {some(names)}, {_where(frame, rows)}.",
-            "Mend them, or impute: zero or mean.",
+            "Mend them, or have them replaced by zero or the mean of their column (--impute mean, impute='mean').",
         )
     if fitted.fill is not None:
         values = np.where(bad, fitted.fill, values)
@@ -175,7 +175,7 @@ def _parsed(frame: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
         seen = [str(cell) for cell in frame[names[column]][rows]]
         raise GraphError(
             f"Column {some([names[column]])} holds cells that are no numbers: {some(seen)}, {_where(frame, rows)}.",
-            "Mend them, or declare the column categorical or text.",
+            "Mend them, or declare the column with --categorical or --text.",
         )
     return values
 

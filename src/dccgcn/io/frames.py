@@ -116,7 +116,7 @@ def _decoded(content: bytes, path: Path, encoding: str) -> str:
         line = content.count(b"\n", 0, place) + 1
         raise DataFileError(
             f"Line {line} of {path} is not {encoding} text (byte {place}).",
-            "Save the table as UTF-8, or name its encoding, such as latin-1.",
+            "Save the table as UTF-8, or name its encoding, such as latin-1 (--encoding latin-1, encoding='latin-1').",
         ) from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1

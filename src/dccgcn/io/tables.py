@@ -120,7 +120,8 @@ def read_labels(
     known = {cell for cell in cells if cell is not None}
     doubtful = sorted(known & _PERHAPS_EMPTY)
     if doubtful:
-        text = f"The label {some(doubtful)} was taken for a class; declare it unlabelled if it means a missing label."
+        text = f"The label {some(doubtful)} was taken for a class; "
+        text += f"--unlabelled {doubtful[0]} says that it means a missing label."
         findings.append(Finding("warning", "doubtful-labels", text))
     if classes is None and all(re.fullmatch(r"-?(0|[1-9]\d{0,17})(\.\d{1,15})?", cell) for cell in known):
         return [None if cell is None else float(cell) if "." in cell else int(cell) for cell in cells]
@@ -179,6 +180,9 @@ def _columns(
     if guessed:
         text = f"Columns were guessed: {', '.join(guessed)}. Name them if that is wrong."
         findings.append(Finding("note", "guessed-columns", text))
+    if unused := [column for column in edges.frame.columns if column not in ends.values()]:
+        text = f"Columns {some(unused)} of {edges.name} were not used; --weight takes one of numbers as edge weights."
+        findings.append(Finding("note", "unused-columns", text))
     return Columns(the_id, the_label, ends["source"] or "", ends["target"] or "", ends["weight"])
 
 

@@ -1,0 +1,41 @@
+"""One measurement for each of many seeds, kept as soon as it is made, so that a stopped benchmark goes on."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dccgcn.experiments.runner import append, read_store
+from dccgcn.io.lock import alone
+
+
+def for_each_seed(
+    measure: Callable[[int], dict[str, float]],
+    seeds: range,
+    about: dict[str, Any],
+    store: Path | None = None,
+    tell: Callable[[int, int], None] | None = None,
+) -> dict[str, np.ndarray]:
+    """What was measured, by name, with a number for each seed.
+
+    about: all that decides a measurement besides the seed.
+    store: a file of finished measurements, which are not made again.
+    """
+    with alone(store) if store else nullcontext():
+        rows = read_store(store) if store else {}
+        found = []
+        for done, seed in enumerate(seeds):
+            described = json.dumps({**about, "seed": seed}, sort_keys=True)
+            key = hashlib.sha256(described.encode()).hexdigest()[:24]
+            if key not in rows:
+                rows[key] = {"key": key, **json.loads(described), "measured": measure(seed)}
+                if store:
+                    append(store, rows[key])
+            found.append(rows[key]["measured"])
+            if tell:
+                tell(done + 1, len(seeds))
+    return {name: np.array([each[name] for each in found]) for name in found[0]}

@@ -2,7 +2,8 @@
 
 Two nodes that are much alike share many words, and so many pairs and triples of words. Those are rare where words are
 not, so each node looks through the shortest lists of nodes that share one, two or three words with it, until it has
-seen a fixed number of entries. Those that it met most often are compared exactly, and then their neighbours, too.
+seen a fixed number of entries. Those that it met most often are compared exactly, and in a few rounds neighbours of
+neighbours as well.
 
 Dense features have no words. There, nodes drawn at random stand for words, and a node "has" those it is nearest to.
 
@@ -26,7 +27,8 @@ MOST_WORK = 6e9  # products of an exact search: some ten seconds on a core
 _WORDS = 10  # of each node, those that say most
 _ENTRIES = 2048  # of lists, that a node looks through
 _COMPARED = 128  # nodes that it is then compared with
-_ROUNDS = 2  # of looking at neighbours' neighbours
+_KEPT = 3  # times k neighbours that are kept until the last round
+_ROUNDS = 3  # of looking at neighbours of neighbours
 _LANDMARKS = 1024  # nodes that stand for words
 _SAMPLE = 1000  # nodes whose neighbours are searched exactly, too
 _BLOCK = 4096  # rows between two words on progress
@@ -57,7 +59,7 @@ def nearly_nearest(features: Any, k: int, progress: Callable[[int, int], None] |
     words = _nearest_landmarks(x) if len(x.indices) == 0 else _telling_words(x)
     size = 1 << (32 * n - 1).bit_length()  # buckets of lists: few words share one by chance
     ends, nodes = meeting.lists(words, size)
-    kept = min(2 * k, n - 1)
+    kept = min(_KEPT * k, n - 1)
     first = np.flatnonzero(x.norm > 0)[: kept + 2].astype(np.int32)  # for nodes that are like nobody
     met = _none(n, kept)
     for start in range(0, n, _BLOCK):
@@ -65,9 +67,11 @@ def nearly_nearest(features: Any, k: int, progress: Callable[[int, int], None] |
         meeting.meet(start, stop, words, ends, nodes, x, _ENTRIES, _COMPARED, first, *_arrays(met))
         if progress:
             progress(stop - 1, n)  # the last step is that of the rounds
+    fresh = np.ones(met.indices.shape, bool)
     for left in range(_ROUNDS, 0, -1):
         better = _none(n, kept if left > 1 else k)
-        meeting.ask_around(met.indices, x, *_arrays(better))
+        meeting.ask_around(met.indices, fresh, x, *_arrays(better))
+        fresh = meeting.not_among(better.indices, met.indices)
         met = better
     if progress:
         progress(n, n)
@@ -82,7 +86,9 @@ def _rows(features: Any) -> meeting.Rows:
         ends, columns, data = np.arange(n + 1, dtype=np.int64) * d, np.empty(0, np.int32), x.reshape(-1)
     else:
         x = sp.csr_array(features)
-        x.sum_duplicates()
+        if not x.has_canonical_format:
+            x = x.copy()
+            x.sum_duplicates()
         ends, columns, data = x.indptr.astype(np.int64), x.indices.astype(np.int32), x.data
     data = data.astype(np.float32, copy=False)  # as a graph has them
     return meeting.Rows(ends, columns, data, meeting.norms(ends, data), d)

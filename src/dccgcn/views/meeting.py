@@ -215,25 +215,39 @@ def _meet(low, high, words, ends, nodes, x, entries, compared, first, found, sim
 
 
 @_jit_parallel
-def ask_around(lists, x, found, similarity, tied):  # type: ignore[no-untyped-def]
-    """Each node with its neighbours and theirs."""
+def ask_around(lists, fresh, x, found, similarity, tied):  # type: ignore[no-untyped-def]
+    """Each node with its neighbours and theirs; where neither of the two steps is fresh, an earlier round did that."""
     for task in numba.prange((len(lists) + _TASK - 1) // _TASK):
-        _ask_around(task * _TASK, min((task + 1) * _TASK, len(lists)), lists, x, found, similarity, tied)
+        _ask_around(task * _TASK, min((task + 1) * _TASK, len(lists)), lists, fresh, x, found, similarity, tied)
 
 
 @_jit
-def _ask_around(low, high, lists, x, found, similarity, tied):  # type: ignore[no-untyped-def]
+def _ask_around(low, high, lists, fresh, x, found, similarity, tied):  # type: ignore[no-untyped-def]
     width = lists.shape[1]
     candidates = np.empty(width + width * width, np.int32)
     own = np.zeros(x.d)
     for i in range(low, high):
         size = 0
-        for j in lists[i]:
+        for a in range(width):
+            j = lists[i, a]
             if j >= 0:
                 candidates[size] = j
                 size += 1
-                for other in lists[j]:
-                    if other >= 0 and other != i:
+                for b in range(width):
+                    other = lists[j, b]
+                    if (fresh[i, a] or fresh[j, b]) and other >= 0 and other != i:
                         candidates[size] = other
                         size += 1
         _compare(i, candidates[:size], x, own, found, similarity, tied)
+
+
+@_jit_parallel
+def not_among(new, old):  # type: ignore[no-untyped-def]
+    """Which entries of each row of ``new`` are not in the same row of ``old``, (n, width)."""
+    result = np.ones(new.shape, np.bool_)
+    for i in numba.prange(len(new)):
+        for a in range(new.shape[1]):
+            for b in range(old.shape[1]):
+                if new[i, a] == old[i, b]:
+                    result[i, a] = False
+    return result

@@ -88,7 +88,7 @@ def test_nearest_against_brute_force_on_small_integers(data):
     expected, tied = literal.nearest(x, k)
     for search in (knn._dense_blocks, knn._sparse_blocks):
         found = knn.Neighbours(np.full((n, k), -1, np.int32), np.zeros((n, k), np.float32), np.zeros(n, bool))
-        assert list(search(x, k, 5, found))[-1] == n
+        assert list(search(x, np.arange(n), k, 5, found))[-1] == n
         assert as_lists(found) == expected
         assert found.tied.tolist() == tied
 

@@ -12,7 +12,7 @@ from dccgcn.errors import DccgcnError, some
 from dccgcn.graph import NodeGraph
 from dccgcn.memory import size
 from dccgcn.splits import check_training
-from dccgcn.views import nearest
+from dccgcn.views import neighbours
 
 Level = Literal["error", "warning", "note"]
 _ORDER: tuple[Level, ...] = ("error", "warning", "note")
@@ -182,7 +182,7 @@ def _features(graph: NodeGraph, k: int) -> Iterator[Complaint]:
             alike,
         )
     if graph.n > k:
-        ties = int(nearest(graph.features, k).tied.sum())
+        ties = int(neighbours(graph.features, k).tied.sum())
         if ties:
             yield Complaint(
                 "note",

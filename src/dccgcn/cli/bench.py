@@ -1,12 +1,13 @@
 """dccgcn bench: how fast, as ratios; and what parts of the package are worth, as accuracies."""
 
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dccgcn.cli.display import errors, output, print_json, progress_bar, table
+from dccgcn.cli.display import errors, output, percent, print_json, progress_bar, table
 from dccgcn.errors import DccgcnError
 
 if TYPE_CHECKING:
@@ -187,6 +188,88 @@ def label_next(
         over = (" / ".join(_difference(found)) for found in (row.over_random, row.over_uncertain))
         shown.add_row(row.dataset, *ways, *over)
     output.print(shown)
+
+
+@app.command("concord")
+def concord(
+    graphs: Graphs = "cora,citeseer,pubmed",
+    labels_per_class: Annotated[
+        int | None, typer.Option(help="Training labels drawn from each class; default: 20.", min=1)
+    ] = None,
+    label_rate: Annotated[float | None, typer.Option(help="Share of the nodes to train on, such as 0.005.")] = None,
+    rounds: Rounds = 3,
+    threads: Threads = None,
+    json: Json = False,
+) -> None:
+    """A run of Concord against one of DCC-GCN with its published settings, on the same kernels and splits.
+
+    The views are built before; what Concord derives from them belongs to its run.
+    """
+    from dccgcn.benchmarks.concord import bench_concord
+    from dccgcn.threads import use_threads
+
+    if labels_per_class is not None and label_rate is not None:
+        raise DccgcnError("--labels-per-class and --label-rate exclude one another.", "Give one of them.")
+    used = use_threads(threads)
+    measured = []
+    for name in graphs.split(","):
+        with progress_bar(name) as progress:
+            told = partial(progress, "rounds")
+            measured.append(bench_concord(name.strip(), labels_per_class, label_rate, rounds, used, told))
+    if json:
+        print_json([row.to_json() for row in measured])
+        return
+    title = f"A run of Concord against one of DCC-GCN, views built before, {rounds} rounds, {used} threads"
+    columns = ("labels", "concord", "dcc-gcn", "epochs", "ratio", "concord, accuracy in %", "dcc-gcn, accuracy in %")
+    shown = table(title, "graph", *columns)
+    for row in measured:
+        times = (f"{row.concord_s:.2f} s", f"{row.dcc_gcn_s:.1f} s", str(row.epochs), f"{row.ratio:.0f}")
+        shown.add_row(row.dataset, str(row.labels), *times, str(row.concord_accuracy), str(row.dcc_gcn_accuracy))
+    output.print(shown)
+
+
+@app.command("scale")
+def scale(
+    nodes: Annotated[str, typer.Option(help="Sizes, separated by commas.")] = "10000,100000,1000000",
+    edges_per_node: Annotated[int, typer.Option(help="Edges for each node.", min=1)] = 10,
+    features: Annotated[int, typer.Option(help="Words that features are made of.", min=1)] = 500,
+    labels_per_class: Annotated[int, typer.Option(help="Training labels of each of ten classes.", min=1)] = 20,
+    threads: Threads = None,
+    json: Json = False,
+) -> None:
+    """How Concord's time and memory grow with the graph: synthetic graphs, each size in a process of its own."""
+    from dccgcn.benchmarks.scale import bench_scale, growth
+    from dccgcn.threads import use_threads
+
+    try:
+        sizes = [int(float(size)) for size in nodes.split(",")]
+    except ValueError:
+        raise DccgcnError(f"{nodes!r} are no sizes.", "Write numbers with commas, such as 10000,100000.") from None
+    used = use_threads(threads)
+    measured = []
+    for size in sizes:
+        with errors.status(f"{size} nodes"):
+            measured.append(bench_scale(size, edges_per_node, features, labels_per_class, used))
+    grown = [growth(one, other) for one, other in pairwise(measured) if one.nodes != other.nodes]
+    if json:
+        print_json({"sizes": [row.to_json() for row in measured], "growth": [row.to_json() for row in grown]})
+        return
+    title = f"Concord on synthetic graphs, {features} features, {labels_per_class} labels per class, {used} threads"
+    parts = ("generate", "views", "represent", "answer")
+    shown = table(title, "nodes", "edges", *parts, "train in all", "peak memory", "recall", "accuracy")
+    for row in measured:
+        seconds = (row.generate_s, row.views_s, row.represent_s, row.answer_s, row.train_s)
+        recall = " / ".join("exact" if share is None else f"{share:.3f}" for share in row.recall)
+        shown.add_row(
+            f"{row.nodes:,}", f"{row.edges:,}", *(f"{s:.1f} s" for s in seconds), f"{row.peak_mb:,.0f} MB", recall,
+            percent(row.accuracy),
+        )  # fmt: skip
+    output.print(shown)
+    for step in grown:
+        output.print(
+            f"{step.from_nodes:,} to {step.to_nodes:,} nodes: per tenfold {step.seconds:.1f} times the time "
+            f"(exponent {step.exponent:.2f}), {step.memory:.1f} times the memory"
+        )
 
 
 def _difference(found: "PairedDifference") -> tuple[str, str]:

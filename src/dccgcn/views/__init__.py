@@ -1,5 +1,6 @@
 """The two views of a graph: its topology, and the kNN graph of its features; and their neighbourhoods."""
 
+from dccgcn.views.approximate import neighbours
 from dccgcn.views.field import Field, FieldInput, receptive_field
 from dccgcn.views.hops import hop_blocks, hops
 from dccgcn.views.knn import Neighbours, nearest
@@ -17,6 +18,7 @@ __all__ = [
     "hop_blocks",
     "hops",
     "nearest",
+    "neighbours",
     "receptive_field",
     "scaled",
     "scaling",

@@ -20,8 +20,10 @@ import scipy.sparse as sp
 from dccgcn.errors import SettingsError
 from dccgcn.kernels.features import DENSE_ABOVE
 
-_QUANTUM = 1e9  # similarities are compared as integers of this many steps
+QUANTUM = 1e9  # similarities are compared as integers of this many steps
 _BLOCK = 512  # rows per block; results do not depend on it
+_AT_ONCE = 32  # products of dense rows that take the time of one of sparse rows
+_PER_PAIR = 1  # the same for ranking a pair
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,7 @@ class Neighbours:
     indices: np.ndarray  # (n, k) int32, nearest first; -1 where a node has fewer
     similarity: np.ndarray  # (n, k) float32
     tied: np.ndarray  # (n,) bool: the k-th and the next are equally similar, the rule decided
+    recall: float | None = None  # share that is as near as the exact ones, where the search was approximate
 
 
 def nearest(
@@ -38,51 +41,92 @@ def nearest(
     k: int,
     block: int = _BLOCK,
     progress: Callable[[int, int], None] | None = None,
+    rows: np.ndarray | None = None,
 ) -> Neighbours:
-    """The k most similar nodes of each node, never itself. Features are an array or a SciPy sparse matrix."""
-    n = int(features.shape[0])
+    """The k most similar nodes of each node, never itself. Features are an array or a SciPy sparse matrix.
+
+    rows: of these nodes only, in their order; omitted: of all.
+    """
+    check_k(k, int(features.shape[0]))
+    rows = np.arange(features.shape[0]) if rows is None else rows
+    m = len(rows)
+    found = Neighbours(np.full((m, k), -1, np.int32), np.zeros((m, k), np.float32), np.zeros(m, bool))
+    search = _dense_blocks if is_dense(features) else _sparse_blocks
+    for done in search(features, rows, k, block, found):
+        if progress:
+            progress(done, m)
+    return found
+
+
+def check_k(k: int, n: int) -> None:
+    """Every node has n - 1 others, and no more."""
     if not 1 <= k < n:
         raise SettingsError(
             f"k = {k} nearest neighbours cannot be found among {n} nodes.", f"Choose k from 1 to {n - 1}."
         )
-    found = Neighbours(np.full((n, k), -1, np.int32), np.zeros((n, k), np.float32), np.zeros(n, bool))
+
+
+def is_dense(features: Any) -> bool:
+    """Whether so much is filled that a dense product is faster."""
     filled = features.nnz if sp.issparse(features) else np.count_nonzero(features)
-    search = _dense_blocks if filled > DENSE_ABOVE * n * features.shape[1] else _sparse_blocks
-    for done in search(features, k, block, found):
-        if progress:
-            progress(done, n)
-    return found
+    return bool(filled > DENSE_ABOVE * features.shape[0] * features.shape[1])
 
 
-def _sparse_blocks(features, k, block, found):  # type: ignore[no-untyped-def]
+def exact_work(features: Any) -> float:
+    """Products that an exact search of all nodes takes: two nodes meet once for each word that they share.
+
+    Where features are dense all nodes meet, but a product costs a fraction of that, as columns follow one another.
+    """
+    n, d = features.shape
+    if is_dense(features):
+        return float(n) * n * (_PER_PAIR + d / _AT_ONCE)
+    with_word = np.bincount(features.indices, minlength=d) if sp.issparse(features) else (features != 0).sum(axis=0)
+    return float((with_word.astype(np.float64) ** 2).sum())
+
+
+def _sparse_blocks(features, rows, k, block, found):  # type: ignore[no-untyped-def]
     x = sp.csr_array(features, dtype=np.float64)
     norm = np.sqrt(np.asarray(x.multiply(x).sum(axis=1)).reshape(-1))
     x.data /= np.repeat(np.where(norm > 0, norm, 1), np.diff(x.indptr))
     x_t = sp.csr_array(x.T)  # the inverted index: which nodes have this word
     wide = block * numba.get_num_threads()
-    for start in range(0, x.shape[0], wide):
-        stop = min(start + wide, x.shape[0])
+    for start in range(0, len(rows), wide):
+        stop = min(start + wide, len(rows))
         _sparse_rows(
-            x.indptr, x.indices, x.data, x_t.indptr, x_t.indices, x_t.data, norm > 0, start, stop, k, block,
+            x.indptr, x.indices, x.data, x_t.indptr, x_t.indices, x_t.data, norm > 0, rows, start, stop, k, block,
             found.indices, found.similarity, found.tied,
         )  # fmt: skip
         yield stop
 
 
-def _dense_blocks(features, k, block, found):  # type: ignore[no-untyped-def]
+def _dense_blocks(features, rows, k, block, found):  # type: ignore[no-untyped-def]
     x = features.toarray() if sp.issparse(features) else np.asarray(features)
     x = x.astype(np.float64)
     norm = np.sqrt((x * x).sum(axis=1))
     x /= np.where(norm > 0, norm, 1)[:, None]
-    for start in range(0, len(x), block):
-        stop = min(start + block, len(x))
-        _dense_rows(x[start:stop] @ x.T, norm > 0, start, k, found.indices, found.similarity, found.tied)
-        yield stop
+    for start in range(0, len(rows), block):
+        some = rows[start : start + block]
+        _dense_rows(x[some] @ x.T, norm > 0, some, start, k, found.indices, found.similarity, found.tied)
+        yield start + len(some)
 
 
 @numba.njit(parallel=True, cache=True)
 def _sparse_rows(  # type: ignore[no-untyped-def]
-    indptr, indices, data, t_indptr, t_indices, t_data, has_direction, start, stop, k, block, found, similarity, tied
+    indptr,
+    indices,
+    data,
+    t_indptr,
+    t_indices,
+    t_data,
+    has_direction,
+    rows,
+    start,
+    stop,
+    k,
+    block,
+    found,
+    similarity,
+    tied,
 ):
     n = len(indptr) - 1
     parts = (stop - start + block - 1) // block
@@ -92,7 +136,8 @@ def _sparse_rows(  # type: ignore[no-untyped-def]
         seen = np.zeros(n, np.bool_)
         best = np.empty(k + 1, np.int64)  # similarity in steps, best first
         who = np.empty(k + 1, np.int32)
-        for i in range(start + part * block, min(start + (part + 1) * block, stop)):
+        for r in range(start + part * block, min(start + (part + 1) * block, stop)):
+            i = rows[r]
             work = 0
             for e in range(indptr[i], indptr[i + 1]):
                 work += t_indptr[indices[e] + 1] - t_indptr[indices[e]]
@@ -111,14 +156,14 @@ def _sparse_rows(  # type: ignore[no-untyped-def]
             size = 0
             for c in range(count):
                 j = touched[c]
-                if j != i and sums[j] * _QUANTUM > 0.5:  # not rounded to zero
-                    size = _insert(best, who, size, sums[j], j)
+                if j != i and sums[j] * QUANTUM > 0.5:  # not rounded to zero
+                    size = insert(best, who, size, sums[j], j)
             if size <= k and has_direction[i]:  # all others, too, where few share a word with it
                 size = 0
                 for j in range(n):
                     if j != i and has_direction[j]:
-                        size = _insert(best, who, size, sums[j], j)
-            _store(best, who, size, i, k, found, similarity, tied)
+                        size = insert(best, who, size, sums[j], j)
+            store(best, who, size, r, k, found, similarity, tied)
             for c in range(count):
                 sums[touched[c]] = 0
                 seen[touched[c]] = False
@@ -127,25 +172,25 @@ def _sparse_rows(  # type: ignore[no-untyped-def]
 
 
 @numba.njit(parallel=True, cache=True)
-def _dense_rows(sums, has_direction, start, k, found, similarity, tied):  # type: ignore[no-untyped-def]
-    for row in numba.prange(len(sums)):
+def _dense_rows(sums, has_direction, rows, start, k, found, similarity, tied):  # type: ignore[no-untyped-def]
+    for r in numba.prange(len(sums)):
         best = np.empty(k + 1, np.int64)
         who = np.empty(k + 1, np.int32)
         size = 0
-        if has_direction[start + row]:
+        if has_direction[rows[r]]:
             for j in range(sums.shape[1]):
-                if j != start + row and has_direction[j]:
-                    size = _insert(best, who, size, sums[row, j], j)
-        _store(best, who, size, start + row, k, found, similarity, tied)
+                if j != rows[r] and has_direction[j]:
+                    size = insert(best, who, size, sums[r, j], j)
+        store(best, who, size, start + r, k, found, similarity, tied)
 
 
 @numba.njit(inline="always")
-def _insert(best, who, size, cosine, j):  # type: ignore[no-untyped-def]
+def insert(best, who, size, cosine, j):  # type: ignore[no-untyped-def]
     """Keep the best so far sorted by (similarity descending, position ascending)."""
     last = len(best) - 1
-    if size > last and cosine * _QUANTUM < best[last] - 1:
+    if size > last and cosine * QUANTUM < best[last] - 1:
         return size  # most candidates leave here, before they are rounded
-    value = round(cosine * _QUANTUM)
+    value = round(cosine * QUANTUM)
     if size > last:
         if value < best[last] or (value == best[last] and j > who[last]):
             return size
@@ -161,8 +206,8 @@ def _insert(best, who, size, cosine, j):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(inline="always")
-def _store(best, who, size, i, k, found, similarity, tied):  # type: ignore[no-untyped-def]
+def store(best, who, size, i, k, found, similarity, tied):  # type: ignore[no-untyped-def]
     for c in range(min(size, k)):
         found[i, c] = who[c]
-        similarity[i, c] = best[c] / _QUANTUM
+        similarity[i, c] = best[c] / QUANTUM
     tied[i] = size > k and best[k] == best[k - 1]

@@ -1,6 +1,6 @@
 """View: one graph to propagate on, as A + I with normalised weights."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,10 +12,13 @@ from torch import Tensor
 from dccgcn.errors import Finding, some
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import Pattern
-from dccgcn.views.knn import nearest
+from dccgcn.views.approximate import neighbours
+from dccgcn.views.knn import Neighbours
 from dccgcn.views.scaling import weighted
 
 Normalisation = Literal["symmetric", "row", "none"]
+
+_GOOD_RECALL = 0.8  # below, the feature graph is another one than was asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,12 +30,19 @@ class View:
     pattern: Pattern  # of Â
     alpha: Tensor  # (entries,) the values of Â
     findings: tuple[Finding, ...] = ()
+    recall: float | None = None  # of neighbours that were searched approximately
 
     @classmethod
-    def of(cls, adjacency: sp.csr_array, how: Normalisation, findings: tuple[Finding, ...] = ()) -> "View":
+    def of(
+        cls,
+        adjacency: sp.csr_array,
+        how: Normalisation,
+        findings: tuple[Finding, ...] = (),
+        recall: float | None = None,
+    ) -> "View":
         """The view of any graph, on torch's default device."""
         matrix = normalise(adjacency, how)
-        return cls(adjacency, matrix, Pattern.of(matrix), torch.as_tensor(matrix.data), findings)
+        return cls(adjacency, matrix, Pattern.of(matrix), torch.as_tensor(matrix.data), findings, recall)
 
 
 def normalise(adjacency: sp.csr_array, how: Normalisation) -> sp.csr_array:
@@ -69,38 +79,44 @@ def feature_view(
     weighing = None if weights is None else weights.tobytes()
 
     def build() -> View:
-        adjacency, findings = graph.derive(
+        adjacency, findings, recall = graph.derive(
             ("knn", k, weighing), lambda: _feature_adjacency(graph, k, progress, weights)
         )
-        return View.of(adjacency, how, findings)
+        return View.of(adjacency, how, findings, recall)
 
     return graph.derive(("feature", k, how, weighing, torch.get_default_device()), build)
 
 
 def _feature_adjacency(
     graph: NodeGraph, k: int, progress: Callable[[int, int], None] | None, weights: np.ndarray | None
-) -> tuple[sp.csr_array, tuple[Finding, ...]]:
-    found = nearest(weighted(graph.features, weights), k, progress=progress)
+) -> tuple[sp.csr_array, tuple[Finding, ...], float | None]:
+    found = neighbours(weighted(graph.features, weights), k, progress)
     rows, nth = np.nonzero(found.indices >= 0)
     cols = found.indices[rows, nth]
     directed = sp.csr_array((np.ones(len(rows), np.float32), (rows, cols)), shape=(graph.n, graph.n))
     adjacency = sp.csr_array(directed.maximum(directed.T))
     adjacency.sort_indices()
-    findings = []
+    return adjacency, tuple(_oddities(graph, found)), found.recall
+
+
+def _oddities(graph: NodeGraph, found: Neighbours) -> Iterator[Finding]:
+    k = found.indices.shape[1]
+    if found.recall is not None:
+        yield Finding(
+            "note" if found.recall >= _GOOD_RECALL else "warning",
+            "knn-approximate",
+            f"The feature graph of {graph.n} nodes was searched approximately: of a sample of nodes, "
+            f"{found.recall:.1%} of the neighbours are as near as the exact ones.",
+        )
     if found.tied.any():
-        findings.append(
-            Finding(
-                "note",
-                "knn-ties",
-                f"{found.tied.mean():.1%} of the nodes tie at neighbour {k} of the feature graph; "
-                "the node that stands first in the table was taken.",
-            )
+        yield Finding(
+            "note",
+            "knn-ties",
+            f"{found.tied.mean():.1%} of the nodes tie at neighbour {k} of the feature graph; "
+            "the node that stands first in the table was taken.",
         )
     few = np.flatnonzero((found.indices < 0).any(axis=1) & (found.indices >= 0).any(axis=1))
     if len(few):
-        findings.append(
-            Finding(
-                "note", "knn-few", f"{len(few)} nodes have fewer than {k} others with features: {some(graph.ids[few])}."
-            )
+        yield Finding(
+            "note", "knn-few", f"{len(few)} nodes have fewer than {k} others with features: {some(graph.ids[few])}."
         )
-    return adjacency, tuple(findings)

@@ -1,0 +1,98 @@
+"""A run of Concord against a run of DCC-GCN on the same kernels, both after their graphs are built."""
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from dccgcn import datasets, splits
+from dccgcn.concord.method import channel_views, rarity_of
+from dccgcn.concord.settings import ConcordSettings
+from dccgcn.dcc.method import build_views
+from dccgcn.dcc.settings import DccSettings
+from dccgcn.evaluation.paired import Summary, summary
+from dccgcn.graph import NodeGraph
+from dccgcn.methods import METHODS
+from dccgcn.result import run
+
+_VIEWS = ("topology", "knn", "feature")
+
+
+@dataclass(frozen=True)
+class ConcordBenchmark:
+    """Seconds are medians; the ratio is the median of the ratios of neighbouring rounds. Accuracies are in per cent."""
+
+    dataset: str
+    labels: int
+    epochs: int  # of DCC-GCN
+    threads: int
+    rounds: int
+    concord_s: float
+    dcc_gcn_s: float
+    ratio: float
+    concord_accuracy: Summary
+    dcc_gcn_accuracy: Summary
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def bench_concord(
+    name: str,
+    labels_per_class: int | None,
+    label_rate: float | None,
+    rounds: int,
+    threads: int,
+    tell: Callable[[int, int], None] | None = None,
+) -> ConcordBenchmark:
+    """Take runs of both in turn, each round on a split of its own, with the settings that they have by default."""
+    graph = datasets.load(name).graph
+    concord, dcc = METHODS["concord"], METHODS["dcc-gcn"]
+    ours, theirs = concord.published_settings(name), dcc.published_settings(name)
+    assert isinstance(ours, ConcordSettings)
+    assert isinstance(theirs, DccSettings)
+    build_concord_views(graph, ours)
+    build_views(graph, theirs)
+    times, right = [], []
+    for seed in range(-1, rounds):  # the first round compiles
+        split = (
+            splits.by_rate(graph, label_rate, max(seed, 0))
+            if label_rate is not None
+            else splits.per_class(graph, labels_per_class or 20, max(seed, 0), small_classes="half")
+        )
+        one = run(_with_views_only(graph), split, concord, ours, seed=0)
+        other = run(graph, split, dcc, theirs if seed >= 0 else theirs.model_copy(update={"epochs": 2}), seed=0)
+        if seed >= 0:
+            times.append((one.seconds, other.seconds))
+            right.append((100 * (one.accuracy or 0), 100 * (other.accuracy or 0)))
+        if tell:
+            tell(seed + 2, rounds + 1)
+    seconds, accuracy = np.array(times), np.array(right)
+    return ConcordBenchmark(
+        dataset=name,
+        labels=len(split.train),
+        epochs=theirs.epochs,
+        threads=threads,
+        rounds=rounds,
+        concord_s=float(np.median(seconds[:, 0])),
+        dcc_gcn_s=float(np.median(seconds[:, 1])),
+        ratio=float(np.median(seconds[:, 1] / seconds[:, 0])),
+        concord_accuracy=summary(accuracy[:, 0].tolist()),
+        dcc_gcn_accuracy=summary(accuracy[:, 1].tolist()),
+    )
+
+
+def build_concord_views(graph: NodeGraph, settings: ConcordSettings) -> None:
+    """Every graph that Concord propagates on."""
+    channel_views(graph, settings)
+    if (weights := rarity_of(graph, settings)) is not None:
+        channel_views(graph, settings, weights)
+
+
+def _with_views_only(graph: NodeGraph) -> NodeGraph:
+    """The same graph as a first run finds it: its views are built, what Concord derives from them is not."""
+    fresh = copy(graph)
+    fresh._derived = {key: made for key, made in graph._derived.items() if key[0] in _VIEWS}
+    return fresh

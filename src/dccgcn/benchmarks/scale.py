@@ -1,0 +1,111 @@
+"""How Concord's time and memory grow with the graph, on synthetic graphs with ten edges for each node."""
+
+import multiprocessing
+from dataclasses import asdict, dataclass
+from math import log10
+from time import perf_counter
+from typing import Any
+
+from dccgcn.benchmarks.concord import build_concord_views
+from dccgcn.benchmarks.memory import peak_mb
+from dccgcn.concord.method import channel_views, rarity_of, representations
+from dccgcn.concord.settings import ConcordSettings
+from dccgcn.datasets.synthetic import synthetic_graph
+from dccgcn.methods import METHODS
+from dccgcn.result import run
+from dccgcn.splits import per_class
+from dccgcn.threads import use_threads
+from dccgcn.views.approximate import nearly_nearest
+
+
+@dataclass(frozen=True)
+class ScaleBenchmark:
+    """One size, measured in a process of its own. Seconds of the parts in their order."""
+
+    nodes: int
+    edges: int
+    features: int
+    labels: int
+    threads: int
+    generate_s: float
+    views_s: float  # the given edges and both feature graphs, recall included
+    represent_s: float  # what each channel knows of each node
+    answer_s: float  # voices, rounds, repair and trust
+    peak_mb: float  # of the whole process, generation included
+    recall: tuple[float | None, ...]  # of each feature graph, plain and weighted by rarity; None: exact
+    accuracy: float  # on all nodes but the labelled ones
+
+    @property
+    def train_s(self) -> float:
+        """All that a user waits for who brings the graph."""
+        return self.views_s + self.represent_s + self.answer_s
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self) | {"train_s": self.train_s}
+
+
+@dataclass(frozen=True)
+class Growth:
+    """From one size to the next, per tenfold number of nodes. An exponent of 1 is linear growth."""
+
+    from_nodes: int
+    to_nodes: int
+    seconds: float  # factor of views and training
+    memory: float
+    exponent: float
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def bench_scale(nodes: int, edges_per_node: int, features: int, labels_per_class: int, threads: int) -> ScaleBenchmark:
+    """Measure one size in a fresh process, whose peak memory is its own."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(measure, (nodes, edges_per_node, features, labels_per_class, threads))
+
+
+def measure(nodes: int, edges_per_node: int, features: int, labels_per_class: int, threads: int) -> ScaleBenchmark:
+    """The same in this process."""
+    use_threads(threads)
+    settings = ConcordSettings()
+    _compile(features, labels_per_class)
+    start = perf_counter()
+    graph = synthetic_graph(nodes, edges_per_node * nodes, features)
+    split = per_class(graph, labels_per_class, seed=0)
+    generated = perf_counter()
+    build_concord_views(graph, settings)
+    built = perf_counter()
+    representations(graph, settings)
+    represented = perf_counter()
+    result = run(graph, split, METHODS["concord"], settings, seed=0)
+    weights = (None, rarity_of(graph, settings))
+    views = [channel_views(graph, settings, of_words)["features"] for of_words in weights]
+    return ScaleBenchmark(
+        nodes=graph.n,
+        edges=len(graph.edges),
+        features=graph.d,
+        labels=len(split.train),
+        threads=threads,
+        generate_s=generated - start,
+        views_s=built - generated,
+        represent_s=represented - built,
+        answer_s=result.seconds,
+        peak_mb=peak_mb(),
+        recall=tuple(view.recall for view in views),
+        accuracy=result.accuracy or 0.0,
+    )
+
+
+def growth(one: ScaleBenchmark, other: ScaleBenchmark) -> Growth:
+    """How much more the larger of two sizes takes, per tenfold number of nodes."""
+    decades = log10(other.nodes / one.nodes)
+    exponent = log10(other.train_s / one.train_s) / decades
+    memory = (other.peak_mb / one.peak_mb) ** (1 / decades)
+    return Growth(one.nodes, other.nodes, 10**exponent, memory, exponent)
+
+
+def _compile(features: int, labels_per_class: int) -> None:
+    """A small run first, so that the smallest size does not pay for the kernels' compilation."""
+    graph = synthetic_graph(2000, features=features)
+    nearly_nearest(graph.features, ConcordSettings().k)
+    run(graph, per_class(graph, labels_per_class, seed=0), METHODS["concord"], ConcordSettings(), seed=0)

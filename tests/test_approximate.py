@@ -133,7 +133,7 @@ def test_recall_counts_what_is_as_similar_and_nothing_else():
 def test_the_work_is_that_of_pairs_that_share_a_word():
     x = sp.csr_array(np.eye(50)[np.arange(50) % 25])
     assert exact_work(x) == exact_work(x.toarray()) == 25 * 2**2
-    assert exact_work(np.ones((50, 32))) == 50 * 50 * 2
+    assert exact_work(np.ones((50, 64))) == 50 * 50 * 5
 
 
 def test_exact_as_long_as_it_can_be_afforded(graph):

@@ -12,19 +12,23 @@ from dccgcn.graph import NodeGraph
 from dccgcn.kernels.features import DENSE_ABOVE
 from dccgcn.memory import memory, size
 from dccgcn.settings import Settings
+from dccgcn.views.approximate import MOST_WORK
+from dccgcn.views.knn import exact_work, is_dense
 
 _PROCESS = 650e6  # Python, torch and numba themselves
 _BLOCK = 512  # rows of similarities at a time
 _PER_ENTRY = 60  # bytes for each entry of a normalised graph: pattern, transpose, weights, gradients
+_PER_LISTED = 1500  # bytes for each node of an approximate search: lists of nodes that share words
 _PER_UNIT = 24  # bytes for each node and hidden unit: value, gradient, mask, in two channels
 
 # in a second, on one core; measured on graphs of 2,000 to 20,000 nodes
-_SPARSE_SIMILARITIES = 5e8
-_DENSE_SIMILARITIES = 9e9
+_SIMILARITIES = 5e8
 _PRODUCTS = 1e9  # of a training step, gradients included
 _TRAVELS = 4e9  # products along edges without gradients
 _TURNS = 5e9  # of an orthogonalisation
 _ANSWERS = 1e9
+
+_NEARLY = 1e-4  # seconds to find a node's neighbours approximately
 
 # of Concord: directions beside those kept, times that they are refined, folds of held-out labels
 _FURTHER, _SEARCHES, _FOLDS = 16, 4, 5
@@ -64,13 +68,14 @@ def estimate(graph: NodeGraph, settings: Settings | None = None) -> Cost:
 def _size(graph: NodeGraph, k: int) -> _Size:
     n, d, x = graph.n, graph.d, graph.features
     filled = int(x.nnz) if sp.issparse(x) else int(np.count_nonzero(x))
-    dense = filled > DENSE_ABOVE * n * d
     given, similar = 2 * len(graph.edges) + n, 2 * k * n + n
     features = 12 * filled if sp.issparse(x) else 4 * n * d
-    similarity = 8 * n * d + 8 * _BLOCK * n if dense else 24 * filled
-    with_word = np.bincount(x.indices, minlength=d) if sp.issparse(x) else np.count_nonzero(x, axis=0)
-    sparse_seconds = float((with_word.astype(np.float64) ** 2).sum()) / _SPARSE_SIMILARITIES
-    searching = float(n) * n * d / _DENSE_SIMILARITIES if dense else sparse_seconds
+    work = exact_work(x)
+    if work <= MOST_WORK:
+        searching = work / _SIMILARITIES
+        similarity = 8 * n * d + 8 * _BLOCK * n if is_dense(x) else 24 * filled
+    else:  # an approximate search
+        searching, similarity = n * _NEARLY, 8 * filled + _PER_LISTED * n
     return _Size(
         n, d, graph.c, filled, given, similar, features + similarity + _PER_ENTRY * (given + similar), searching
     )

@@ -67,7 +67,7 @@ def bench_scale(nodes: int, edges_per_node: int, features: int, labels_per_class
 def measure(nodes: int, edges_per_node: int, features: int, labels_per_class: int, threads: int) -> ScaleBenchmark:
     """The same in this process."""
     use_threads(threads)
-    settings = ConcordSettings()
+    settings = ConcordSettings.of({})
     _compile(features, labels_per_class)
     start = perf_counter()
     graph = synthetic_graph(nodes, edges_per_node * nodes, features)
@@ -107,5 +107,5 @@ def growth(one: ScaleBenchmark, other: ScaleBenchmark) -> Growth:
 def _compile(features: int, labels_per_class: int) -> None:
     """A small run first, so that the smallest size does not pay for the kernels' compilation."""
     graph = synthetic_graph(2000, features=features)
-    nearly_nearest(graph.features, ConcordSettings().k)
-    run(graph, per_class(graph, labels_per_class, seed=0), METHODS["concord"], ConcordSettings(), seed=0)
+    nearly_nearest(graph.features, ConcordSettings.of({}).k)
+    run(graph, per_class(graph, labels_per_class, seed=0), METHODS["concord"], ConcordSettings.of({}), seed=0)

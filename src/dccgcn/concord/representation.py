@@ -22,6 +22,7 @@ from dccgcn.kernels import spmm
 from dccgcn.views import View
 
 _OVERSAMPLING = 16  # further directions in the search for the leading ones
+_EPSILON = 1e-12  # of the largest eigenvalue: directions below are rounding errors
 _ITERATIONS = 4  # of the search; the directions' accuracy grows with the power of them
 
 Matrix = np.ndarray  # (rows, columns) float32
@@ -88,6 +89,21 @@ def project(view: View, x: Any, steps: int, own: float, known: Representation) -
     return replace(known, z=np.asarray(normalize(h - known.offset), dtype=np.float32))
 
 
+def orthonormal(m: Matrix) -> Matrix:
+    """A basis of the columns' span, from their products: one pass over the rows, where there are millions of them."""
+    values, turn = np.linalg.eigh(gram(m))
+    return m @ (turn / np.sqrt(np.maximum(values, _EPSILON * values[-1]))).astype(np.float32)
+
+
+def gram(m: Matrix, block: int = 65536) -> np.ndarray:
+    """mᵀ m in double precision, without a copy of m in it."""
+    total = np.zeros((m.shape[1], m.shape[1]))
+    for start in range(0, len(m), block):
+        rows = m[start : start + block].astype(np.float64)
+        total += rows.T @ rows
+    return total
+
+
 def leading_directions(
     times: Callable[[Matrix], Matrix],
     transposed_times: Callable[[Matrix], Matrix],
@@ -99,10 +115,10 @@ def leading_directions(
     # the same directions for every run: they belong to the graph, not to the seed
     q = np.random.default_rng(0).standard_normal((shape[1], width)).astype(np.float32)
     for _ in range(_ITERATIONS):
-        q = np.linalg.qr(times(q))[0]
-        q = np.linalg.qr(transposed_times(q))[0]
+        q = orthonormal(times(q))
+        q = orthonormal(transposed_times(q))
     b = times(q)  # (n, width), and the matrix is close to b qᵀ
-    _, turn = np.linalg.eigh(b.T @ b)  # ascending
+    _, turn = np.linalg.eigh(gram(b))  # ascending
     directions = q @ turn[:, ::-1][:, : min(rank, width)]
     # a direction's sign is arbitrary: its largest entry is made positive, so that every machine finds the same one
     largest = directions[np.abs(directions).argmax(axis=0), np.arange(directions.shape[1])]

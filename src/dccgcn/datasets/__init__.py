@@ -9,6 +9,7 @@ import numpy as np
 from dccgcn.datasets.catalog import CORA_CLASSES, DATASETS, DataFile, DatasetInfo
 from dccgcn.datasets.embedded import read_cora
 from dccgcn.datasets.fetch import FOLDER_VARIABLE, data_folder, fetch
+from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.graph import NodeGraph
 from dccgcn.io import amgcn, citation_full, planetoid
@@ -24,6 +25,7 @@ __all__ = [
     "describe",
     "fetch",
     "load",
+    "synthetic_graph",
 ]
 
 

@@ -25,7 +25,7 @@ def synthetic_graph(
     classes: int = 10,
     seed: int = 0,
     *,
-    homophily: float = 0.7,
+    homophily: float = 0.5,
     words: float = 15.0,
     telling: float = 0.5,
 ) -> NodeGraph:
@@ -39,13 +39,12 @@ def synthetic_graph(
     _check(n, edges, features, classes, homophily, words, telling)
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.arange(n) % classes)
-    made = NodeGraph(
+    return NodeGraph(
         _bags(labels, features, classes, words, telling, rng),
         _pairs(labels, edges, classes, homophily, rng),
         labels,
         name=f"synthetic-{n}",
     )
-    return made
 
 
 def _pairs(labels: np.ndarray, edges: int, classes: int, homophily: float, rng: np.random.Generator) -> np.ndarray:
@@ -68,8 +67,7 @@ def _pairs(labels: np.ndarray, edges: int, classes: int, homophily: float, rng: 
     size = np.diff(reach[starts]) / reach[-1]
     found = np.empty(0, np.int64)  # u n + v
     for _ in range(_DRAWS):
-        missing = edges - len(found)
-        if missing <= 0:
+        if (missing := edges - len(found)) <= 0:
             break
         first = rng.choice(classes, missing + missing // 8 + 16, p=size)
         second = np.where(rng.random(len(first)) < homophily, first, _another(first, classes, rng))
@@ -77,7 +75,7 @@ def _pairs(labels: np.ndarray, edges: int, classes: int, homophily: float, rng: 
         keys = (np.minimum(u, v) * n + np.maximum(u, v))[u != v]
         found = np.sort(np.concatenate([found, keys]))
         found = found[np.diff(found, prepend=-1) > 0]
-    else:
+    if len(found) < edges:
         raise GraphError(
             f"{edges} edges do not fit among {n} nodes at a homophily of {homophily:g}.",
             "Ask for fewer edges, or for more nodes.",

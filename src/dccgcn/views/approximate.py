@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from dccgcn.views import meeting
 from dccgcn.views.knn import Neighbours, check_k, exact_work, is_dense, nearest
 
-MOST_WORK = 6e9  # products of an exact search, about a minute on one core
+MOST_WORK = 6e9  # products of an exact search: some ten seconds on a core
 
 _WORDS = 10  # of each node, those that say most
 _ENTRIES = 2048  # of lists, that a node looks through

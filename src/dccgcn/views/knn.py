@@ -22,8 +22,8 @@ from dccgcn.kernels.features import DENSE_ABOVE
 
 QUANTUM = 1e9  # similarities are compared as integers of this many steps
 _BLOCK = 512  # rows per block; results do not depend on it
-_AT_ONCE = 32  # products of dense rows that take the time of one of sparse rows
-_PER_PAIR = 1  # the same for ranking a pair
+_AT_ONCE = 64  # products of dense rows that take the time of one of sparse rows
+_PER_PAIR = 4  # products of sparse rows that take the time of ranking a pair
 
 
 @dataclass(frozen=True, eq=False)

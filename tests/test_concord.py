@@ -269,3 +269,10 @@ def test_the_order_of_nodes_does_not_matter() -> None:
     theirs = method.fit(turned, place[train], ConcordSettings(k=3), 0)
     # ties among neighbours are broken by position, so a few answers may differ
     assert (ours.prediction[order] == theirs.prediction).mean() > 0.95
+
+
+def test_nodes_that_are_all_alike_have_no_direction() -> None:
+    graph = NodeGraph(np.ones((6, 4)), [(0, 1), (1, 2), (3, 4), (4, 5)], [0, -1, -1, 1, -1, -1])
+    outcome = method.fit(graph, np.array([0, 3]), ConcordSettings(), 0)
+    assert np.isfinite(outcome.probabilities).all()
+    assert (outcome.prediction == [0, 0, 0, 1, 1, 1]).all()  # the edges alone

@@ -12,7 +12,7 @@ from dccgcn.concord.consensus import _folds, held_out_hits, inferred, margin, po
 from dccgcn.concord.head import answer, fit_head
 from dccgcn.concord.learned import from_arrays, to_arrays
 from dccgcn.concord.repair import agreeing_neighbours, repaired
-from dccgcn.concord.representation import project, rarity, represent, scarcity, travelled
+from dccgcn.concord.representation import orthonormal, project, rarity, represent, scarcity, travelled
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.trust import COEFFICIENTS, evidence, same_around, with_confidence
 from dccgcn.concord.voices import Labels, smoothed, speak, spread_labels
@@ -271,8 +271,9 @@ def test_the_order_of_nodes_does_not_matter() -> None:
     assert (ours.prediction[order] == theirs.prediction).mean() > 0.95
 
 
-def test_nodes_that_are_all_alike_have_no_direction() -> None:
-    graph = NodeGraph(np.ones((6, 4)), [(0, 1), (1, 2), (3, 4), (4, 5)], [0, -1, -1, 1, -1, -1])
-    outcome = method.fit(graph, np.array([0, 3]), ConcordSettings(), 0)
-    assert np.isfinite(outcome.probabilities).all()
-    assert (outcome.prediction == [0, 0, 0, 1, 1, 1]).all()  # the edges alone
+def test_a_span_without_directions_is_no_error() -> None:
+    m = RNG.standard_normal((50, 2)).astype(np.float32) @ RNG.standard_normal((2, 6)).astype(np.float32)
+    q = orthonormal(m)
+    kept = np.linalg.svd(q, compute_uv=False)[:2]
+    np.testing.assert_allclose(kept, 1, atol=1e-3)  # two directions, and no more
+    assert np.isfinite(orthonormal(np.zeros((5, 3), np.float32))).all()

@@ -38,8 +38,8 @@ def collect(name: str, size: float, splits: int) -> tuple[np.ndarray, np.ndarray
         targets = np.eye(graph.c, dtype=np.float32)[graph.labels[split.train]]
         given = Labels(split.train, targets, np.ones(len(split.train)))
         voices = method.voices_of(method.representations(graph, settings), views, given, settings)
-        learned = method.in_rounds(voices, given, settings, seed, None)
-        concord = method.deliberate(voices, views, learned, settings)
+        learned, said = method.in_rounds(voices, given, settings, seed, None)
+        concord = method.deliberate(voices, said, views, learned, settings)
         some = np.random.default_rng(seed).permutation(split.test)[:SAMPLE]
         found.append(evidence(concord, views, learned)[some])
         right.append(concord.f.argmax(axis=1)[some] == graph.labels[some])

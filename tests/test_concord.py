@@ -12,10 +12,10 @@ from dccgcn.concord.consensus import _folds, held_out_hits, inferred, margin, po
 from dccgcn.concord.head import answer, fit_head
 from dccgcn.concord.learned import from_arrays, to_arrays
 from dccgcn.concord.repair import agreeing_neighbours, repaired
-from dccgcn.concord.representation import project, rarity, represent, scarcity, travelled
+from dccgcn.concord.representation import orthonormal, project, rarity, represent, scarcity, travelled
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.trust import COEFFICIENTS, evidence, same_around, with_confidence
-from dccgcn.concord.voices import Labels, smoothed, spread_labels
+from dccgcn.concord.voices import Labels, smoothed, speak, spread_labels
 from dccgcn.views import topology_view
 
 RNG = np.random.default_rng(3)
@@ -103,7 +103,8 @@ def test_smoothing_tends_to_pagerank(graph: NodeGraph) -> None:
 def test_spread_labels_are_uniform_where_none_arrives() -> None:
     graph = NodeGraph(np.eye(5), [(0, 1), (1, 2), (3, 4)], [0, -1, 1, -1, -1])
     labels = Labels(np.array([0, 2]), np.eye(2, dtype=np.float32), np.ones(2))
-    p = spread_labels(topology_view(graph, "symmetric"), labels)
+    p, other = spread_labels(topology_view(graph, "symmetric"), [labels, labels.only(np.array([1, 0]))])
+    np.testing.assert_allclose(p, other)
     np.testing.assert_allclose(p[[3, 4]], 0.5)
     assert p[0, 0] > 0.5
     assert p[2, 1] > 0.5
@@ -187,8 +188,10 @@ def test_evidence_has_a_coefficient_each(graph: NodeGraph) -> None:
     views = method.channel_views(graph, settings)
     given = Labels(np.arange(9), np.eye(3, dtype=np.float32)[graph.labels[:9]], np.ones(9))
     voices = method.voices_of(method.representations(graph, settings), views, given, settings)
-    learned = method.in_rounds(voices, given, settings, 0, None)
-    found = evidence(method.deliberate(voices, views, learned, settings), views, learned)
+    learned, said = method.in_rounds(voices, given, settings, 0, None)
+    for log_p, again in zip(said, speak(voices, learned.heads, learned.labels, settings), strict=True):
+        np.testing.assert_array_equal(log_p, again)
+    found = evidence(method.deliberate(voices, said, views, learned, settings), views, learned)
     assert found.shape == (graph.n, len(COEFFICIENTS))
     assert np.isfinite(found).all()
     hits, together = held_out_hits(voices, given, settings, 0)
@@ -243,7 +246,7 @@ def test_arrays_round_trip(graph: NodeGraph) -> None:
     parts = method.representations(graph, settings)
     given = Labels(np.arange(6), np.eye(3, dtype=np.float32)[graph.labels[:6]], np.ones(6))
     voices = method.voices_of(parts, method.channel_views(graph, settings), given, settings)
-    learned = method.in_rounds(voices, given, settings, 0, None)
+    learned, _ = method.in_rounds(voices, given, settings, 0, None)
     bases, back = from_arrays(to_arrays(parts, rarity(graph.features), learned))
     assert set(bases.parts) == set(parts)
     for name, part in parts.items():
@@ -266,3 +269,11 @@ def test_the_order_of_nodes_does_not_matter() -> None:
     theirs = method.fit(turned, place[train], ConcordSettings(k=3), 0)
     # ties among neighbours are broken by position, so a few answers may differ
     assert (ours.prediction[order] == theirs.prediction).mean() > 0.95
+
+
+def test_a_span_without_directions_is_no_error() -> None:
+    m = RNG.standard_normal((50, 2)).astype(np.float32) @ RNG.standard_normal((2, 6)).astype(np.float32)
+    q = orthonormal(m)
+    kept = np.linalg.svd(q, compute_uv=False)[:2]
+    np.testing.assert_allclose(kept, 1, atol=1e-3)  # two directions, and no more
+    assert np.isfinite(orthonormal(np.zeros((5, 3), np.float32))).all()

@@ -123,7 +123,7 @@ class Result:
             "result.json": json.dumps(self.summary(), indent=2) + "\n",
         }
         with locked(folder):
-            # first goes what is made of a run, then what makes a folder a finished run and a whole model: that comes last
+            # first goes what is made of a run, then what makes a folder a finished run and a whole model
             for name in ("report.html", "report.json", "result.json", "model.json"):
                 (folder / name).unlink(missing_ok=True)
             for name, content in files.items():

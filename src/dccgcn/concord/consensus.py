@@ -9,7 +9,7 @@ from scipy.special import softmax
 
 from dccgcn.concord.representation import scarcity
 from dccgcn.concord.settings import ConcordSettings
-from dccgcn.concord.voices import Labels, Voice, learn, speak
+from dccgcn.concord.voices import Labels, Voice, learn, speak_each
 
 _FOLDS = 5
 _PASSES = 2  # weights need the concord and the concord needs weights
@@ -59,15 +59,13 @@ def held_out_hits(
     """How many of the given labels each voice finds when it has not seen them, (voices,), and all of them together."""
     y = labels.targets.argmax(axis=1)
     fold = _folds(y, seed)
+    parts = [labels.only(fold != f) for f in range(fold.max() + 1)]
+    trainings = [(learn(voices, part, settings, [None] * len(voices)), part) for part in parts]
     hits, together = np.zeros(len(voices)), 0
-    for f in range(fold.max() + 1):
-        seen, left = fold != f, labels.nodes[fold == f]
-        part = Labels(labels.nodes[seen], labels.targets[seen], labels.weights[seen])
-        said = [
-            log_p[left] for log_p in speak(voices, learn(voices, part, settings, [None] * len(voices)), part, settings)
-        ]
-        hits += [(log_p.argmax(axis=1) == y[~seen]).sum() for log_p in said]
-        together += int((pooled(said, np.ones(len(said))).argmax(axis=1) == y[~seen]).sum())
+    for f, said in enumerate(speak_each(voices, trainings, settings, labels.nodes)):
+        unseen, truth = [log_p[fold == f] for log_p in said], y[fold == f]
+        hits += [(log_p.argmax(axis=1) == truth).sum() for log_p in unseen]
+        together += int((pooled(unseen, np.ones(len(unseen))).argmax(axis=1) == truth).sum())
     return hits, together
 
 

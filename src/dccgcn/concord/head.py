@@ -2,7 +2,6 @@
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import softmax
 
 
 def fit_head(
@@ -45,4 +44,8 @@ def fit_head(
 
 def answer(z: np.ndarray, head: np.ndarray) -> np.ndarray:
     """softmax(z W + b), (n, classes)."""
-    return np.asarray(softmax(z @ head[:-1] + head[-1], axis=1), dtype=np.float32)
+    score = z @ head[:-1] + head[-1]
+    score -= score.max(axis=1, keepdims=True)
+    p = np.exp(score, out=score)
+    p /= p.sum(axis=1, keepdims=True)
+    return np.asarray(p)

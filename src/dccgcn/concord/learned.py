@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from dccgcn.concord.representation import Representation
-from dccgcn.concord.voices import Labels
+from dccgcn.concord.voices import Heads, Labels
 
 
 @dataclass(frozen=True, eq=False)
 class Learned:
     """What the rounds leave behind."""
 
-    heads: list[np.ndarray | None]  # of each voice; None where it only spreads labels
+    heads: Heads
     labels: Labels  # given first, then inferred
     n_given: int
     weights: np.ndarray  # of each voice
@@ -22,8 +22,7 @@ class Learned:
     @property
     def given(self) -> Labels:
         """The labels that were given."""
-        n, labels = self.n_given, self.labels
-        return Labels(labels.nodes[:n], labels.targets[:n], labels.weights[:n])
+        return self.labels.only(slice(self.n_given))
 
 
 @dataclass(frozen=True, eq=False)

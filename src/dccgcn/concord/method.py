@@ -11,7 +11,7 @@ from dccgcn.concord.repair import agreeing_neighbours, repaired
 from dccgcn.concord.representation import Representation, project, rarity, represent, scarcity
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.trust import evidence, trust, with_confidence
-from dccgcn.concord.voices import Labels, Voice, learn, speak
+from dccgcn.concord.voices import Heads, Labels, Voice, learn, speak
 from dccgcn.graph import NodeGraph
 from dccgcn.method import Method
 from dccgcn.outcome import Outcome
@@ -32,8 +32,8 @@ def fit(
     parts = representations(graph, settings)
     given = Labels(train, np.eye(graph.c, dtype=np.float32)[graph.labels[train]], np.ones(len(train)))
     voices = voices_of(parts, views, given, settings)
-    learned = in_rounds(voices, given, settings, seed, progress)
-    outcome = conclude(voices, views, learned, settings)
+    learned, said = in_rounds(voices, given, settings, seed, progress)
+    outcome = conclude(voices, said, views, learned, settings)
     findings = tuple(finding for view in views.values() for finding in view.findings)
     return replace(outcome, model=to_arrays(parts, rarity_of(graph, settings), learned), findings=findings)
 
@@ -43,7 +43,9 @@ def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordS
     views = channel_views(graph, settings)
     bases, learned = from_arrays(model)
     parts = representations(graph, settings, bases)
-    return conclude(voices_of(parts, views, learned.given, settings), views, learned, settings)
+    voices = voices_of(parts, views, learned.given, settings)
+    said = speak(voices, learned.heads, learned.labels, settings)
+    return conclude(voices, said, views, learned, settings)
 
 
 def channel_views(graph: NodeGraph, settings: ConcordSettings, weights: np.ndarray | None = None) -> dict[str, View]:
@@ -102,25 +104,28 @@ def voices_of(
 
 def in_rounds(
     voices: list[Voice], given: Labels, settings: ConcordSettings, seed: int, progress: Progress | None
-) -> Learned:
-    """Learn from the given labels, let the best answers be labels too, and learn again."""
+) -> tuple[Learned, list[np.ndarray]]:
+    """Learn from the given labels, let the best answers be labels too, and learn again; and what is said in the end."""
     hits, together = held_out_hits(voices, given, settings, seed)
     labels, weights = given, np.ones(len(voices))
-    heads: list[np.ndarray | None] = [None] * len(voices)
+    heads: Heads = [None] * len(voices)
     for turn in range(settings.rounds + 1):
         heads = learn(voices, labels, settings, heads)
-        f, weights = weighed(speak(voices, heads, labels, settings), hits, len(given.nodes), weights, settings)
+        said = speak(voices, heads, labels, settings)
+        f, weights = weighed(said, hits, len(given.nodes), weights, settings)
         if progress:
             progress("rounds", turn + 1, settings.rounds + 1)
         if turn < settings.rounds:
             share = settings.last_share / 2 ** (settings.rounds - 1 - turn)
             labels = inferred(f, given, share, settings)
-    return Learned(heads, labels, len(given.nodes), weights, together)
+    return Learned(heads, labels, len(given.nodes), weights, together), said
 
 
-def deliberate(voices: list[Voice], views: dict[str, View], learned: Learned, settings: ConcordSettings) -> Concord:
+def deliberate(
+    voices: list[Voice], said: list[np.ndarray], views: dict[str, View], learned: Learned, settings: ConcordSettings
+) -> Concord:
     """What the voices say together, repaired where the channels disagree."""
-    said, weights = speak(voices, learned.heads, learned.labels, settings), learned.weights
+    weights = learned.weights
     before = pooled(said, weights)
     channels, believed = {}, {}
     for name in views:
@@ -133,9 +138,11 @@ def deliberate(voices: list[Voice], views: dict[str, View], learned: Learned, se
     return Concord(repaired(before, support, settings.repair), before, said, channels, believed, agree, support)
 
 
-def conclude(voices: list[Voice], views: dict[str, View], learned: Learned, settings: ConcordSettings) -> Outcome:
+def conclude(
+    voices: list[Voice], said: list[np.ndarray], views: dict[str, View], learned: Learned, settings: ConcordSettings
+) -> Outcome:
     """The answers, each with the probability of being right."""
-    concord = deliberate(voices, views, learned, settings)
+    concord = deliberate(voices, said, views, learned, settings)
     sure = trust(evidence(concord, views, learned))
     probabilities, given = with_confidence(concord.f, sure), learned.given
     probabilities[given.nodes], sure[given.nodes] = given.targets, 1  # a given label is not ours to change

@@ -92,7 +92,8 @@ def project(view: View, x: Any, steps: int, own: float, known: Representation) -
 def orthonormal(m: Matrix) -> Matrix:
     """A basis of the columns' span, from their products: one pass over the rows, where there are millions of them."""
     values, turn = np.linalg.eigh(gram(m))
-    return m @ (turn / np.sqrt(np.maximum(values, _EPSILON * values[-1]))).astype(np.float32)
+    least = max(_EPSILON * values[-1], np.finfo(np.float32).tiny)  # where all nodes are alike there is no direction
+    return m @ (turn / np.sqrt(np.maximum(values, least))).astype(np.float32)
 
 
 def gram(m: Matrix, block: int = 65536) -> np.ndarray:

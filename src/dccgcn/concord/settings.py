@@ -14,7 +14,9 @@ class ConcordSettings(Settings):
     feature_steps: int = count(4, "Steps that features travel on the feature graph.")
     own: float = share(0.05, "Share of a node's own features in what travels.")
     rank: int = count(64, "Directions kept of each channel's features.")
-    rarity: bool = Field(True, description="Where features are counts, hear them weighted by their rarity as well.")
+    rarity: bool = Field(
+        default=True, description="Where features are counts, hear them weighted by their rarity as well."
+    )
     enough: float = rate(8.0, "Labels per class at which labels are no longer scarce: what stands in for them halves.")
     favour: float = weight(1.0, "How far scarce labels let the leading directions count more; 0: not at all.")
     # the voices

@@ -38,14 +38,16 @@ class Labels:
     targets: np.ndarray  # (m, classes)
     weights: np.ndarray  # (m,)
 
+    def only(self, which: np.ndarray | slice) -> "Labels":
+        """Some of them."""
+        return Labels(self.nodes[which], self.targets[which], self.weights[which])
 
-def learn(
-    voices: Sequence[Voice],
-    labels: Labels,
-    settings: ConcordSettings,
-    before: Sequence[np.ndarray | None],
-) -> list[np.ndarray | None]:
-    """A head for each voice; None for labels alone. The heads of the round before are where to begin."""
+
+Heads = Sequence[np.ndarray | None]  # of each voice; None for labels alone
+
+
+def learn(voices: Sequence[Voice], labels: Labels, settings: ConcordSettings, before: Heads) -> Heads:
+    """A head for each voice. The heads of the round before are where to begin."""
     heads: dict[int, np.ndarray] = {}
     for voice, start in zip(voices, before, strict=True):
         if voice.z is not None and id(voice.z) not in heads:
@@ -54,30 +56,41 @@ def learn(
     return [None if voice.z is None else heads[id(voice.z)] for voice in voices]
 
 
-def speak(
-    voices: Sequence[Voice], heads: Sequence[np.ndarray | None], labels: Labels, settings: ConcordSettings
-) -> list[np.ndarray]:
+def speak(voices: Sequence[Voice], heads: Heads, labels: Labels, settings: ConcordSettings) -> list[np.ndarray]:
     """log P of each voice, (n, classes) each."""
-    said: dict[int, np.ndarray] = {}
-    first: dict[int, np.ndarray] = {}  # what a representation answers, by its identity
-    on: dict[int, list[int]] = {}  # the voices smoothed on each graph, side by side in one go
-    for v, (voice, head) in enumerate(zip(voices, heads, strict=True)):
-        if voice.z is None or head is None:
-            said[v] = np.log(spread_labels(voice.view, labels) + _LABEL_FLOOR)
-        else:
-            if id(voice.z) not in first:
-                first[id(voice.z)] = answer(voice.z, head)
-            on.setdefault(id(voice.view), []).append(v)
-    for group in on.values():
-        p = smoothed(
-            voices[group[0]].view,
-            np.hstack([first[id(voices[v].z)] for v in group]),
-            settings.teleport,
-            settings.smoothing,
-        )
-        for v, part in zip(group, np.split(p, len(group), axis=1), strict=True):
-            said[v] = np.log(part / part.sum(axis=1, keepdims=True) + _FLOOR)
-    return [said[v] for v in range(len(voices))]
+    return speak_each(voices, [(heads, labels)], settings)[0]
+
+
+def speak_each(
+    voices: Sequence[Voice],
+    trainings: Sequence[tuple[Heads, Labels]],
+    settings: ConcordSettings,
+    nodes: np.ndarray | slice = slice(None),
+) -> list[list[np.ndarray]]:
+    """log P of each voice after each training, at some of the nodes.
+
+    Whatever is smoothed on one graph is smoothed side by side, which takes a fraction of the time.
+    """
+    said = [[np.empty(0)] * len(voices) for _ in trainings]
+    for view in {id(voice.view): voice.view for voice in voices}.values():
+        here = [v for v, voice in enumerate(voices) if voice.view is view]
+        talking = [(t, v) for t in range(len(trainings)) for v in here if voices[v].z is not None]
+        if talking:
+            first = [_answer_of(voices[v], trainings[t][0][v]) for t, v in talking]
+            p = smoothed(view, np.hstack(first), settings.teleport, settings.smoothing)[nodes]
+            for (t, v), part in zip(talking, np.split(p, len(talking), axis=1), strict=True):
+                said[t][v] = np.log(part / part.sum(axis=1, keepdims=True) + _FLOOR)
+        if spreading := [v for v in here if voices[v].z is None]:
+            for t, p in enumerate(spread_labels(view, [labels for _, labels in trainings])):
+                for v in spreading:
+                    said[t][v] = np.log(p[nodes] + _LABEL_FLOOR)
+    return said
+
+
+def _answer_of(voice: Voice, head: np.ndarray | None) -> np.ndarray:
+    assert voice.z is not None
+    assert head is not None
+    return answer(voice.z, head)
 
 
 def smoothed(view: View, p: np.ndarray, teleport: float, steps: int) -> np.ndarray:
@@ -89,12 +102,14 @@ def smoothed(view: View, p: np.ndarray, teleport: float, steps: int) -> np.ndarr
     return current.cpu().numpy()
 
 
-def spread_labels(view: View, labels: Labels) -> np.ndarray:
-    """The labels smoothed, each class given the same mass; uniform where none arrives, (n, classes)."""
-    n, c = view.matrix.shape[0], labels.targets.shape[1]
-    y = np.zeros((n, c), np.float32)
-    y[labels.nodes] = labels.targets * labels.weights[:, None]
-    q = smoothed(view, y, _LABEL_TELEPORT, _LABEL_STEPS)
+def spread_labels(view: View, given: Sequence[Labels]) -> list[np.ndarray]:
+    """Each set of labels smoothed, each class given the same mass; uniform where none arrives, (n, classes) each."""
+    n, c = view.matrix.shape[0], given[0].targets.shape[1]
+    y = np.zeros((n, len(given), c), np.float32)
+    for nth, labels in enumerate(given):
+        y[labels.nodes, nth] = labels.targets * labels.weights[:, None]
+    q = smoothed(view, y.reshape(n, -1), _LABEL_TELEPORT, _LABEL_STEPS).reshape(n, len(given), c)
     q /= np.maximum(q.sum(axis=0), 1e-9)
-    mass = q.sum(axis=1, keepdims=True)
-    return np.where(mass > 1e-12, q / np.maximum(mass, 1e-12), np.float32(1 / c))
+    mass = q.sum(axis=2, keepdims=True)
+    p = np.where(mass > 1e-12, q / np.maximum(mass, 1e-12), np.float32(1 / c))
+    return [p[:, nth] for nth in range(len(given))]

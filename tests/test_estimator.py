@@ -168,7 +168,13 @@ def test_grid_search_over_the_methods_settings(cora):
 
 def test_the_constructor_only_stores_and_fit_checks(graph):
     model = NodeClassifier("no such method", {"k": 0}, seed=-1)
-    assert model.get_params() == {"method": "no such method", "settings": {"k": 0}, "seed": -1, "graph": None}
+    assert model.get_params() == {
+        "method": "no such method",
+        "settings": {"k": 0},
+        "seed": -1,
+        "graph": None,
+        "device": "cpu",
+    }
     with pytest.raises(DccgcnError, match="no method"):
         model.fit(graph)
     settings = {"epochs": 5}

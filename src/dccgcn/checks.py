@@ -250,9 +250,14 @@ def labels(
     """Positions in the class names, -1 where the label is missing."""
     if given is None:
         return np.full(n, -1), tuple(class_names or ())
+    if len(given) != n:
+        raise GraphError(f"There are {len(given)} labels for {n} rows of features.", "Give one label per node.")
+    if isinstance(given, np.ndarray) and given.dtype.kind in "iu" and given.ndim == 1:
+        distinct, which = np.unique(given, return_inverse=True)  # of a million labels few differ
+        if len(distinct) < n:
+            codes, names = labels(distinct, class_names, unlabelled, len(distinct))
+            return codes[which], names
     listed = _objects(given)
-    if len(listed) != n:
-        raise GraphError(f"There are {len(listed)} labels for {n} rows of features.", "Give one label per node.")
     marks = [_plain(u) for u in unlabelled]
     values = [None if _is_missing(y, marks) else y for y in map(_plain, listed.tolist())]
     known = [y for y in values if y is not None]
@@ -275,8 +280,8 @@ def labels(
     unknown = sorted({str(y) for y in known if (type(y), y) not in position})
     if unknown:
         raise GraphError(f"Labels outside the listed classes: {some(unknown)}.", "Add them to classes, or mend them.")
-    codes = [-1 if y is None else position[(type(y), y)] for y in values]
-    return np.array(codes, dtype=np.int64), names
+    found = [-1 if y is None else position[(type(y), y)] for y in values]
+    return np.array(found, dtype=np.int64), names
 
 
 def _objects(given: Any) -> np.ndarray:

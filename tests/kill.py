@@ -70,6 +70,14 @@ class Attempt:
     def has_ended(self) -> bool:
         return self.process.poll() is not None
 
+    def kill(self) -> str:
+        """kill -9; where that struck."""
+        ended = self.has_ended()
+        assert not ended or self.process.returncode == 0, self.shown.read_text()
+        self.process.kill()
+        self.process.wait()
+        return "after the end" if ended else "in the middle" if self.has_written() else "before the first file"
+
 
 def undisturbed(command: list[str], folder: Path, look: Callable[[], object]) -> Timing:
     """How long a run takes if nobody kills it."""
@@ -79,20 +87,6 @@ def undisturbed(command: list[str], folder: Path, look: Callable[[], object]) ->
         moments.append(time.monotonic())
     assert attempt.process.returncode == 0, attempt.shown.read_text()
     return Timing(moments[1] - moments[0], moments[2] - moments[0])
-
-
-def strike(command: list[str], folder: Path, look: Callable[[], object], moment: float, timing: Timing) -> str:
-    """Kill a run at a moment of its timing; where that turned out to be."""
-    attempt = Attempt(command, folder, look)
-    attempt.until(attempt.has_begun)
-    if moment >= timing.first_file:  # a busy machine is slower: count from what has happened
-        attempt.until(attempt.has_written)
-        moment -= timing.first_file
-    time.sleep(moment)
-    ended = attempt.has_ended()
-    attempt.process.kill()
-    attempt.process.wait()
-    return "after the end" if ended else "in the middle" if attempt.has_written() else "before the first file"
 
 
 def fit(count: int, folder: Path, seed: int) -> Counter[str]:
@@ -108,9 +102,14 @@ def fit(count: int, folder: Path, seed: int) -> Counter[str]:
     assert check_run(out) == 0
     struck: Counter[str] = Counter()
     for number in range(1, count + 1):
-        writes = timing.first_file + rng.uniform(0, WRITING)
-        moment = rng.uniform(0, timing.end) if number % 2 == 0 else writes
-        struck[strike([*DCCGCN, *command, "--seed", str(number)], folder, lambda: listed(out), moment, timing)] += 1
+        moment = rng.uniform(0, timing.end) if number % 2 == 0 else timing.first_file + rng.uniform(0, WRITING)
+        attempt = Attempt([*DCCGCN, *command, "--seed", str(number)], folder, lambda: listed(out))
+        attempt.until(attempt.has_begun)
+        if moment >= timing.first_file:  # a busy machine is slower: count from what has happened
+            attempt.until(attempt.has_written)
+            moment -= timing.first_file
+        time.sleep(moment)
+        struck[attempt.kill()] += 1
         assert check_run(out) in (None, number - 1, number), "a run that nobody made"
         done = dccgcn(*command, "--seed", str(number))
         assert done.returncode == 0, done.stderr
@@ -154,20 +153,24 @@ def compare(count: int, folder: Path, seed: int) -> Counter[str]:
     command = [*DCCGCN, "compare", "cora", "--methods", "ssgc,lp,poisson", "--splits", str(ROWS // 3), "--jobs", "1"]
     store = folder / "runs" / "compare" / "cora.jsonl"
 
-    def look() -> int:
-        return store.stat().st_size if store.exists() else 0
+    def rows() -> int:
+        return store.read_bytes().count(b"\n") if store.exists() else 0
 
-    timing = undisturbed(command, folder, look)
+    timing = undisturbed(command, folder, rows)
     struck: Counter[str] = Counter()
     finished: dict = {}
     for number in range(1, count + 1):
         if len(finished) == ROWS or number == 1:
             store.unlink()
             finished = {}
-        left = 1 - len(finished) / ROWS  # of the work: what is kept is not done again
-        within = rng.uniform(0, 1.05) * left * (timing.end - timing.first_file)
-        moment = rng.uniform(0, timing.first_file) if number % 5 == 0 else timing.first_file + within
-        struck[strike(command, folder, look, moment, timing)] += 1
+        attempt, last = Attempt(command, folder, rows), int(rng.integers(len(finished), ROWS + 1))
+        attempt.until(attempt.has_begun)
+        if last > len(finished):  # in the middle of the row after this one
+            attempt.until(lambda last=last: rows() >= last)
+            time.sleep(rng.uniform(0, (timing.end - timing.first_file) / ROWS))
+        else:
+            time.sleep(rng.uniform(0, timing.first_file))
+        struck[attempt.kill()] += 1
         now = read_store(store, mend=False)
         assert all(now[key] == row for key, row in finished.items()), "a finished run was lost"
         finished = now
@@ -199,10 +202,8 @@ def save(count: int, folder: Path, seed: int) -> Counter[str]:
         attempt.until(lambda: not finished.exists())
         time.sleep(rng.uniform(0, 1.1 * writing))
         assert not attempt.has_ended(), attempt.shown.read_text()
-        attempt.process.kill()
-        attempt.process.wait()
-        found = check_run(out)
-        struck["in the middle" if found is None else "between two saves"] += 1
+        attempt.kill()
+        struck["in the middle" if check_run(out) is None else "between two saves"] += 1
         made[number % 2].save(out)
         assert check_run(out) == number % 2, "not completed by the next save"
         assert not list(out.glob(".*.tmp"))

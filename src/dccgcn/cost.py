@@ -25,7 +25,7 @@ _PER_UNIT = 24  # bytes for each node and hidden unit: value, gradient, mask, in
 _SIMILARITIES = 5e8
 _PRODUCTS = 1e9  # of a training step, gradients included
 _TRAVELS = 4e9  # products along edges without gradients
-_TURNS = 5e9  # of an orthogonalisation
+_TURNS = 2.5e10  # of an orthogonalisation
 _ANSWERS = 1e9
 
 _NEARLY = 1e-4  # seconds to find a node's neighbours approximately

@@ -124,3 +124,12 @@ def test_the_page_on_concord_compares_whatever_was_run_on_common_splits() -> Non
     )
     assert "dagnn" not in text  # never run on these splits
     assert len(concord_jobs(page, 1)) == len(page.study.cells) * (len(page.study.systems) + len(page.ablation))
+
+
+def test_pages_of_what_is_stored_run_nothing(tmp_path) -> None:
+    told = CliRunner().invoke(
+        app, ["reproduce", "table3", "--stored", "--store", str(tmp_path / "store"), "--out", str(tmp_path)]
+    )
+    assert told.exit_code == 0, told.output
+    assert "not measured" in (tmp_path / "table3.md").read_text(encoding="utf-8")
+    assert not (tmp_path / "store").exists()

@@ -8,13 +8,22 @@ from dccgcn.cli.live import live
 
 if TYPE_CHECKING:
     from dccgcn.experiments.reproduction import Reproduction
-    from dccgcn.experiments.runner import Pool
+    from dccgcn.experiments.runner import Pool, Row
 
 
 def reproduce_paper(
-    what: str, *, jobs: int, ray: str | None, splits: int, smoke: bool, plan: bool, out: Path, store: Path
+    what: str,
+    *,
+    jobs: int,
+    ray: str | None,
+    splits: int,
+    smoke: bool,
+    plan: bool,
+    stored: bool,
+    out: Path,
+    store: Path,
 ) -> None:
-    """Run what is missing, then write every page; or only say what there is to run."""
+    """Run what is missing, then write every page; or only say what there is to run, or write what there is."""
     from dccgcn.experiments.experiment import EXPERIMENTS, read_experiment
     from dccgcn.experiments.reproduction import Reproduction
     from dccgcn.experiments.smoke import tiny
@@ -29,13 +38,7 @@ def reproduce_paper(
     if plan:
         print_plan(work, jobs)
         return
-    pool: Pool | int = jobs
-    if ray:
-        from dccgcn.experiments.ray_pool import ray_pool
-
-        pool = ray_pool(ray)
-    with live(work, None if ray else jobs) as tell:
-        rows = work.run(pool, tell)
+    rows = work.stored() if stored else _run(work, jobs, ray)
     command = "dccgcn reproduce" + (" --smoke" if smoke else "") + (f" --splits {splits}" if splits != 10 else "")
     files = work.files(rows, command, complete=what == "all")
     for name, content in files.items():
@@ -43,6 +46,16 @@ def reproduce_paper(
     failed = sum("error" in row for row in rows.values())
     told = f" {failed} runs failed; the pages say why." if failed else ""
     errors.print(f"Written to {out}: {', '.join(files)}.{told}", highlight=False)
+
+
+def _run(work: "Reproduction", jobs: int, ray: str | None) -> dict[str, "Row"]:
+    pool: Pool | int = jobs
+    if ray:
+        from dccgcn.experiments.ray_pool import ray_pool
+
+        pool = ray_pool(ray)
+    with live(work, None if ray else jobs) as tell:
+        return work.run(pool, tell)
 
 
 def print_plan(work: "Reproduction", jobs: int) -> None:

@@ -44,6 +44,9 @@ def reproduce(
     ] = 10,
     smoke: Annotated[bool, typer.Option("--smoke", help="A tiny version on Cora, into runs/smoke.")] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Only tell what is left to run, and how long it takes.")] = False,
+    stored: Annotated[
+        bool, typer.Option("--stored", help="Run nothing: write the pages of the runs that the store holds so far.")
+    ] = False,
     jobs: Annotated[int, typer.Option(help="Processes of one thread each.", min=1)] = 2,
     ray: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Run on this Ray cluster instead; auto: the one running here.")
@@ -67,7 +70,9 @@ def reproduce(
     if what not in ("choices", "overview", "systems", "concord"):
         from dccgcn.cli.paper import reproduce_paper
 
-        reproduce_paper(what, jobs=jobs, ray=ray, splits=splits, smoke=smoke, plan=plan, out=out, store=store)
+        reproduce_paper(
+            what, jobs=jobs, ray=ray, splits=splits, smoke=smoke, plan=plan, stored=stored, out=out, store=store
+        )
         return
     from dccgcn.experiments.choices import render_choices
     from dccgcn.experiments.concord import concord_jobs, read_concord, render_concord
@@ -82,11 +87,11 @@ def reproduce(
         if what == "systems":
             figures = read_figures()
             wanted = [f for f in figures if only is None or f.cell.dataset in only.split(",")]
-            run_jobs(system_jobs(wanted), runs, jobs, tell)
+            run_jobs([] if stored else system_jobs(wanted), runs, jobs, tell)
             page, text = "systems-check.md", render_systems(figures, read_store(runs))
         elif what == "concord":
             concord = read_concord()
-            run_jobs(concord_jobs(concord, splits), runs, jobs, tell)
+            run_jobs([] if stored else concord_jobs(concord, splits), runs, jobs, tell)
             page, text = "concord.md", render_concord(concord, read_stores(runs, [store / "paper.jsonl"]))
         elif what == "choices":
             study = read_study(what)

@@ -22,8 +22,9 @@ def trust_record(outcome: Outcome, test: np.ndarray, truth: np.ndarray) -> dict[
     own = None if outcome.trust is None else outcome.trust[test]
     record = {"answer": _judged(outcome.probabilities[test], truth, agree, own)}
     others = dict(outcome.channels) if outcome.before is None else {**outcome.channels, "joined": outcome.before}
-    right = outcome.prediction[test] == truth
-    record["others"] = {name: _areas(p[test], right) for name, p in others.items()}
+    if others:
+        right = outcome.prediction[test] == truth
+        record["others"] = {name: _areas(p[test], right) for name, p in others.items()}
     if agree is not None and outcome.channels:
         first = next(iter(outcome.channels.values()))
         record["channel"] = _judged(first[test], truth, agree, None)

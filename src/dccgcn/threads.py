@@ -1,9 +1,13 @@
 """How many threads compute. Results are bitwise the same for the same seed and thread count."""
 
 import os
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any
 
 import numba
 import torch
+from threadpoolctl import ThreadpoolController
 
 
 def use_threads(count: int | None = None) -> int:
@@ -14,3 +18,13 @@ def use_threads(count: int | None = None) -> int:
     torch.set_num_threads(count)
     numba.set_num_threads(count)
     return count
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Products of small matrices on one thread: to wake another for each of them takes three times as long."""
+    return _pools().limit(limits=1, user_api="blas")
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    return ThreadpoolController()

@@ -15,6 +15,7 @@ from dccgcn.concord.voices import Heads, Labels, Voice, learn, speak
 from dccgcn.graph import NodeGraph
 from dccgcn.method import Method
 from dccgcn.outcome import Outcome
+from dccgcn.threads import one_blas_thread
 from dccgcn.training import Progress
 from dccgcn.views import View, feature_view, scaled, topology_view, weighted
 
@@ -32,7 +33,8 @@ def fit(
     parts = representations(graph, settings)
     given = Labels(train, np.eye(graph.c, dtype=np.float32)[graph.labels[train]], np.ones(len(train)))
     voices = voices_of(parts, views, given, settings)
-    learned, said = in_rounds(voices, given, settings, seed, progress)
+    with one_blas_thread():
+        learned, said = in_rounds(voices, given, settings, seed, progress)
     outcome = conclude(voices, said, views, learned, settings)
     findings = tuple(finding for view in views.values() for finding in view.findings)
     return replace(outcome, model=to_arrays(parts, rarity_of(graph, settings), learned), findings=findings)

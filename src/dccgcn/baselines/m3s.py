@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from dccgcn.baselines.guessing import confidence, given, largest, quota, retrain, told, unknown
 from dccgcn.baselines.li2018 import SelfTrainingSettings

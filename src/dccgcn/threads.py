@@ -1,9 +1,9 @@
 """How many threads compute. Results are bitwise the same for the same seed and thread count."""
 
 import os
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
-from typing import Any
 
 import numba
 import torch
@@ -20,9 +20,11 @@ def use_threads(count: int | None = None) -> int:
     return count
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
     """Products of small matrices on one thread: to wake another for each of them takes three times as long."""
-    return _pools().limit(limits=1, user_api="blas")
+    with _pools().limit(limits=1, user_api="blas"):
+        yield
 
 
 @cache

@@ -20,6 +20,7 @@ from dccgcn.training import Progress
 from dccgcn.views import View, feature_view, scaled, topology_view, weighted
 
 
+@one_blas_thread()
 def fit(
     graph: NodeGraph,
     train: np.ndarray,
@@ -33,8 +34,7 @@ def fit(
     parts = representations(graph, settings)
     given = Labels(train, np.eye(graph.c, dtype=np.float32)[graph.labels[train]], np.ones(len(train)))
     voices = voices_of(parts, views, given, settings)
-    with one_blas_thread():
-        learned, said = in_rounds(voices, given, settings, seed, progress)
+    learned, said = in_rounds(voices, given, settings, seed, progress)
     outcome = conclude(voices, said, views, learned, settings)
     findings = tuple(finding for view in views.values() for finding in view.findings)
     return replace(outcome, model=to_arrays(parts, rarity_of(graph, settings), learned), findings=findings)

@@ -7,6 +7,7 @@ from dccgcn.cli.display import errors, output, table
 from dccgcn.cli.live import live
 
 if TYPE_CHECKING:
+    from dccgcn.experiments.plan import Plan
     from dccgcn.experiments.reproduction import Reproduction
     from dccgcn.experiments.runner import Pool, Row
 
@@ -36,7 +37,7 @@ def reproduce_paper(
     for dataset, why in work.missing.items():
         errors.print(f"{dataset} is left out: {why}.", highlight=False)
     if plan:
-        print_plan(work, jobs)
+        print_plans(work.plans(), jobs)
         return
     rows = work.stored() if stored else _run(work, jobs, ray)
     command = "dccgcn reproduce" + (" --smoke" if smoke else "") + (f" --splits {splits}" if splits != 10 else "")
@@ -58,9 +59,9 @@ def _run(work: "Reproduction", jobs: int, ray: str | None) -> dict[str, "Row"]:
         return work.run(pool, tell)
 
 
-def print_plan(work: "Reproduction", jobs: int) -> None:
+def print_plans(plans: "list[Plan]", jobs: int) -> None:
     """Runs and hours left, by experiment."""
     shown = table("What is left to run", "experiment", "cells", "runs", "left", f"hours on {jobs} processes")
-    for one in work.plans():
+    for one in plans:
         shown.add_row(one.name, str(one.cells), str(one.runs), str(one.left), f"{one.seconds / jobs / 3600:.2f}")
     output.print(shown)

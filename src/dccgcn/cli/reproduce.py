@@ -74,30 +74,38 @@ def reproduce(
             what, jobs=jobs, ray=ray, splits=splits, smoke=smoke, plan=plan, stored=stored, out=out, store=store
         )
         return
+    from dccgcn.cli.paper import print_plans
     from dccgcn.experiments.choices import render_choices
     from dccgcn.experiments.concord import concord_jobs, read_concord, render_concord
     from dccgcn.experiments.overview import render_overview
+    from dccgcn.experiments.plan import plan as plan_of
     from dccgcn.experiments.runner import read_store, read_stores, run_jobs
     from dccgcn.experiments.study import read_study
     from dccgcn.experiments.systems import read_figures, render_systems, system_jobs
     from dccgcn.io.files import write_atomically
 
     runs = store / f"{what}.jsonl"
+    if what == "systems":
+        figures = read_figures()
+        wanted = system_jobs([f for f in figures if only is None or f.cell.dataset in only.split(",")])
+    elif what == "concord":
+        concord = read_concord()
+        wanted = concord_jobs(concord, splits)
+    else:
+        study = read_study(what)
+        wanted = study.jobs()
+    if plan:
+        print_plans([plan_of(what, wanted, read_store(runs))], jobs)
+        return
     with runs_progress(what) as tell:
-        if what == "systems":
-            figures = read_figures()
-            wanted = [f for f in figures if only is None or f.cell.dataset in only.split(",")]
-            run_jobs([] if stored else system_jobs(wanted), runs, jobs, tell)
-            page, text = "systems-check.md", render_systems(figures, read_store(runs))
-        elif what == "concord":
-            concord = read_concord()
-            run_jobs([] if stored else concord_jobs(concord, splits), runs, jobs, tell)
-            page, text = "concord.md", render_concord(concord, read_stores(runs, [store / "paper.jsonl"]))
-        elif what == "choices":
-            study = read_study(what)
-            page, text = "dcc-gcn-choices.md", render_choices(study, run_jobs(study.jobs(), runs, jobs, tell))
-        else:
-            study = read_study(what)
-            page, text = "overview.md", render_overview(study, run_jobs(study.jobs(), runs, jobs, tell))
+        run_jobs([] if stored else wanted, runs, jobs, tell)
+    if what == "systems":
+        page, text = "systems-check.md", render_systems(figures, read_store(runs))
+    elif what == "concord":
+        page, text = "concord.md", render_concord(concord, read_stores(runs, [store / "paper.jsonl"]))
+    elif what == "choices":
+        page, text = "dcc-gcn-choices.md", render_choices(study, read_store(runs))
+    else:
+        page, text = "overview.md", render_overview(study, read_store(runs))
     write_atomically(out / page, text)
     errors.print(f"Written to {out / page}", highlight=False)

@@ -46,6 +46,14 @@ def estimator(rows: Mapping[str, Row]) -> Callable[[Job], float]:
     return seconds
 
 
+def plan(name: str, jobs: Iterable[Job], done: Mapping[str, Row]) -> Plan:
+    """What is left of the jobs, where those in ``done`` are finished; their times tell what the others will take."""
+    wanted, seconds = {job.key(): job for job in jobs}, estimator(done)
+    left = [job for key, job in wanted.items() if key not in done]
+    cells = {(job.dataset, job.draw, job.amount, job.method, str(job.options)) for job in wanted.values()}
+    return Plan(name, len(cells), len(wanted), len(left), sum(map(seconds, left)))
+
+
 def _kinds(job: Job) -> Iterable[tuple[Any, ...]]:
     """From the most alike to the least."""
     options = tuple(sorted((name, str(value)) for name, value in job.options.items()))

@@ -10,7 +10,7 @@ from dccgcn.experiments.experiment import Experiment, first_jobs
 from dccgcn.experiments.jobs import Job
 from dccgcn.experiments.measured import further_jobs
 from dccgcn.experiments.pages import Files, files_of
-from dccgcn.experiments.plan import Plan, estimator
+from dccgcn.experiments.plan import Plan, plan
 from dccgcn.experiments.runner import Pool, Row, Tell, read_stores, run_jobs
 from dccgcn.experiments.section import section
 
@@ -75,14 +75,10 @@ class Reproduction:
     def plans(self) -> list[Plan]:
         """What each experiment still has to do, and all of them together, where shared runs count once."""
         rows = {key: row for key, row in self.stored().items() if self.usable(row)}
-        seconds = estimator(rows)
         made = []
         for name, part in [*((e.name, (e,)) for e in self.experiments), ("all of these", self.experiments)]:
             listed = [*first_jobs(part, self.splits), *further_jobs(part, rows, self.splits)]
-            jobs = {job.key(): job for job in listed if job.dataset not in self.missing}
-            left = [job for key, job in jobs.items() if key not in rows]
-            cells = {(job.dataset, job.draw, job.amount, job.method, str(job.options)) for job in jobs.values()}
-            made.append(Plan(name, len(cells), len(jobs), len(left), sum(map(seconds, left))))
+            made.append(plan(name, [job for job in listed if job.dataset not in self.missing], rows))
         return made
 
     @property

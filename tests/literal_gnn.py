@@ -73,9 +73,22 @@ def dagnn(p, x, a, s):
 
 
 def grand(p, x, a, s):
-    mixed = sum(torch.linalg.matrix_power(symmetric(a), k) @ x for k in range(s.order + 1)) / (s.order + 1)
-    h = torch.clamp(mixed @ p["first.weight"] + p["bias"], min=0)
+    h = torch.clamp(mixed(x, a, s.order) @ p["first.weight"] + p["bias"], min=0)
     return h @ p["second.weight"].T + p["second.bias"]
+
+
+def normalised_grand(p, x, a, s):
+    """With batch norm; its gains and shifts are still 1 and 0."""
+    h = torch.clamp(standardised(mixed(x, a, s.order)) @ p["first.weight"] + p["bias"], min=0)
+    return standardised(h) @ p["second.weight"].T + p["second.bias"]
+
+
+def mixed(x, a, order):
+    return sum(torch.linalg.matrix_power(symmetric(a), k) @ x for k in range(order + 1)) / (order + 1)
+
+
+def standardised(x):
+    return (x - x.mean(0)) / torch.sqrt(x.var(0, correction=0) + 1e-5)
 
 
 def disagreement(p, temperature):

@@ -156,6 +156,17 @@ def test_grand_samples_without_drops_are_its_answers(graph):
         torch.testing.assert_close(sample, whole)
 
 
+def test_grand_normalises_the_columns_of_x_bar_and_the_hidden_units(graph):
+    s = grand.GrandSettings(**NO_DROPOUT["grand"], samples=2, batch_norm=True)
+    with seeded(0):
+        network = grand.Grand(graph, s)
+    x, a = dense_inputs(graph, s.features)
+    weights = {key: p.detach().double() for key, p in network.named_parameters()}
+    found = literal_gnn.normalised_grand(weights, x, a, s)
+    for logits in (network(), *network.samples()):
+        torch.testing.assert_close(logits.double(), found, atol=1e-3, rtol=1e-3)
+
+
 def test_grands_disagreement():
     p = np.random.default_rng(0).dirichlet(np.ones(3), size=(4, 5))
     found = grand.disagreement(torch.from_numpy(p), 0.4)

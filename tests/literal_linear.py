@@ -35,14 +35,14 @@ def clamped(a, train, y, steps=20_000):
     return f
 
 
-def class_mass(f, train, y):
-    """Each class scaled so that its mass on the unlabelled nodes is in proportion to its share of the labels."""
+def class_mass(f, train, share):
+    """Each class scaled so that its mass on the unlabelled nodes is in proportion to its share."""
     unlabelled = [u for u in range(len(f)) if u not in train]
     scaled = f.copy()
     for c in range(f.shape[1]):
         mass = sum(f[u, c] for u in unlabelled)
         if mass > 0:
-            scaled[:, c] = f[:, c] * y[:, c].mean() / mass
+            scaled[:, c] = f[:, c] * share[c] / mass
     return scaled
 
 

@@ -54,12 +54,13 @@ UNREACHED = [16, 17, 18, 19]
 # label propagation
 
 
-@pytest.mark.parametrize("class_mass", [False, True])
+@pytest.mark.parametrize("class_mass", ["equal", "labels", "none"])
 def test_lp_is_the_limit_of_clamped_propagation(graph, class_mass):
     y = np.eye(graph.c)[graph.labels[TRAIN]]
     limit = literal_linear.clamped(literal_linear.dense_adjacency(graph), TRAIN, y)
-    if class_mass:
-        limit = literal_linear.class_mass(limit, TRAIN, y)
+    if class_mass != "none":
+        share = y.mean(axis=0) if class_mass == "labels" else np.full(graph.c, 1 / graph.c)
+        limit = literal_linear.class_mass(limit, TRAIN, share)
     found = fit("lp", graph, TRAIN, class_mass=class_mass).probabilities
     np.testing.assert_allclose(found, literal_linear.shares(limit), atol=1e-6)
 
@@ -298,7 +299,7 @@ def test_the_published_settings():
     assert METHODS["sgc"].published_settings("citeseer").epochs == 150
     assert AbsorptionSettings().alpha == 1e-6
     assert (SeriesSettings().a, SeriesSettings().steps) == (0.01, 400)
-    assert (LpSettings().class_mass, PoissonSettings().graph) == (True, "topology")
+    assert (LpSettings().class_mass, PoissonSettings().graph) == ("equal", "topology")
     assert METHODS["glp"].published_settings("flickr").features == "raw"
 
 

@@ -3,11 +3,15 @@
 lp            F ← D^-1 A F with labelled rows reset to Y, until it stops moving (Zhu, Ghahramani & Lafferty, ICML 2003).
               The limit is the harmonic function L_uu F_u = A_ul Y_l, which is solved for. With few labels it is nearly
               constant, and its largest class that of a well-connected label; class mass normalisation, of the same
-              paper, is the remedy: each class is scaled to the share of the unlabelled nodes that it has of the labels.
+              paper, is the remedy: each class is scaled to a share of the unlabelled nodes. Equal shares, for want of
+              better knowledge: those of a handful of labels mislead, since 4 labels against 3 and 3 already give
+              nearly every node to the first class where the function is nearly constant.
 lp-absorption P = (L + αI)^-1; a node takes the class of the labelled node with the largest entry in its row
               (partially absorbing random walks, Wu et al., NIPS 2012, as used by Li et al., AAAI 2018).
 lp-series     F = a/(1+a) Σ_{k<K} (S/(1+a))^k Y with S = D̃^-1/2 (A+I) D̃^-1/2 (as in the code of Li et al., CVPR 2019).
 """
+
+from typing import Literal
 
 import numpy as np
 import torch
@@ -27,7 +31,10 @@ _BLOCK = 64  # labelled nodes whose columns of P are solved for at once; results
 class LpSettings(Settings):
     """Zhu et al. (2003) have no numbers to set."""
 
-    class_mass: bool = Field(True, description="Class mass normalisation; off: the harmonic function as it is.")
+    class_mass: Literal["equal", "labels", "none"] = Field(
+        "equal",
+        description="Share of the nodes each class is scaled to: the same, its share of the labels, or as found.",
+    )
     tolerance: float = rate(1e-10, "Relative residual at which the labels count as no longer moving.")
 
 
@@ -60,9 +67,9 @@ def fit(
     f[train] = y
     rows = laplacian(graph.adjacency)[free]
     f[free] = conjugate_gradients(rows[:, free], -(rows @ f), settings.tolerance)
-    if settings.class_mass:
-        mass = f[free].sum(axis=0)
-        f *= np.divide(y.mean(axis=0), mass, out=np.ones(graph.c), where=mass > 0)
+    if settings.class_mass != "none":
+        mass, share = f[free].sum(axis=0), y.mean(axis=0) if settings.class_mass == "labels" else np.ones(graph.c)
+        f *= np.divide(share, mass, out=np.ones(graph.c), where=mass > 0)
     return Outcome(_shares(f), findings=components.findings(graph))
 
 

@@ -163,3 +163,8 @@ def test_values_come_in_the_order_of_the_splits():
     study = Study((Cell("cora", "rate", 0.005, 4),), (System("gcn"),))
     found = study.values(fake_rows(study), study.systems[0], study.cells[0])
     np.testing.assert_allclose(found, [0.5, 0.501, 0.502, 0.503])
+
+
+def test_a_worker_whose_parent_was_killed_before_it_started_ends():
+    code = "from time import sleep; from dccgcn.experiments.runner import _start_worker; _start_worker(-1); sleep(60)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 1

@@ -65,7 +65,9 @@ def local_pool(processes: int, device: str = "cpu") -> Pool:
     """Processes on this machine, of one thread each; networks train on the device, which they share."""
 
     def run(jobs: list[Job]) -> Generator[Row]:
-        with ProcessPoolExecutor(processes, get_context("spawn"), initializer=_start_worker) as pool:
+        with ProcessPoolExecutor(
+            processes, get_context("spawn"), initializer=_start_worker, initargs=(os.getpid(),)
+        ) as pool:
             try:
                 for future in as_completed([pool.submit(attempt, job, device) for job in jobs]):
                     yield future.result()
@@ -81,10 +83,9 @@ def local_pool(processes: int, device: str = "cpu") -> Pool:
     return run
 
 
-def _start_worker() -> None:
-    """One thread, and no life after the parent: a killed run must not leave workers behind."""
+def _start_worker(parent: int) -> None:
+    """One thread, and no life after the parent, which may have been killed already: no workers are left behind."""
     use_threads(1)
-    parent = os.getppid()
 
     def watch() -> None:
         while os.getppid() == parent:

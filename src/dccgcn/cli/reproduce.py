@@ -102,7 +102,7 @@ def reproduce(
     if what == "systems":
         page, text = "systems-check.md", render_systems(figures, read_store(runs))
     elif what == "concord":
-        page, text = "concord.md", render_concord(concord, read_stores(runs, [store / "paper.jsonl"]))
+        page, text = "concord.md", render_concord(concord, read_stores(runs, sorted(store.glob("*.jsonl"))))
     elif what == "choices":
         page, text = "dcc-gcn-choices.md", render_choices(study, read_store(runs))
     else:

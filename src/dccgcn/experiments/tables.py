@@ -1,8 +1,13 @@
 """A table of the paper as a page: paper / ours / difference, and differences on the same splits."""
 
+from collections.abc import Sequence
+
+from dccgcn.evaluation.paired import Summary
 from dccgcn.experiments.experiment import Experiment
 from dccgcn.experiments.markdown import markdown_table
 from dccgcn.experiments.measured import NOT_YET, Comparison, Entry, Missing, Rows, comparisons, entry, label
+
+_FEW = 3  # runs that a mean needs to be called the best
 
 
 def table_body(e: Experiment, rows: Rows, missing: Missing) -> str:
@@ -18,12 +23,9 @@ def table_body(e: Experiment, rows: Rows, missing: Missing) -> str:
 
 
 def value_table(e: Experiment, rows: Rows, metric: str, missing: Missing) -> str:
-    """A row per line; the best of our means in each column is bold."""
+    """A row per line; the best of our means in each column is bold, unless it stands on one or two runs only."""
     entries = {line.name: [entry(e, rows, line, c, metric, missing) for c in range(len(e.columns))] for line in e.lines}
-    best = [
-        max((found[c].ours.mean for found in entries.values() if found[c].ours), default=None)  # type: ignore[union-attr]
-        for c in range(len(e.columns))
-    ]
+    best = [_best([found[c].ours for found in entries.values()]) for c in range(len(e.columns))]
     printed = any(line.paper.get(metric) for line in e.lines)
     shown = [
         [name, *(_shown(one, best[c], e.runs, printed) for c, one in enumerate(found))]
@@ -31,6 +33,12 @@ def value_table(e: Experiment, rows: Rows, metric: str, missing: Missing) -> str
     ]
     called = "paper / ours / difference, %" if printed else "ours, %"
     return markdown_table([called, *(label(column) for column in e.columns)], shown)
+
+
+def _best(means: Sequence[Summary | None]) -> float | None:
+    known = [one for one in means if one]
+    enough = min(_FEW, max((one.n for one in known), default=0))
+    return max((one.mean for one in known if one.n >= enough), default=None)
 
 
 def _shown(found: Entry, best: float | None, runs: int, printed: bool) -> str:

@@ -1,6 +1,6 @@
 """The one full-batch training loop."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,15 +24,18 @@ def minimise(
     score: Callable[[], tuple[float, ...]] | None = None,
     patience: int | None = None,
     optimiser: Callable[..., torch.optim.Optimizer] = torch.optim.Adam,
+    buffers: Iterable[Tensor] = (),
 ) -> None:
     """Adam, or another optimiser, on loss(epoch) for a fixed number of epochs.
 
     A loss or gradient that is not finite stops it before the step, so the parameters are those of the last good epoch.
     With a score (of validation nodes, larger is better), the parameters of the best epoch are restored at the end;
-    with patience too, training stops after so many epochs without a better one.
+    with patience too, training stops after so many epochs without a better one. Buffers are what else belongs to an
+    epoch, as running means do.
     """
     stepper = optimiser(parameters, lr=lr, fused=True)
     best: tuple[tuple[float, ...], int, list[Tensor]] | None = None
+    state = [*(p for group in parameters for p in group["params"]), *buffers]
     for epoch in range(epochs):
         stepper.zero_grad(set_to_none=True)
         value = loss(epoch)
@@ -51,13 +54,13 @@ def minimise(
         if score:
             reached = score()
             if best is None or reached > best[0]:
-                best = (reached, epoch, [p.detach().clone() for group in parameters for p in group["params"]])
+                best = (reached, epoch, [tensor.detach().clone() for tensor in state])
             elif patience and epoch - best[1] >= patience:
                 break
     if best:
         with torch.no_grad():
-            for p, kept in zip((p for group in parameters for p in group["params"]), best[2], strict=True):
-                p.copy_(kept)
+            for tensor, kept in zip(state, best[2], strict=True):
+                tensor.copy_(kept)
 
 
 def validation_score(

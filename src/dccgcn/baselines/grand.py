@@ -6,7 +6,8 @@ X̄ = (1/(K+1)) Σ_{k≤K} S^k X̃ goes through an MLP. The loss is the samples'
 power 1/T. Propagation is linear, so it runs after the product with W0, at the width of the hidden layer; the dropout of
 single features, which the released code applies to X̄, therefore comes before it. Where the columns of X̄ are normalised
 first (Pubmed), X̄ has to be formed: that is ten times slower, and worth three points there. That normalisation has no
-gain and shift of its own, as W0 and the bias follow.
+gain and shift of its own, as W0 and the bias follow; answers are given with the moments of training, where dropped
+nodes add to the variance.
 """
 
 from collections.abc import Callable
@@ -26,7 +27,6 @@ from dccgcn.settings import count, share, weight
 from dccgcn.views import topology_view
 
 _CACHED = 64  # columns
-_TINY = 1e-5  # batch norm's: columns of less variance count less
 
 
 class GrandSettings(NetworkSettings):
@@ -52,10 +52,10 @@ class Grand(Network):
         self.s, self.view = s, topology_view(graph, "symmetric")
         self.first = FeatureLinear(graph, s.features, s.hidden, s.input_dropout, bias=False)
         self.bias = nn.Parameter(torch.zeros(s.hidden))
-        self.norm = nn.BatchNorm1d(s.hidden, track_running_stats=False) if s.batch_norm else nn.Identity()
+        self.norm = nn.BatchNorm1d(s.hidden) if s.batch_norm else nn.Identity()
         if s.batch_norm:
             self.x = self.first.x.times(torch.eye(graph.d))  # dense
-            self.x_bar = standardised(self.spread_wide(self.x))
+            self.x_bar, self.x_norm = self.spread_wide(self.x), nn.BatchNorm1d(graph.d, affine=False)
         self.second = nn.Linear(s.hidden, graph.c)
 
     def forward(self) -> Tensor:
@@ -74,14 +74,14 @@ class Grand(Network):
             return [rows() * ((torch.rand(n, 1) >= s.drop_node) / (1 - s.drop_node)) for _ in range(s.samples)]
 
         if s.batch_norm:
-            hidden = [self.project(standardised(self.spread_wide(x))) for x in dropped(lambda: self.x)]
+            hidden = [self.project(self.spread_wide(x)) for x in dropped(lambda: self.x)]
         else:
             hidden = list(self.spread(torch.cat(dropped(self.first), 1)).split(s.hidden, 1))
         return self.classify(torch.cat(hidden)).view(s.samples, n, -1)
 
     def project(self, x_bar: Tensor) -> Tensor:
-        """dropout(X̄) W0, (n, d) → (n, hidden)."""
-        return F.dropout(x_bar, self.s.input_dropout, self.training) @ self.first.weight
+        """dropout(X̄ with normalised columns) W0, (n, d) → (n, hidden)."""
+        return F.dropout(self.x_norm(x_bar), self.s.input_dropout, self.training) @ self.first.weight
 
     def spread_wide(self, x: Tensor) -> Tensor:
         """The same as spread, a few columns at a time: those of all nodes fit into the cache."""
@@ -99,12 +99,6 @@ class Grand(Network):
         """(rows, hidden) → (rows, c)."""
         h = self.norm((h + self.bias).relu())
         return self.second(F.dropout(h, self.s.hidden_dropout, self.training))
-
-
-def standardised(x: Tensor) -> Tensor:
-    """Columns of mean 0 and variance 1."""
-    variance, mean = torch.var_mean(x, 0, correction=0)
-    return (x - mean) * (variance + _TINY).rsqrt()
 
 
 def disagreement(p: Tensor, temperature: float) -> Tensor:

@@ -59,7 +59,16 @@ def fit_network(
     free = [p for p in network.parameters() if all(p is not other for other in decayed)]
     groups: list[dict[str, Any]] = [{"params": decayed, "weight_decay": s.weight_decay}, {"params": free}]
     with seeded(seed):
-        minimise(lambda epoch: network.loss(nodes, labels), groups, s.lr, s.epochs, progress, score, s.patience)
+        minimise(
+            lambda epoch: network.loss(nodes, labels),
+            groups,
+            s.lr,
+            s.epochs,
+            progress,
+            score,
+            s.patience,
+            buffers=list(network.buffers()),
+        )
     network.eval()
     with torch.no_grad():
         return answer(network())

@@ -78,7 +78,7 @@ def grand(p, x, a, s):
 
 
 def normalised_grand(p, x, a, s):
-    """With batch norm; the gain and shift of the hidden units are still 1 and 0."""
+    """With batch norm, whose gains and shifts are still 1 and 0."""
     h = torch.clamp(standardised(mixed(x, a, s.order)) @ p["first.weight"] + p["bias"], min=0)
     return standardised(h) @ p["second.weight"].T + p["second.bias"]
 

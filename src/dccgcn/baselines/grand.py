@@ -5,9 +5,8 @@ X̄ = (1/(K+1)) Σ_{k≤K} S^k X̃ goes through an MLP. The loss is the samples'
 λ · mean ||p_s - sharpen(p̄)||² over samples s and all nodes, where p̄ is the samples' mean and sharpen raises it to the
 power 1/T. Propagation is linear, so it runs after the product with W0, at the width of the hidden layer; the dropout of
 single features, which the released code applies to X̄, therefore comes before it. Where the columns of X̄ are normalised
-first (Pubmed), X̄ has to be formed: that is ten times slower, and worth three points there. That normalisation has no
-gain and shift of its own, as W0 and the bias follow; answers are given with the moments of training, where dropped
-nodes add to the variance.
+first (Pubmed), X̄ has to be formed, which is ten times slower; answers are given with the moments of training, where
+dropped nodes add to the variance.
 """
 
 from collections.abc import Callable
@@ -55,7 +54,7 @@ class Grand(Network):
         self.norm = nn.BatchNorm1d(s.hidden) if s.batch_norm else nn.Identity()
         if s.batch_norm:
             self.x = self.first.x.times(torch.eye(graph.d))  # dense
-            self.x_bar, self.x_norm = self.spread_wide(self.x), nn.BatchNorm1d(graph.d, affine=False)
+            self.x_bar, self.x_norm = self.spread_wide(self.x), nn.BatchNorm1d(graph.d)
         self.second = nn.Linear(s.hidden, graph.c)
 
     def forward(self) -> Tensor:

@@ -114,7 +114,7 @@ def test_given_labels_are_kept_and_validation_nodes_never_trained_on(graph, name
 @pytest.mark.parametrize("dataset", datasets.DATASETS)
 def test_published_settings_are_valid(name, dataset):
     settings = METHODS[name].published_settings(dataset)
-    assert settings.features == ("raw" if dataset == "flickr" else "row")
+    assert settings.features == ("raw" if dataset in ("flickr", "uai2010") else "row")
 
 
 # GCN on given targets

@@ -56,6 +56,12 @@ def panels(rows: int, columns: int, width: float = 3.2, height: float = 2.8) -> 
     return figure, axes.tolist()
 
 
+def _legend(figure: "Figure", ax: "Axes") -> None:
+    """One for all panels, below them, where it hides nothing."""
+    handles, names = ax.get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False)
+
+
 def curves(e: Experiment, rows: Rows) -> "Figure":
     """Figures 4 and 5: a panel per dataset, a curve per line and metric over the label rates."""
     datasets = list(dict.fromkeys(column.dataset for column in e.columns))
@@ -77,7 +83,7 @@ def curves(e: Experiment, rows: Rows) -> "Figure":
             }
             ax.errorbar(x, y, yerr=error, label=called, **look)
         ax.set(title=dataset, xlabel="label rate in %", ylabel="accuracy in %")
-    axes[0].legend(frameon=False)
+    _legend(figure, axes[0])
     return figure
 
 
@@ -136,7 +142,7 @@ def reliability_diagrams(e: Experiment, rows: Rows) -> "Figure":
             x, y = [bar[1] for bar in bars], [bar[2] for bar in bars]
             ax.plot(x, y, marker=MARKERS[i], markersize=3, color=colours(len(e.lines))[i], label=line.name)
         ax.set(title=label(e.columns[c]), xlabel="confidence", ylabel="accuracy", xlim=(0, 1), ylim=(0, 1))
-    axes[0].legend(frameon=False, fontsize=7)
+    _legend(figure, axes[0])
     return figure
 
 
@@ -150,7 +156,7 @@ def risk_coverage_curves(e: Experiment, rows: Rows) -> "Figure":
                 risk = [100 * x for x in r.risk]
                 ax.plot(100 * COVERAGES, risk, marker=MARKERS[i], markersize=3, color=colours(6)[i], label=signal)
         ax.set(title=label(column), xlabel="coverage in %", ylabel="wrong answers in %")
-    axes[0].legend(frameon=False, fontsize=7)
+    _legend(figure, axes[0])
     return figure
 
 

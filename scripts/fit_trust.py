@@ -1,6 +1,6 @@
 """Fit the coefficients of Concord's trust on development splits, and show how they do on graphs they have not seen.
 
-    python scripts/fit_trust.py [--splits 4]
+    python scripts/fit_trust.py [--splits 8]
 
 Prints the coefficients for src/dccgcn/concord/trust.py, and for each graph the error of calibration and the AUROC with
 coefficients fitted on the other graphs alone.
@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from dccgcn import by_rate, load, per_class
 from dccgcn.concord import method
+from dccgcn.concord.consensus import margin
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.trust import COEFFICIENTS, evidence
 from dccgcn.concord.voices import Labels
@@ -25,13 +26,16 @@ CELLS = [
     *(("pubmed", size) for size in (0.0003, 0.0005, 0.001, 20)),
     *((name, size) for name in ("acm", "flickr", "uai2010") for size in (5, 20)),
 ]
-SAMPLE = 1000  # test nodes of each run, so that a large graph does not count for more
+SAMPLE = 2000  # test nodes of each run, so that a large graph does not count for more
 FIRST_SEED = 1000
 
 
-def collect(name: str, size: float, splits: int) -> tuple[np.ndarray, np.ndarray]:
-    """Evidence and whether the answer was right, of the test nodes of a few development splits."""
-    graph, settings, found, right = load(name).graph, ConcordSettings(), [], []
+Run = tuple[np.ndarray, np.ndarray, np.ndarray]  # of some nodes: evidence, margin, whether the answer was right
+
+
+def collect(name: str, size: float, splits: int) -> list[Run]:
+    """What is known of test nodes, and of their answers, on a few development splits."""
+    graph, settings, runs = load(name).graph, ConcordSettings(), []
     for seed in range(FIRST_SEED, FIRST_SEED + splits):
         split = by_rate(graph, size, seed) if size < 1 else per_class(graph, int(size), seed, "half")
         views = method.channel_views(graph, settings)
@@ -41,13 +45,15 @@ def collect(name: str, size: float, splits: int) -> tuple[np.ndarray, np.ndarray
         learned, said = method.in_rounds(voices, given, settings, seed, None)
         concord = method.deliberate(voices, said, views, learned, settings)
         some = np.random.default_rng(seed).permutation(split.test)[:SAMPLE]
-        found.append(evidence(concord, views, learned)[some])
-        right.append(concord.f.argmax(axis=1)[some] == graph.labels[some])
-    return np.concatenate(found), np.concatenate(right)
+        joined = next(voice.z for voice in voices if voice.channel == "joined")
+        right = concord.f.argmax(axis=1) == graph.labels
+        runs.append((evidence(concord, joined, views, learned)[some], margin(concord.f)[some], right[some]))
+    return runs
 
 
-def fitted(columns: np.ndarray, right: np.ndarray, penalty: float) -> np.ndarray:
+def fitted(runs: list[Run], penalty: float) -> np.ndarray:
     """Coefficients of a logistic regression on standardised evidence, in units of the evidence itself."""
+    columns, right = np.concatenate([run[0] for run in runs]), np.concatenate([run[2] for run in runs])
     mean, scale = columns[:, 1:].mean(axis=0), columns[:, 1:].std(axis=0)
     model = LogisticRegression(C=1 / penalty, max_iter=1000).fit((columns[:, 1:] - mean) / scale, right)
     slope = model.coef_[0] / scale
@@ -60,29 +66,32 @@ def gap_of(sure: np.ndarray, right: np.ndarray) -> float:
     return float(sum(abs(sure[b].mean() - right[b].mean()) * len(b) for b in bins) / len(sure))
 
 
+def judged(run: Run, beta: np.ndarray) -> tuple[float, float, float]:
+    """ECE and AUROC of the trust, and AUROC of the margin."""
+    columns, gap, right = run
+    sure = expit(columns @ beta)
+    return gap_of(sure, right), auroc(sure, right), auroc(gap, right)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--splits", type=int, default=4)
-    parser.add_argument("--penalty", type=float, default=1000.0)
+    parser.add_argument("--splits", type=int, default=8)
+    parser.add_argument("--penalty", type=float, default=100.0)
     arguments = parser.parse_args()
     data = {}
     for name, size in CELLS:
         data[name, size] = collect(name, size, arguments.splits)
-        print(name, size, f"accuracy {data[name, size][1].mean():.3f}", flush=True)
+        print(name, size, f"accuracy {np.mean([run[2].mean() for run in data[name, size]]):.3f}", flush=True)
     unseen = []
     for name in dict(CELLS):
-        others = [cell for cell in CELLS if cell[0] != name]
-        beta = fitted(
-            *(np.concatenate(part) for part in zip(*(data[cell] for cell in others), strict=True)), arguments.penalty
-        )
+        others = [run for cell, runs in data.items() if cell[0] != name for run in runs]
+        beta = fitted(others, arguments.penalty)
         for cell in CELLS:
             if cell[0] == name:
-                columns, right = data[cell]
-                sure = expit(columns @ beta)
-                unseen.append((gap_of(sure, right), auroc(sure, right), auroc(columns[:, 1], right)))
+                unseen.append(np.mean([judged(run, beta) for run in data[cell]], axis=0))
                 print(*cell, "ECE {:.3f}, AUROC {:.3f}, of the margin {:.3f}".format(*unseen[-1]))
     print("mean of graphs unseen: ECE {:.3f}, AUROC {:.3f}, of the margin {:.3f}".format(*np.mean(unseen, axis=0)))
-    beta = fitted(*(np.concatenate(part) for part in zip(*data.values(), strict=True)), arguments.penalty)
+    beta = fitted([run for runs in data.values() for run in runs], arguments.penalty)
     for name, value in zip(COEFFICIENTS, beta, strict=True):
         print(f'    "{name}": {value:.3f},')
 

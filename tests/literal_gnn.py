@@ -29,17 +29,13 @@ def attention(h, source, target, a, slope):
 
 
 def gat(p, x, a, s):
-    h = x @ p["product.weight"]
-    heads = []
-    for k, part in enumerate(h.split(s.hidden, dim=1)):
-        heads.append(attention(part, p["first.att_src"][0, k], p["first.att_dst"][0, k], a, s.slope))
-    h = torch.cat(heads, dim=1) + p["first.bias"]
-    h = torch.where(h > 0, h, torch.exp(h) - 1) @ p["second.lin.weight"].T
-    classes = p["second.bias"].shape[0]
-    heads = []
-    for k, part in enumerate(h.split(classes, dim=1)):
-        heads.append(attention(part, p["second.att_src"][0, k], p["second.att_dst"][0, k], a, s.slope))
-    return sum(heads) / len(heads) + p["second.bias"]
+    def heads(h, layer):
+        each = zip(h.chunk(len(p[f"{layer}.source"]), dim=1), p[f"{layer}.source"], p[f"{layer}.target"], strict=True)
+        return [attention(part, source, target, a, s.slope) for part, source, target in each]
+
+    h = torch.cat(heads(x @ p["product.weight"], "first"), dim=1) + p["first_bias"]
+    last = heads(torch.where(h > 0, h, torch.exp(h) - 1) @ p["output"], "second")
+    return sum(last) / len(last) + p["second_bias"]
 
 
 def agnn(p, x, a, s):

@@ -110,6 +110,24 @@ def test_trains_as_dense_matrices_do(graph, name):
     np.testing.assert_allclose(found, train_densely(name, graph, s, 4), atol=1e-4)
 
 
+def test_gats_layer_is_pygs(graph):
+    from torch_geometric.nn import GATConv
+
+    s = gat.GatSettings(dropout=0, slope=0.3)
+    pattern = topology_view(graph, "none").pattern
+    with seeded(0):
+        layer, h = gat.AttentionLayer(pattern, 3, 4, s), torch.randn(graph.n, 12, requires_grad=True)
+        theirs = GATConv(12, 4, 3, negative_slope=0.3, add_self_loops=False, bias=False)
+    theirs.lin = torch.nn.Identity()
+    theirs.att_src.data[0], theirs.att_dst.data[0] = layer.source.data, layer.target.data
+    found, expected = layer(h).flatten(1), theirs(h, torch.stack([pattern.cols, pattern.rows]))
+    torch.testing.assert_close(found, expected)
+    ours = torch.autograd.grad(found.square().sum(), [h, layer.source, layer.target])
+    pygs = torch.autograd.grad(expected.square().sum(), [h, theirs.att_src, theirs.att_dst])
+    for mine, other in zip(ours, pygs, strict=True):
+        torch.testing.assert_close(mine, other.view_as(mine), rtol=1e-4, atol=1e-5)
+
+
 def test_agnns_layer_is_pygs(graph):
     from torch_geometric.nn import AGNNConv
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.special import softmax
+from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
 from dccgcn import NodeGraph, per_class
@@ -12,9 +13,17 @@ from dccgcn.concord.consensus import _folds, held_out_hits, inferred, margin, po
 from dccgcn.concord.head import answer, fit_head
 from dccgcn.concord.learned import from_arrays, to_arrays
 from dccgcn.concord.repair import agreeing_neighbours, repaired
-from dccgcn.concord.representation import orthonormal, project, rarity, represent, scarcity, travelled
+from dccgcn.concord.representation import (
+    leading_directions,
+    orthonormal,
+    project,
+    rarity,
+    represent,
+    scarcity,
+    travelled,
+)
 from dccgcn.concord.settings import ConcordSettings
-from dccgcn.concord.trust import COEFFICIENTS, evidence, same_around, with_confidence
+from dccgcn.concord.trust import COEFFICIENTS, evidence, nearness, normal_scores, same_around, with_confidence
 from dccgcn.concord.voices import Labels, smoothed, speak, spread_labels
 from dccgcn.views import topology_view
 
@@ -59,6 +68,20 @@ def test_representation_is_the_centred_svd(graph: NodeGraph) -> None:
     ours = represent(view, x, 4, 0.05, 5)
     np.testing.assert_allclose(ours.z @ ours.z.T, z @ z.T, atol=1e-3)  # signs are free
     np.testing.assert_allclose(project(view, x, 4, 0.05, ours).z, ours.z, atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(300, 80), (80, 300), (300, 6)])
+def test_leading_directions_are_those_of_the_svd(shape: tuple[int, int]) -> None:
+    a = (RNG.standard_normal(shape) * 0.9 ** np.arange(shape[1])).astype(np.float32)  # no gap anywhere
+    exact = np.linalg.svd(a, full_matrices=False)[1][:20]
+    ours = leading_directions(lambda m: a @ m, lambda m: a.T @ m, shape, 20)
+    np.testing.assert_allclose(ours.T @ ours, np.eye(len(exact)), atol=1e-4)
+    assert np.square(a @ ours).sum() > 0.999 * np.square(exact).sum()
+
+
+def test_no_direction_where_all_nodes_are_alike() -> None:
+    none = np.zeros((30, 40), np.float32)
+    assert not leading_directions(lambda m: none @ m, lambda m: none.T @ m, none.shape, 5).any()
 
 
 def test_scarce_labels_favour_the_leading_directions(graph: NodeGraph) -> None:
@@ -183,6 +206,22 @@ def test_same_around_counts_neighbours(graph: NodeGraph) -> None:
     np.testing.assert_allclose(same_around(topology_view(graph, "symmetric"), labels), expected)
 
 
+def test_scores_are_those_of_ranks() -> None:
+    np.testing.assert_allclose(normal_scores(np.array([3.0, 1, 2])), norm.ppf([5 / 6, 1 / 6, 1 / 2]), atol=1e-12)
+    np.testing.assert_allclose(normal_scores(np.full(7, 0.3)), 0, atol=1e-12)
+    values = RNG.standard_normal(50)
+    np.testing.assert_array_equal(normal_scores(values), normal_scores(np.exp(values)))
+
+
+def test_nearness_is_the_gap_between_class_means() -> None:
+    z, f = RNG.standard_normal((20, 5)), softmax(RNG.standard_normal((20, 3)), axis=1)
+    means = [sum(f[v, j] * z[v] for v in range(20)) for j in range(3)]
+    for v in range(20):
+        near = [z[v] @ mean / np.linalg.norm(mean) for mean in means]
+        own = near.pop(int(f[v].argmax()))
+        assert nearness(z, f)[v] == pytest.approx(own - max(near))
+
+
 def test_evidence_has_a_coefficient_each(graph: NodeGraph) -> None:
     settings = ConcordSettings(rounds=1)
     views = method.channel_views(graph, settings)
@@ -191,7 +230,8 @@ def test_evidence_has_a_coefficient_each(graph: NodeGraph) -> None:
     learned, said = method.in_rounds(voices, given, settings, 0, None)
     for log_p, again in zip(said, speak(voices, learned.heads, learned.labels, settings), strict=True):
         np.testing.assert_array_equal(log_p, again)
-    found = evidence(method.deliberate(voices, said, views, learned, settings), views, learned)
+    joined = next(voice.z for voice in voices if voice.channel == "joined")
+    found = evidence(method.deliberate(voices, said, views, learned, settings), joined, views, learned)
     assert found.shape == (graph.n, len(COEFFICIENTS))
     assert np.isfinite(found).all()
     hits, together = held_out_hits(voices, given, settings, 0)
@@ -208,8 +248,8 @@ def test_what_it_says_of_each_node(graph: NodeGraph) -> None:
     assert right[split.train].all()
     assert (outcome.trust[split.train] == 1).all()
     np.testing.assert_allclose(outcome.probabilities.sum(axis=1), 1, rtol=1e-5)
-    test = split.test
-    np.testing.assert_allclose(outcome.probabilities.max(axis=1)[test], outcome.trust[test], atol=2e-3)
+    trusted = np.maximum(outcome.trust, 1 / graph.c)[split.test]  # no answer is less probable than chance
+    np.testing.assert_allclose(outcome.probabilities.max(axis=1)[split.test], trusted, atol=2e-3)
     assert sum(outcome.channel_weights.values()) == pytest.approx(1)
     assert not (outcome.repaired & outcome.agree).any()
     assert set(outcome.channels) == {"topology", "features"}

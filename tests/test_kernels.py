@@ -10,9 +10,11 @@ from torch.autograd import gradcheck
 from dccgcn.kernels import (
     FeatureMatrix,
     Pattern,
+    attend,
     dropout,
     dropout_key,
     edge_distance,
+    edge_product,
     neighbour_softmax,
     relu_dropout,
     spmm,
@@ -128,6 +130,34 @@ def test_spmm_skips_dropped_entries_and_keeps_the_others(backend):
     np.testing.assert_allclose(spmm(p, values, right), dense(MASKS["square"], values) @ right.numpy(), atol=1e-14)
 
 
+def test_edge_product_against_dense(mask, backend):
+    p, left, right = pattern_of(mask, backend), numbers(mask.shape[0], 4), numbers(mask.shape[1], 4, seed=1)
+    expected = (left @ right.T)[torch.from_numpy(mask)]
+    torch.testing.assert_close(edge_product(p, left, right), expected)
+    assert gradcheck(lambda *t: edge_product(p, *t), (left, right))
+
+
+@pytest.mark.parametrize("drop", [0.0, 0.5])
+def test_attention_against_dense(mask, backend, drop):
+    p, heads = pattern_of(mask, backend), 3
+    target, source = numbers(mask.shape[0], heads), numbers(mask.shape[1], heads, seed=1)
+    h = numbers(mask.shape[1], heads, 4, seed=2)
+    kept = dropout(torch.ones(p.entries, heads, dtype=torch.float64), drop, 5)
+    found = attend(p, target, source, h, 0.2, drop, 5)
+    for k in range(heads):
+        scores = torch.nn.functional.leaky_relu(target[:, k, None] + source[None, :, k], 0.2)
+        weights = torch.where(torch.from_numpy(mask), scores, -torch.inf).softmax(1).nan_to_num(0)
+        weights = weights * torch.from_numpy(dense(mask, kept[:, k]))
+        torch.testing.assert_close(found[:, k], weights @ h[:, k])
+    assert gradcheck(lambda *t: attend(p, *t, 0.2, drop, 5), (target, source, h))
+
+
+def test_attention_of_huge_scores_is_finite(backend):
+    p = pattern_of(random_mask((6, 6), 0, 0.9), backend)
+    target = torch.tensor([[1e4], [-1e4], [0.0], [1e4], [3.0], [-1e4]])
+    assert attend(p, target, -target, torch.ones(6, 1, 2), 0.2, 0.0, 0).isfinite().all()
+
+
 def test_edge_distance_against_dense(mask, backend):
     p = pattern_of(mask, backend)
     rows, cols = mask.shape
@@ -216,8 +246,9 @@ def everything():
     s = numbers(60, 4, seed=1, dtype=torch.float32)
     weights = neighbour_softmax(p, edge_distance(p, mu_r, s, mu_c, mu_c))
     out = relu_dropout(spmm(p, dropout(weights.detach(), 0.3, 1) * weights, mu_c), 0.5, 2)
-    out.sum().backward()
-    return [weights.detach(), out.detach(), mu_r.grad, s.grad, mu_c.grad]
+    heads = attend(p, mu_r, mu_c, mu_c[:, :, None] * edge_product(p, mu_r, mu_c).sum(), 0.2, 0.5, 3)
+    (out.sum() + heads.square().sum()).backward()
+    return [weights.detach(), out.detach(), heads.detach(), mu_r.grad, s.grad, mu_c.grad]
 
 
 def test_results_are_bitwise_the_same_for_any_number_of_threads(threads, alone):

@@ -10,10 +10,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from dccgcn.baselines.layers import FeatureLinear
+from dccgcn.baselines.layers import Dropout, FeatureLinear
 from dccgcn.baselines.neural import Network, NetworkSettings, fit_network
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels import Pattern, neighbour_softmax, spmm
+from dccgcn.kernels import Pattern, edge_product, neighbour_softmax, spmm
 from dccgcn.method import Method
 from dccgcn.settings import count, share, weight
 from dccgcn.views import topology_view
@@ -31,7 +31,7 @@ class AgnnSettings(NetworkSettings):
 def propagate(pattern: Pattern, beta: Tensor, h: Tensor) -> Tensor:
     """One propagation layer, (n, width) → (n, width). A row of zeros is at right angles to all."""
     unit = F.normalize(h, dim=1)
-    cosine = (unit[pattern.rows] * unit[pattern.cols]).sum(1)  # (entries,)
+    cosine = edge_product(pattern, unit, unit)  # (entries,)
     return spmm(pattern, neighbour_softmax(pattern, beta * cosine), h)
 
 
@@ -45,7 +45,7 @@ class Agnn(Network):
         self.first_beta = torch.tensor(s.first_beta)
         self.betas = nn.ParameterList(torch.ones(()) for _ in range(s.layers - 1))
         self.output = nn.Linear(s.hidden, graph.c)
-        self.dropout = nn.Dropout(s.dropout)
+        self.dropout = Dropout(s.dropout)
 
     def forward(self) -> Tensor:
         h = self.first().relu()

@@ -10,9 +10,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from dccgcn.baselines.layers import FeatureLinear
+from dccgcn.baselines.layers import Dropout, FeatureLinear, random_key
 from dccgcn.baselines.neural import Network, NetworkSettings, fit_network
 from dccgcn.graph import NodeGraph
+from dccgcn.kernels import Pattern, attend
 from dccgcn.method import Method
 from dccgcn.settings import count, rate, share, weight
 from dccgcn.views import topology_view
@@ -30,26 +31,40 @@ class GatSettings(NetworkSettings):
     epochs: int = count(500, "Training epochs, at most.")
 
 
+class AttentionLayer(nn.Module):
+    """What PyG's GATConv does after its product, (n, heads · width) → (n, heads, width), in one kernel."""
+
+    def __init__(self, pattern: Pattern, heads: int, width: int, s: GatSettings) -> None:
+        super().__init__()
+        self.pattern, self.slope, self.dropout = pattern, s.slope, s.dropout
+        self.target = nn.Parameter(nn.init.xavier_uniform_(torch.empty(heads, width)))
+        self.source = nn.Parameter(nn.init.xavier_uniform_(torch.empty(heads, width)))
+
+    def forward(self, h: Tensor) -> Tensor:
+        h = h.view(-1, *self.target.shape)
+        target, source = (h * self.target).sum(2), (h * self.source).sum(2)
+        drop = self.dropout if self.training else 0.0
+        return attend(self.pattern, target, source, h, self.slope, drop, random_key(self.training))
+
+
 class Gat(Network):
     """The network on one graph."""
 
     def __init__(self, graph: NodeGraph, s: GatSettings) -> None:
-        from torch_geometric.nn import GATConv  # here, since its import takes a second that no other method needs
-
         super().__init__()
         pattern = topology_view(graph, "none").pattern  # of A + I
-        self.edge_index = torch.stack([pattern.cols, pattern.rows])  # PyG wants (source, target)
         width = s.heads * s.hidden
-        shared = {"dropout": s.dropout, "negative_slope": s.slope, "add_self_loops": False}
         self.product = FeatureLinear(graph, s.features, width, s.dropout, bias=False)
-        self.first = GATConv(width, s.hidden, s.heads, **shared)
-        self.first.lin = nn.Identity()  # the layer's own product would need dense features
-        self.second = GATConv(width, graph.c, s.output_heads, concat=False, **shared)
-        self.dropout = nn.Dropout(s.dropout)
+        self.first = AttentionLayer(pattern, s.heads, s.hidden, s)
+        self.first_bias = nn.Parameter(torch.zeros(width))
+        self.dropout = Dropout(s.dropout)
+        self.output = nn.Parameter(nn.init.xavier_uniform_(torch.empty(width, s.output_heads * graph.c)))
+        self.second = AttentionLayer(pattern, s.output_heads, graph.c, s)
+        self.second_bias = nn.Parameter(torch.zeros(graph.c))
 
     def forward(self) -> Tensor:
-        h = F.elu(self.first(self.product(), self.edge_index))
-        return self.second(self.dropout(h), self.edge_index)
+        h = F.elu(self.first(self.product()).flatten(1) + self.first_bias)
+        return self.second(self.dropout(h) @ self.output).mean(1) + self.second_bias
 
 
 METHOD = Method(

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels import FeatureMatrix
+from dccgcn.kernels import FeatureMatrix, dropout
 from dccgcn.views import Scaling, scaled
 
 
@@ -21,6 +21,19 @@ class FeatureLinear(nn.Module):
     def forward(self) -> Tensor:
         h = self.x.times(self.weight, self.dropout if self.training else 0.0, random_key(self.training))
         return h if self.bias is None else h + self.bias
+
+
+class Dropout(nn.Module):
+    """nn.Dropout by the kernels' random bits, which on a CPU take a tenth of the time of torch's."""
+
+    def __init__(self, p: float) -> None:
+        super().__init__()
+        self.p = p
+
+    def forward(self, h: Tensor) -> Tensor:
+        if not self.training or self.p == 0:
+            return h
+        return h * dropout(torch.ones_like(h, requires_grad=False), self.p, random_key(self.training))
 
 
 def random_key(training: bool) -> int:

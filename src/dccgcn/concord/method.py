@@ -145,7 +145,8 @@ def conclude(
 ) -> Outcome:
     """The answers, each with the probability of being right."""
     concord = deliberate(voices, said, views, learned, settings)
-    sure = trust(evidence(concord, views, learned))
+    known = {name: _joined(voices, name) for name in [*views, "joined"]}
+    sure = trust(evidence(concord, known["joined"], views, learned))
     probabilities, given = with_confidence(concord.f, sure), learned.given
     probabilities[given.nodes], sure[given.nodes] = given.targets, 1  # a given label is not ours to change
     return Outcome(
@@ -154,7 +155,7 @@ def conclude(
         agree=concord.agree,
         before=concord.before,
         repaired=np.diff(concord.support.indptr) > 0,
-        embeddings={**{name: _joined(voices, name) for name in views}, "joined": _joined(voices, "joined")},
+        embeddings=known,
         trust=sure,
         channel_weights=concord.believed,
         support=concord.support,

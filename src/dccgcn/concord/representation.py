@@ -21,9 +21,10 @@ from sklearn.preprocessing import normalize
 from dccgcn.kernels import spmm
 from dccgcn.views import View
 
-_OVERSAMPLING = 16  # further directions in the search for the leading ones
+_OVERSAMPLING = 8  # further directions in the search for the leading ones
 _EPSILON = 1e-12  # of the largest eigenvalue: directions below are rounding errors
-_ITERATIONS = 4  # of the search; the directions' accuracy grows with the power of them
+_OVERLAP = 1e-6  # the same where directions are those of several steps, and most of them are there twice
+_STEPS = 3  # of the search
 
 Matrix = np.ndarray  # (rows, columns) float32
 
@@ -67,7 +68,7 @@ def travelled(view: View, h: Matrix, steps: int, own: float) -> Matrix:
 
 
 def represent(view: View, x: Any, steps: int, own: float, rank: int) -> Representation:
-    """Z of (C2), its directions found by a randomised search (Halko, Martinsson & Tropp 2011)."""
+    """Z of (C2), its directions found by a randomised search."""
 
     def times(m: Matrix) -> Matrix:
         h = travelled(view, x @ m, steps, own)
@@ -111,16 +112,26 @@ def leading_directions(
     shape: tuple[int, int],
     rank: int,
 ) -> Matrix:
-    """The leading right singular vectors of a matrix that is known by its products, (columns, rank)."""
+    """The leading right singular vectors of a matrix A that is known by its products, (columns, rank).
+
+    Each step brings a basis of the last one's image under AᵀA. The answer is sought in the span of all of them, which
+    takes half the products that the last one alone would need (Musco & Musco 2015).
+    """
     width = min(rank + _OVERSAMPLING, *shape)
     # the same directions for every run: they belong to the graph, not to the seed
-    q = np.random.default_rng(0).standard_normal((shape[1], width)).astype(np.float32)
-    for _ in range(_ITERATIONS):
-        q = orthonormal(times(q))
-        q = orthonormal(transposed_times(q))
-    b = times(q)  # (n, width), and the matrix is close to b qᵀ
-    _, turn = np.linalg.eigh(gram(b))  # ascending
-    directions = q @ turn[:, ::-1][:, : min(rank, width)]
+    product = times(np.random.default_rng(0).standard_normal((shape[1], width)).astype(np.float32))
+    bases, products = [], []
+    for _ in range(_STEPS):
+        basis = orthonormal(transposed_times(orthonormal(product)))
+        product = times(basis)
+        bases.append(basis)
+        products.append(product)
+    q = np.hstack(bases)
+    values, whiten = np.linalg.eigh(gram(q))
+    distinct = values >= _OVERLAP * values[-1]
+    whiten = whiten[:, distinct] / np.sqrt(np.maximum(values[distinct], _EPSILON))  # columns of q whiten: orthonormal
+    _, turn = np.linalg.eigh(whiten.T @ gram(np.hstack(products)) @ whiten)  # ascending
+    directions = q @ (whiten @ turn[:, ::-1][:, :rank]).astype(np.float32)
     # a direction's sign is arbitrary: its largest entry is made positive, so that every machine finds the same one
     largest = directions[np.abs(directions).argmax(axis=0), np.arange(directions.shape[1])]
     return np.ascontiguousarray(directions * np.where(largest < 0, -1, 1), dtype=np.float32)

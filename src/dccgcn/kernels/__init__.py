@@ -1,20 +1,23 @@
 """Sparse products with gradients: numba on the CPU, torch elsewhere.
 
 ``pattern`` says where the entries of a sparse matrix are, ``ops`` are the differentiable operations,
-``compiled`` and ``fallback`` compute the same raw kernels in numba and in torch.
+``compiled`` and ``fallback`` compute the same raw kernels in numba and in torch. ``attention`` is one operation alone.
 """
 
+from dccgcn.kernels.attention import attend
 from dccgcn.kernels.features import FeatureMatrix
-from dccgcn.kernels.ops import dropout, edge_distance, neighbour_softmax, relu_dropout, spmm
+from dccgcn.kernels.ops import dropout, edge_distance, edge_product, neighbour_softmax, relu_dropout, spmm
 from dccgcn.kernels.pattern import Pattern
 from dccgcn.kernels.random import dropout_key
 
 __all__ = [
     "FeatureMatrix",
     "Pattern",
+    "attend",
     "dropout",
     "dropout_key",
     "edge_distance",
+    "edge_product",
     "neighbour_softmax",
     "relu_dropout",
     "spmm",

@@ -11,6 +11,7 @@ import numpy as np
 from dccgcn.kernels.random import bits
 
 _jit = numba.njit(parallel=True, fastmath=True, cache=True, nogil=True)
+_BLOCK = 64  # rows of attention that share a thread's notes
 _jit_with_inf = numba.njit(parallel=True, cache=True, nogil=True)  # fastmath would assume that -inf does not occur
 
 
@@ -126,6 +127,86 @@ def neighbour_softmax_grad(indptr, grad, weights, out):  # type: ignore[no-untyp
             mean += grad[e] * weights[e]
         for e in range(indptr[i], indptr[i + 1]):
             out[e] = weights[e] * (grad[e] - mean)
+
+
+@_jit
+def attention(indptr, indices, target, source, h, slope, key, drop, scale, weights, out):  # type: ignore[no-untyped-def]
+    """The weights of all heads, and what they sum up to after dropout. All heads of an entry are near each other."""
+    n, heads, width = len(indptr) - 1, h.shape[1], h.shape[2]
+    for block in numba.prange((n + _BLOCK - 1) // _BLOCK):
+        top, total = np.empty(heads, weights.dtype), np.empty(heads, weights.dtype)
+        for i in range(block * _BLOCK, min((block + 1) * _BLOCK, n)):
+            top[:] = -1e30
+            total[:] = 0
+            out[i] = 0
+            for e in range(indptr[i], indptr[i + 1]):
+                for k in range(heads):
+                    score = target[i, k] + source[indices[e], k]
+                    score = score if score > 0 else slope * score
+                    weights[e, k] = score
+                    top[k] = max(top[k], score)
+            for e in range(indptr[i], indptr[i + 1]):
+                for k in range(heads):
+                    weights[e, k] = math.exp(weights[e, k] - top[k])
+                    total[k] += weights[e, k]
+            for e in range(indptr[i], indptr[i + 1]):
+                u = indices[e]
+                for k in range(heads):
+                    weights[e, k] /= total[k]
+                    if bits(key, e * heads + k) >= drop:
+                        w = weights[e, k] * scale
+                        for j in range(width):
+                            out[i, k, j] += w * h[u, k, j]
+
+
+@_jit
+def attention_rows(  # type: ignore[no-untyped-def]
+    indptr, indices, grad, target, source, h, weights, slope, key, drop, scale, by_scores, by_target
+):
+    """Gradient for the scores, before the leaky ReLU, and for the row nodes."""
+    n, heads, width = len(indptr) - 1, h.shape[1], h.shape[2]
+    for block in numba.prange((n + _BLOCK - 1) // _BLOCK):
+        mean = np.empty(heads, weights.dtype)
+        for i in range(block * _BLOCK, min((block + 1) * _BLOCK, n)):
+            mean[:] = 0
+            by_target[i] = 0
+            for e in range(indptr[i], indptr[i + 1]):
+                u = indices[e]
+                for k in range(heads):
+                    by_weight = weights.dtype.type(0)
+                    if bits(key, e * heads + k) >= drop:
+                        for j in range(width):
+                            by_weight += grad[i, k, j] * h[u, k, j]
+                        by_weight *= scale
+                    by_scores[e, k] = by_weight
+                    mean[k] += by_weight * weights[e, k]
+            for e in range(indptr[i], indptr[i + 1]):
+                u = indices[e]
+                for k in range(heads):
+                    by_score = weights[e, k] * (by_scores[e, k] - mean[k])
+                    if target[i, k] + source[u, k] <= 0:
+                        by_score *= slope
+                    by_scores[e, k] = by_score
+                    by_target[i, k] += by_score
+
+
+@_jit
+def attention_columns(  # type: ignore[no-untyped-def]
+    t_indptr, t_indices, t_order, grad, weights, by_scores, key, drop, scale, by_source, by_h
+):
+    """Gradient for the column nodes, on the transposed pattern."""
+    heads, width = by_h.shape[1], by_h.shape[2]
+    for u in numba.prange(len(t_indptr) - 1):
+        by_h[u] = 0
+        by_source[u] = 0
+        for t in range(t_indptr[u], t_indptr[u + 1]):
+            e, i = t_order[t], t_indices[t]
+            for k in range(heads):
+                by_source[u, k] += by_scores[e, k]
+                if bits(key, e * heads + k) >= drop:
+                    w = weights[e, k] * scale
+                    for j in range(width):
+                        by_h[u, k, j] += w * grad[i, k, j]
 
 
 @_jit

@@ -22,6 +22,14 @@ def spmm(pattern: Pattern, values: Tensor, dense: Tensor) -> Tensor:
     return _Spmm.apply(pattern, values, dense)
 
 
+def edge_product(pattern: Pattern, left: Tensor, right: Tensor) -> Tensor:
+    """The scalar product of row node and column node on each entry.
+
+    Shapes: left (rows, width), right (cols, width) → (entries,).
+    """
+    return _EdgeProduct.apply(pattern, left, right)
+
+
 def edge_distance(pattern: Pattern, mu_r: Tensor, s_r: Tensor, mu_c: Tensor, s_c: Tensor) -> Tensor:
     """Eq. 5's distance of row node and column node on each entry.
 
@@ -60,31 +68,31 @@ class _Spmm(torch.autograd.Function):
     def forward(ctx: Any, p: Pattern, values: Tensor, dense: Tensor) -> Tensor:
         ctx.pattern = p
         ctx.save_for_backward(values, dense if values.requires_grad else None)
-        if p.backend == "torch":
-            return fallback.spmm(p, values, dense)
-        out = dense.new_empty(p.shape[0], dense.shape[1])
-        compiled.spmm(_np(p.indptr), _np(p.indices), _NO_ORDER, _np(values), _np(dense), _np(out))
-        return out
+        return _product(p, values, dense)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor | None, Tensor | None]:
-        p: Pattern = ctx.pattern
         values, dense = ctx.saved_tensors
-        by_values = by_dense = None
-        if ctx.needs_input_grad[1]:
-            if p.backend == "torch":
-                by_values = fallback.sddmm(p, grad, dense)
-            else:
-                by_values = torch.empty_like(values)
-                compiled.sddmm(_np(p.indptr), _np(p.indices), _np(grad), _np(dense), _np(by_values))
-        if ctx.needs_input_grad[2]:
-            if p.backend == "torch":
-                by_dense = fallback.spmm_transposed(p, values, grad)
-            else:
-                by_dense = grad.new_empty(p.shape[1], grad.shape[1])
-                compiled.spmm(_np(p.t_indptr), _np(p.t_indices), _np(p.t_order), _np(values), _np(grad), _np(by_dense))
+        by_values = _sddmm(ctx.pattern, grad, dense) if ctx.needs_input_grad[1] else None
+        by_dense = _transposed_product(ctx.pattern, values, grad) if ctx.needs_input_grad[2] else None
         return None, by_values, by_dense
+
+
+class _EdgeProduct(torch.autograd.Function):
+    """The derivative of spmm by its values, whose own derivatives are spmm again."""
+
+    @staticmethod
+    def forward(ctx: Any, p: Pattern, left: Tensor, right: Tensor) -> Tensor:
+        ctx.pattern = p
+        ctx.save_for_backward(left, right)
+        return _sddmm(p, left, right)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor, Tensor]:
+        left, right = ctx.saved_tensors
+        return None, _product(ctx.pattern, grad, right), _transposed_product(ctx.pattern, grad, left)
 
 
 class _EdgeDistance(torch.autograd.Function):
@@ -163,6 +171,30 @@ class _ReluDropout(torch.autograd.Function):
         out = torch.empty_like(kept)
         compiled.relu_dropout_grad(_flat(grad.contiguous()), _flat(kept), _scale(ctx.p, kept), _flat(out))
         return out, None, None
+
+
+def _product(p: Pattern, values: Tensor, dense: Tensor) -> Tensor:
+    if p.backend == "torch":
+        return fallback.spmm(p, values, dense)
+    out = dense.new_empty(p.shape[0], dense.shape[1])
+    compiled.spmm(_np(p.indptr), _np(p.indices), _NO_ORDER, _np(values), _np(dense), _np(out))
+    return out
+
+
+def _transposed_product(p: Pattern, values: Tensor, dense: Tensor) -> Tensor:
+    if p.backend == "torch":
+        return fallback.spmm_transposed(p, values, dense)
+    out = dense.new_empty(p.shape[1], dense.shape[1])
+    compiled.spmm(_np(p.t_indptr), _np(p.t_indices), _np(p.t_order), _np(values), _np(dense), _np(out))
+    return out
+
+
+def _sddmm(p: Pattern, left: Tensor, right: Tensor) -> Tensor:
+    if p.backend == "torch":
+        return fallback.sddmm(p, left, right)
+    out = left.new_empty(p.entries)
+    compiled.sddmm(_np(p.indptr), _np(p.indices), _np(left), _np(right), _np(out))
+    return out
 
 
 def _np(tensor: Tensor) -> np.ndarray:

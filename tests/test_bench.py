@@ -27,6 +27,14 @@ def test_concord_against_dcc_gcn():
     assert measured["concord_accuracy"]["mean"] > 50
 
 
+def test_attention_against_pyg():
+    done = dccgcn("attention", "--rounds", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    measured = json.loads(done.stdout)
+    assert (measured["dataset"], measured["heads"], measured["width"]) == ("cora", 8, 8)
+    assert measured["parity"] < 1e-4
+
+
 def test_a_timed_run_finds_its_views_built_and_nothing_else():
     graph, settings = synthetic_graph(300), ConcordSettings()
     build_concord_views(graph, settings)

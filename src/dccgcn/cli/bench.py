@@ -91,6 +91,26 @@ def gcn(
     _check_parity(measured.parity)
 
 
+@app.command("attention")
+def attention(dataset: Dataset = "cora", rounds: Rounds = 20, threads: Threads = None, json: Json = False) -> None:
+    """GAT's first layer, forward and back, against PyG's GATConv.
+
+    Both take their turns on the same input, with GAT's published settings; outputs and gradients are compared first.
+    """
+    from dccgcn.benchmarks.attention import bench_attention
+    from dccgcn.threads import use_threads
+
+    used = use_threads(threads)
+    with errors.status("measuring"):
+        measured = bench_attention(dataset, rounds, used)
+    if json:
+        print_json(measured.to_json())
+    else:
+        title = f"One attention layer on {dataset}, {measured.heads} heads of {measured.width}, {used} threads"
+        _print(title, measured.to_json(), ("dataset", "heads", "width", "threads"))
+    _check_parity(measured.parity)
+
+
 @app.command("knn")
 def knn(
     dataset: Dataset = "cora",

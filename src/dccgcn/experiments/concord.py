@@ -79,7 +79,7 @@ def render_concord(page: ConcordStudy, rows: dict[str, Row]) -> str:
             ["Concord less …", *header], [[name, *(_difference(d) for d in row)] for name, row in known.items()]
         ),
         ablation=markdown_table(["", *header], parts),
-        trust=markdown_table(["", *header], _trust(page, rows)),
+        trust=markdown_table(["", *header, "mean"], _trust(page, rows)),
         reading=page.study.reading,
         provenance=provenance("dccgcn reproduce concord"),
     )
@@ -139,6 +139,7 @@ def _trust(page: ConcordStudy, rows: dict[str, Row]) -> list[list[str]]:
     names = ["ECE, 15 bins of equal mass", "confidence less accuracy", "AUROC of trust", "AUROC of agreement alone"]
     names += [f"AUROC of the {signal}, {_WHOSE[whose]}" for whose, signal in sources]
     table = np.array([column(cell) for cell in page.study.cells]).T
+    table = np.column_stack([table, table.mean(axis=1)])
     return [
         [name, *("–" if np.isnan(v) else f"{v:.1f}" for v in values)] for name, values in zip(names, table, strict=True)
     ]

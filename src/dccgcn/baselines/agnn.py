@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from dccgcn.baselines.layers import Dropout, FeatureLinear
+from dccgcn.baselines.layers import FeatureLinear
 from dccgcn.baselines.neural import Network, NetworkSettings, fit_network
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import Pattern, edge_product, neighbour_softmax, spmm
@@ -45,7 +45,7 @@ class Agnn(Network):
         self.first_beta = torch.tensor(s.first_beta)
         self.betas = nn.ParameterList(torch.ones(()) for _ in range(s.layers - 1))
         self.output = nn.Linear(s.hidden, graph.c)
-        self.dropout = Dropout(s.dropout)
+        self.dropout = nn.Dropout(s.dropout)
 
     def forward(self) -> Tensor:
         h = self.first().relu()

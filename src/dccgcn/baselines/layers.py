@@ -1,4 +1,4 @@
-"""The first layer of the neural baselines: a product with sparse features, dropout included."""
+"""What the neural baselines share: the product with sparse features, and dropout."""
 
 import torch
 from torch import Tensor, nn
@@ -24,7 +24,7 @@ class FeatureLinear(nn.Module):
 
 
 class Dropout(nn.Module):
-    """nn.Dropout by the kernels' random bits, which on a CPU take a tenth of the time of torch's."""
+    """nn.Dropout by the kernels' random bits, which on a CPU take a fraction of the time of torch's."""
 
     def __init__(self, p: float) -> None:
         super().__init__()

@@ -25,6 +25,7 @@ _OVERSAMPLING = 8  # further directions in the search for the leading ones
 _EPSILON = 1e-12  # of the largest eigenvalue: directions below are rounding errors
 _OVERLAP = 1e-6  # the same where directions are those of several steps, and most of them are there twice
 _STEPS = 3  # of the search
+_ROWS = 65536  # that are in double precision at a time
 
 Matrix = np.ndarray  # (rows, columns) float32
 
@@ -97,11 +98,12 @@ def orthonormal(m: Matrix) -> Matrix:
     return m @ (turn / np.sqrt(np.maximum(values, least))).astype(np.float32)
 
 
-def gram(m: Matrix, block: int = 65536) -> np.ndarray:
-    """mᵀ m in double precision, without a copy of m in it."""
-    total = np.zeros((m.shape[1], m.shape[1]))
-    for start in range(0, len(m), block):
-        rows = m[start : start + block].astype(np.float64)
+def gram(*parts: Matrix) -> np.ndarray:
+    """mᵀ m in double precision, where m are the parts side by side, without a copy of m."""
+    width = sum(part.shape[1] for part in parts)
+    total = np.zeros((width, width))
+    for start in range(0, len(parts[0]), _ROWS):
+        rows = np.hstack([part[start : start + _ROWS] for part in parts]).astype(np.float64)
         total += rows.T @ rows
     return total
 
@@ -130,7 +132,7 @@ def leading_directions(
     values, whiten = np.linalg.eigh(gram(q))
     distinct = values >= _OVERLAP * values[-1]
     whiten = whiten[:, distinct] / np.sqrt(np.maximum(values[distinct], _EPSILON))  # columns of q whiten: orthonormal
-    _, turn = np.linalg.eigh(whiten.T @ gram(np.hstack(products)) @ whiten)  # ascending
+    _, turn = np.linalg.eigh(whiten.T @ gram(*products) @ whiten)  # ascending
     directions = q @ (whiten @ turn[:, ::-1][:, :rank]).astype(np.float32)
     # a direction's sign is arbitrary: its largest entry is made positive, so that every machine finds the same one
     largest = directions[np.abs(directions).argmax(axis=0), np.arange(directions.shape[1])]

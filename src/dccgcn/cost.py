@@ -31,7 +31,7 @@ _ANSWERS = 1e9
 _NEARLY = 1e-4  # seconds to find a node's neighbours approximately
 
 # of Concord: directions beside those kept, times that they are refined, folds of held-out labels
-_FURTHER, _SEARCHES, _FOLDS = 16, 4, 5
+_FURTHER, _SEARCHES, _FOLDS = 8, 3, 5
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _concord(s: _Size, graph: NodeGraph, settings: ConcordSettings) -> Cost:
     voices, times = 2 * kinds + 3, settings.rounds + 1 + _FOLDS
     answers = times * voices * s.c * (s.n * 2 * settings.rank + settings.smoothing * (s.given + s.similar) / 2)
     seconds = kinds * s.searching + travels / _TRAVELS + turns / _TURNS + answers / _ANSWERS
-    per_node = 4 * (8 * width + 3 * 2 * kinds * settings.rank + 3 * voices * s.c)
+    per_node = 4 * ((8 + _SEARCHES) * width + 3 * 2 * kinds * settings.rank + 3 * voices * s.c)
     return Cost(_PROCESS + kinds * s.bytes + per_node * s.n, seconds)
 
 

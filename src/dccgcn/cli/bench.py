@@ -56,12 +56,8 @@ def step(
     used = use_threads(threads)
     with errors.status("measuring"):
         measured = bench_step(dataset, parse_assignments(set_ or []), labels_per_class, rounds, used, not alone)
-    if json:
-        print_json(measured.to_json())
-    else:
-        title = f"One DCC-GCN step on {dataset}, {measured.labels} labels, m = {measured.m}, {used} threads"
-        _print(title, measured.to_json(), ("dataset", "labels", "m", "threads"))
-    _check_parity(measured.parity)
+    title = f"One DCC-GCN step on {dataset}, {measured.labels} labels, m = {measured.m}, {used} threads"
+    _show_compared(title, measured.to_json(), ("dataset", "labels", "m", "threads"), json)
 
 
 @app.command("gcn")
@@ -83,12 +79,8 @@ def gcn(
     used = use_threads(threads)
     with errors.status("measuring"):
         measured = bench_gcn(dataset, hidden, rounds, used)
-    if json:
-        print_json(measured.to_json())
-    else:
-        title = f"One GCN epoch on {dataset}, {measured.labels} labels, hidden {hidden}, {used} threads"
-        _print(title, measured.to_json(), ("dataset", "labels", "hidden", "threads"))
-    _check_parity(measured.parity)
+    title = f"One GCN epoch on {dataset}, {measured.labels} labels, hidden {hidden}, {used} threads"
+    _show_compared(title, measured.to_json(), ("dataset", "labels", "hidden", "threads"), json)
 
 
 @app.command("attention")
@@ -103,12 +95,8 @@ def attention(dataset: Dataset = "cora", rounds: Rounds = 20, threads: Threads =
     used = use_threads(threads)
     with errors.status("measuring"):
         measured = bench_attention(dataset, rounds, used)
-    if json:
-        print_json(measured.to_json())
-    else:
-        title = f"One attention layer on {dataset}, {measured.heads} heads of {measured.width}, {used} threads"
-        _print(title, measured.to_json(), ("dataset", "heads", "width", "threads"))
-    _check_parity(measured.parity)
+    title = f"One attention layer on {dataset}, {measured.heads} heads of {measured.width}, {used} threads"
+    _show_compared(title, measured.to_json(), ("dataset", "heads", "width", "threads"), json)
 
 
 @app.command("knn")
@@ -297,7 +285,13 @@ def _difference(found: "PairedDifference") -> tuple[str, str]:
     return f"{found.mean:+.1f}", interval
 
 
-def _check_parity(parity: float | None) -> None:
+def _show_compared(title: str, measured: dict[str, Any], in_title: tuple[str, ...], json: bool) -> None:
+    """Print what two forms of the same took, and refuse it if they are not the same."""
+    if json:
+        print_json(measured)
+    else:
+        _print(title, measured, in_title)
+    parity = measured["parity"]
     if parity is not None and not parity < PARITY:
         raise DccgcnError(f"The two forms differ by {parity:.1e}.", "The ratio means nothing until they agree.")
 

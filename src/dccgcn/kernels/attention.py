@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from dccgcn.kernels import compiled
-from dccgcn.kernels.ops import dropout, neighbour_softmax, spmm
+from dccgcn.kernels.ops import as_numpy, dropout, neighbour_softmax, spmm
 from dccgcn.kernels.pattern import Pattern
 from dccgcn.kernels.random import threshold
 
@@ -45,12 +45,12 @@ class _Attend(torch.autograd.Function):
         ctx: Any, p: Pattern, target: Tensor, source: Tensor, h: Tensor, slope: float, drop: float, key: int
     ) -> Tensor:
         weights, out = h.new_empty(p.entries, h.shape[1]), h.new_empty(p.shape[0], *h.shape[1:])
-        real = _np(h).dtype.type  # in kernels a Python number would widen every product
+        real = as_numpy(h).dtype.type  # in kernels a Python number would widen every product
         ctx.pattern, ctx.slope = p, real(slope)
         ctx.dropped = [np.uint32(key), np.uint32(threshold(drop)), real(1 / (1 - drop))]
         ctx.save_for_backward(target, source, h, weights)
-        given = [_np(t) for t in (p.indptr, p.indices, target, source, h)]
-        compiled.attention(*given, *(ctx.slope, *ctx.dropped), *map(_np, (weights, out)))
+        given = [as_numpy(t) for t in (p.indptr, p.indices, target, source, h)]
+        compiled.attention(*given, *(ctx.slope, *ctx.dropped), *map(as_numpy, (weights, out)))
         return out
 
     @staticmethod
@@ -62,12 +62,8 @@ class _Attend(torch.autograd.Function):
             torch.empty_like(t, memory_format=torch.contiguous_format) for t in (target, source, h)
         )
         by_scores = torch.empty_like(weights)
-        given = [_np(t) for t in (p.indptr, p.indices, grad, target, source, h, weights)]
-        compiled.attention_rows(*given, *(ctx.slope, *ctx.dropped), *map(_np, (by_scores, by_target)))
-        given = [_np(t) for t in (p.t_indptr, p.t_indices, p.t_order, grad, weights, by_scores)]
-        compiled.attention_columns(*given, *ctx.dropped, *map(_np, (by_source, by_h)))
+        given = [as_numpy(t) for t in (p.indptr, p.indices, grad, target, source, h, weights)]
+        compiled.attention_rows(*given, *(ctx.slope, *ctx.dropped), *map(as_numpy, (by_scores, by_target)))
+        given = [as_numpy(t) for t in (p.t_indptr, p.t_indices, p.t_order, grad, weights, by_scores)]
+        compiled.attention_columns(*given, *ctx.dropped, *map(as_numpy, (by_source, by_h)))
         return None, by_target, by_source, by_h, None, None, None
-
-
-def _np(tensor: Tensor) -> np.ndarray:
-    return tensor.detach().contiguous().numpy()

@@ -103,7 +103,15 @@ class _EdgeDistance(torch.autograd.Function):
         if p.backend == "torch":
             return fallback.edge_distance(p, mu_r, s_r, mu_c, s_c)
         out = mu_r.new_empty(p.entries)
-        compiled.edge_distance(_np(p.indptr), _np(p.indices), _np(mu_r), _np(s_r), _np(mu_c), _np(s_c), _np(out))
+        compiled.edge_distance(
+            as_numpy(p.indptr),
+            as_numpy(p.indices),
+            as_numpy(mu_r),
+            as_numpy(s_r),
+            as_numpy(mu_c),
+            as_numpy(s_c),
+            as_numpy(out),
+        )
         return out
 
     @staticmethod
@@ -113,15 +121,17 @@ class _EdgeDistance(torch.autograd.Function):
         mu_r, s_r, mu_c, s_c = ctx.saved_tensors
         if p.backend == "torch":
             return None, *fallback.edge_distance_grad(p, grad, mu_r, s_r, mu_c, s_c)
-        rows = [_np(t) for t in (mu_r, s_r)]
-        cols = [_np(t) for t in (mu_c, s_c)]
+        rows = [as_numpy(t) for t in (mu_r, s_r)]
+        cols = [as_numpy(t) for t in (mu_c, s_c)]
         by_rows = [torch.empty_like(t, memory_format=torch.contiguous_format) for t in (mu_r, s_r)]
         by_cols = [torch.empty_like(t, memory_format=torch.contiguous_format) for t in (mu_c, s_c)]
-        g = _np(grad)
-        compiled.edge_distance_rows(_np(p.indptr), _np(p.indices), g, *rows, *cols, *map(_np, by_rows))
+        g = as_numpy(grad)
+        compiled.edge_distance_rows(as_numpy(p.indptr), as_numpy(p.indices), g, *rows, *cols, *map(as_numpy, by_rows))
         # the distance is symmetric: seen from the columns, the transposed pattern has the same form
-        g_t = g[_np(p.t_order)]
-        compiled.edge_distance_rows(_np(p.t_indptr), _np(p.t_indices), g_t, *cols, *rows, *map(_np, by_cols))
+        g_t = g[as_numpy(p.t_order)]
+        compiled.edge_distance_rows(
+            as_numpy(p.t_indptr), as_numpy(p.t_indices), g_t, *cols, *rows, *map(as_numpy, by_cols)
+        )
         return None, *by_rows, *by_cols
 
 
@@ -132,7 +142,7 @@ class _NeighbourSoftmax(torch.autograd.Function):
             weights = fallback.neighbour_softmax(p, scores)
         else:
             weights = torch.empty_like(scores)
-            compiled.neighbour_softmax(_np(p.indptr), _np(scores), _np(weights))
+            compiled.neighbour_softmax(as_numpy(p.indptr), as_numpy(scores), as_numpy(weights))
         ctx.pattern = p
         ctx.save_for_backward(weights)
         return weights
@@ -145,7 +155,7 @@ class _NeighbourSoftmax(torch.autograd.Function):
         if p.backend == "torch":
             return None, fallback.neighbour_softmax_grad(p, grad, weights)
         out = torch.empty_like(weights)
-        compiled.neighbour_softmax_grad(_np(p.indptr), _np(grad), _np(weights), _np(out))
+        compiled.neighbour_softmax_grad(as_numpy(p.indptr), as_numpy(grad), as_numpy(weights), as_numpy(out))
         return None, out
 
 
@@ -177,7 +187,7 @@ def _product(p: Pattern, values: Tensor, dense: Tensor) -> Tensor:
     if p.backend == "torch":
         return fallback.spmm(p, values, dense)
     out = dense.new_empty(p.shape[0], dense.shape[1])
-    compiled.spmm(_np(p.indptr), _np(p.indices), _NO_ORDER, _np(values), _np(dense), _np(out))
+    compiled.spmm(as_numpy(p.indptr), as_numpy(p.indices), _NO_ORDER, as_numpy(values), as_numpy(dense), as_numpy(out))
     return out
 
 
@@ -185,7 +195,14 @@ def _transposed_product(p: Pattern, values: Tensor, dense: Tensor) -> Tensor:
     if p.backend == "torch":
         return fallback.spmm_transposed(p, values, dense)
     out = dense.new_empty(p.shape[1], dense.shape[1])
-    compiled.spmm(_np(p.t_indptr), _np(p.t_indices), _np(p.t_order), _np(values), _np(dense), _np(out))
+    compiled.spmm(
+        as_numpy(p.t_indptr),
+        as_numpy(p.t_indices),
+        as_numpy(p.t_order),
+        as_numpy(values),
+        as_numpy(dense),
+        as_numpy(out),
+    )
     return out
 
 
@@ -193,11 +210,11 @@ def _sddmm(p: Pattern, left: Tensor, right: Tensor) -> Tensor:
     if p.backend == "torch":
         return fallback.sddmm(p, left, right)
     out = left.new_empty(p.entries)
-    compiled.sddmm(_np(p.indptr), _np(p.indices), _np(left), _np(right), _np(out))
+    compiled.sddmm(as_numpy(p.indptr), as_numpy(p.indices), as_numpy(left), as_numpy(right), as_numpy(out))
     return out
 
 
-def _np(tensor: Tensor) -> np.ndarray:
+def as_numpy(tensor: Tensor) -> np.ndarray:
     return tensor.detach().contiguous().numpy()
 
 

@@ -24,6 +24,7 @@ def test_concord_against_dcc_gcn():
     (measured,) = json.loads(done.stdout)
     assert (measured["dataset"], measured["labels"], measured["epochs"]) == ("cora", 7, 200)
     assert measured["ratio"] == pytest.approx(measured["dcc_gcn_s"] / measured["concord_s"])
+    assert measured["first_ratio"] == pytest.approx(measured["dcc_gcn_s"] / measured["first_s"])
     assert measured["concord_accuracy"]["mean"] > 50
 
 

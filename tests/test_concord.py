@@ -103,7 +103,7 @@ def test_rarity_is_for_counts_alone() -> None:
     assert rarity(np.array([[-1.0, 0], [0, 1]])) is None
 
 
-@pytest.mark.parametrize("rows", [6, 60])  # fewer and more than the columns
+@pytest.mark.parametrize("rows", [6, 60, 600])  # fewer and more than the columns
 def test_head_is_softmax_regression(rows: int) -> None:
     z = RNG.standard_normal((rows, 8))
     y = np.arange(rows) % 3

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from scipy.special import softmax
 from torch.autograd import gradcheck
 
 from dccgcn.kernels import (
@@ -17,6 +18,8 @@ from dccgcn.kernels import (
     edge_product,
     neighbour_softmax,
     relu_dropout,
+    smooth,
+    softmax_rows,
     spmm,
 )
 from dccgcn.kernels import features as features_module
@@ -106,6 +109,25 @@ def test_spmm_against_dense(mask, backend):
     expected = dense(mask, values) @ right.detach().numpy()
     np.testing.assert_allclose(spmm(p, values, right).detach(), expected, atol=1e-14)
     assert gradcheck(lambda v, d: spmm(p, v, d), (values, right))
+
+
+@pytest.mark.parametrize("steps", [0, 1, 6])
+def test_smoothing_against_dense_steps(backend, steps):
+    mask = MASKS["square"]
+    p = pattern_of(mask, backend)
+    values = numbers(p.entries, dtype=torch.float32, grad=False)
+    start = numbers(mask.shape[0], 3, dtype=torch.float32, grad=False)
+    before, expected = start.clone(), start.double().numpy()
+    for _ in range(steps):
+        expected = 0.8 * dense(mask, values) @ expected + 0.2 * start.double().numpy()
+    np.testing.assert_allclose(smooth(p, values, start, 0.2, steps), expected, rtol=1e-4, atol=1e-5)
+    assert torch.equal(start, before)
+
+
+def test_softmax_of_rows_is_that_of_scipy():
+    scores = np.random.default_rng(0).normal(scale=30, size=(50, 4)).astype(np.float32)
+    scores[0] = [1e4, 0, -1e4, 1e4]
+    np.testing.assert_allclose(softmax_rows(scores.copy()), softmax(scores, axis=1), atol=1e-6)
 
 
 @pytest.mark.parametrize("learned", [0, 1])

@@ -22,15 +22,20 @@ _VIEWS = ("topology", "knn", "feature")
 
 @dataclass(frozen=True)
 class ConcordBenchmark:
-    """Seconds are medians; the ratio is the median of the ratios of neighbouring rounds. Accuracies are in per cent."""
+    """Seconds are medians, ratios are medians of the ratios of neighbouring rounds. Accuracies are in per cent.
+
+    ``first`` is Concord's first run on a graph, which makes its representations; later ones find them, like the views.
+    """
 
     dataset: str
     labels: int
     epochs: int  # of DCC-GCN
     threads: int
     rounds: int
+    first_s: float
     concord_s: float
     dcc_gcn_s: float
+    first_ratio: float
     ratio: float
     concord_accuracy: Summary
     dcc_gcn_accuracy: Summary
@@ -62,10 +67,12 @@ def bench_concord(
             if label_rate is not None
             else splits.per_class(graph, labels_per_class or 20, max(seed, 0), small_classes="half")
         )
-        one = run(_with_views_only(graph), split, concord, ours, seed=0)
+        fresh = _with_views_only(graph)
+        first = run(fresh, split, concord, ours, seed=0)
+        one = run(fresh, split, concord, ours, seed=0)
         other = run(graph, split, dcc, theirs if seed >= 0 else theirs.model_copy(update={"epochs": 2}), seed=0)
         if seed >= 0:
-            times.append((one.seconds, other.seconds))
+            times.append((first.seconds, one.seconds, other.seconds))
             right.append((100 * (one.accuracy or 0), 100 * (other.accuracy or 0)))
         if tell:
             tell(seed + 2, rounds + 1)
@@ -76,9 +83,11 @@ def bench_concord(
         epochs=theirs.epochs,
         threads=threads,
         rounds=rounds,
-        concord_s=float(np.median(seconds[:, 0])),
-        dcc_gcn_s=float(np.median(seconds[:, 1])),
-        ratio=float(np.median(seconds[:, 1] / seconds[:, 0])),
+        first_s=float(np.median(seconds[:, 0])),
+        concord_s=float(np.median(seconds[:, 1])),
+        dcc_gcn_s=float(np.median(seconds[:, 2])),
+        first_ratio=float(np.median(seconds[:, 2] / seconds[:, 0])),
+        ratio=float(np.median(seconds[:, 2] / seconds[:, 1])),
         concord_accuracy=summary(accuracy[:, 0].tolist()),
         dcc_gcn_accuracy=summary(accuracy[:, 1].tolist()),
     )

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import softmax
 
 from dccgcn.concord.representation import scarcity
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.voices import Labels, Voice, learn, speak_each
+from dccgcn.kernels import softmax_rows
 
 _FOLDS = 5
 _PASSES = 2  # weights need the concord and the concord needs weights
@@ -33,7 +33,7 @@ def pooled(said: Sequence[np.ndarray], weights: np.ndarray) -> np.ndarray:
     total = np.zeros_like(said[0])
     for log_p, weight in zip(said, weights, strict=True):
         total += np.float32(weight / weights.sum()) * log_p
-    return np.asarray(softmax(total, axis=1), dtype=np.float32)
+    return softmax_rows(total)
 
 
 def weighed(

@@ -12,7 +12,7 @@ import torch
 
 from dccgcn.concord.head import answer, fit_head
 from dccgcn.concord.settings import ConcordSettings
-from dccgcn.kernels import spmm
+from dccgcn.kernels import smooth
 from dccgcn.views import View
 
 _FLOOR = 1e-4  # no voice rules a class out: its logarithm would silence all others
@@ -95,11 +95,7 @@ def _answer_of(voice: Voice, head: np.ndarray | None) -> np.ndarray:
 
 def smoothed(view: View, p: np.ndarray, teleport: float, steps: int) -> np.ndarray:
     """P ← (1-a) S P + a P0, which tends to personalised PageRank of the answers                          (C5)"""
-    start = torch.as_tensor(np.ascontiguousarray(p))
-    current = start
-    for _ in range(steps):
-        current = spmm(view.pattern, view.alpha, current).mul_(1 - teleport).add_(start, alpha=teleport)
-    return current.cpu().numpy()
+    return smooth(view.pattern, view.alpha, torch.as_tensor(np.ascontiguousarray(p)), teleport, steps).cpu().numpy()
 
 
 def spread_labels(view: View, given: Sequence[Labels]) -> list[np.ndarray]:

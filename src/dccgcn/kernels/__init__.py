@@ -6,7 +6,16 @@
 
 from dccgcn.kernels.attention import attend
 from dccgcn.kernels.features import FeatureMatrix
-from dccgcn.kernels.ops import dropout, edge_distance, edge_product, neighbour_softmax, relu_dropout, spmm
+from dccgcn.kernels.ops import (
+    dropout,
+    edge_distance,
+    edge_product,
+    neighbour_softmax,
+    relu_dropout,
+    smooth,
+    softmax_rows,
+    spmm,
+)
 from dccgcn.kernels.pattern import Pattern
 from dccgcn.kernels.random import dropout_key
 
@@ -20,5 +29,7 @@ __all__ = [
     "edge_product",
     "neighbour_softmax",
     "relu_dropout",
+    "smooth",
+    "softmax_rows",
     "spmm",
 ]

@@ -227,3 +227,18 @@ def relu_dropout_grad(grad, kept, scale, out):  # type: ignore[no-untyped-def]
     """The mask is read off the output: an entry is positive only if it was and was kept."""
     for e in numba.prange(len(grad)):
         out[e] = grad[e] * scale if kept[e] > 0 else 0
+
+
+@_jit
+def softmax_rows(scores):  # type: ignore[no-untyped-def]
+    """In place, of each row."""
+    for i in numba.prange(len(scores)):
+        top = scores[i, 0]
+        for j in range(1, scores.shape[1]):
+            top = max(top, scores[i, j])
+        total = scores.dtype.type(0)
+        for j in range(scores.shape[1]):
+            scores[i, j] = math.exp(scores[i, j] - top)
+            total += scores[i, j]
+        for j in range(scores.shape[1]):
+            scores[i, j] /= total

@@ -63,6 +63,33 @@ def relu_dropout(values: Tensor, p: float, key: int) -> Tensor:
     return _ReluDropout.apply(values, p, key)
 
 
+def smooth(pattern: Pattern, values: Tensor, start: Tensor, teleport: float, steps: int) -> Tensor:
+    """P ← (1-a) S P + a P0, so many times, without gradients: for answers, not on the way to them.
+
+    Shapes: values (entries,), start (n, width) → (n, width).
+    """
+    if pattern.backend == "torch":
+        current = start
+        for _ in range(steps):
+            current = fallback.spmm(pattern, values, current).mul_(1 - teleport).add_(start, alpha=teleport)
+        return current
+    # answers are narrow: what a step costs is mostly the way there, so it is taken without tensors
+    p, back = as_numpy(start), as_numpy(start * teleport)
+    sparse = as_numpy(pattern.indptr), as_numpy(pattern.indices), _NO_ORDER, as_numpy(values * (1 - teleport))
+    for _ in range(steps):
+        smoothed = np.empty_like(p)
+        compiled.spmm(*sparse, p, smoothed)
+        smoothed += back
+        p = smoothed
+    return torch.from_numpy(p)
+
+
+def softmax_rows(scores: np.ndarray) -> np.ndarray:
+    """Softmax of each row, in place; NumPy's reductions of rows as short as these take several times as long."""
+    compiled.softmax_rows(scores)
+    return scores
+
+
 class _Spmm(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, p: Pattern, values: Tensor, dense: Tensor) -> Tensor:

@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from dccgcn import by_rate, load, per_class
 from dccgcn.concord import method
 from dccgcn.concord.consensus import margin
+from dccgcn.concord.representation import scarcity
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.trust import COEFFICIENTS, evidence
 from dccgcn.concord.voices import Labels
@@ -41,7 +42,8 @@ def collect(name: str, size: float, splits: int) -> list[Run]:
         views = method.channel_views(graph, settings)
         targets = np.eye(graph.c, dtype=np.float32)[graph.labels[split.train]]
         given = Labels(split.train, targets, np.ones(len(split.train)))
-        voices = method.voices_of(method.representations(graph, settings), views, given, settings)
+        q = scarcity(len(split.train) / graph.c, settings.enough)
+        voices = method.voices_of(method.representations(graph, settings, q), views, q, settings)
         learned, said = method.in_rounds(voices, given, settings, seed, None)
         concord = method.deliberate(voices, said, views, learned, settings)
         some = np.random.default_rng(seed).permutation(split.test)[:SAMPLE]

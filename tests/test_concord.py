@@ -20,6 +20,7 @@ from dccgcn.concord.representation import (
     rarity,
     represent,
     scarcity,
+    shortened,
     travelled,
 )
 from dccgcn.concord.settings import ConcordSettings
@@ -94,6 +95,19 @@ def test_scarce_labels_favour_the_leading_directions(graph: NodeGraph) -> None:
     assert scarcity(0, 8) == 1
     assert scarcity(8, 8) == 0.5
     assert scarcity(20, 8) < scarcity(2, 8)
+
+
+def test_plentiful_labels_shorten_the_travel() -> None:
+    assert shortened(16, 0.05, 1, 1) == (16, 0.05)
+    assert shortened(16, 0.05, 0.5, 1) == (4, 0.29)
+    assert shortened(16, 0.05, 1e-3, 1) == (1, 1.0)
+    assert shortened(16, 0.05, 0.5, 0) == (16, 0.05)
+
+
+def test_only_what_is_seen_from_near_depends_on_the_labels(graph: NodeGraph) -> None:
+    scarce, plenty = (method.representations(graph, ConcordSettings(), q) for q in (0.9, 0.3))
+    assert scarce.keys() == plenty.keys()
+    assert {name for name in scarce if scarce[name] is not plenty[name]} == {"topology.near"}
 
 
 def test_rarity_is_for_counts_alone() -> None:
@@ -226,7 +240,7 @@ def test_evidence_has_a_coefficient_each(graph: NodeGraph) -> None:
     settings = ConcordSettings(rounds=1)
     views = method.channel_views(graph, settings)
     given = Labels(np.arange(9), np.eye(3, dtype=np.float32)[graph.labels[:9]], np.ones(9))
-    voices = method.voices_of(method.representations(graph, settings), views, given, settings)
+    voices = method.voices_of(method.representations(graph, settings, 0.7), views, 0.7, settings)
     learned, said = method.in_rounds(voices, given, settings, 0, None)
     for log_p, again in zip(said, speak(voices, learned.heads, learned.labels, settings), strict=True):
         np.testing.assert_array_equal(log_p, again)
@@ -283,9 +297,9 @@ def test_new_nodes_are_classified_without_training() -> None:
 
 def test_arrays_round_trip(graph: NodeGraph) -> None:
     settings = ConcordSettings(rounds=1)
-    parts = method.representations(graph, settings)
+    parts = method.representations(graph, settings, 0.8)
     given = Labels(np.arange(6), np.eye(3, dtype=np.float32)[graph.labels[:6]], np.ones(6))
-    voices = method.voices_of(parts, method.channel_views(graph, settings), given, settings)
+    voices = method.voices_of(parts, method.channel_views(graph, settings), 0.8, settings)
     learned, _ = method.in_rounds(voices, given, settings, 0, None)
     bases, back = from_arrays(to_arrays(parts, rarity(graph.features), learned))
     assert set(bases.parts) == set(parts)

@@ -9,6 +9,7 @@ from typing import Any
 from dccgcn.benchmarks.concord import build_concord_views
 from dccgcn.benchmarks.memory import peak_mb
 from dccgcn.concord.method import channel_views, rarity_of, representations
+from dccgcn.concord.representation import scarcity
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.methods import METHODS
@@ -75,7 +76,7 @@ def measure(nodes: int, edges_per_node: int, features: int, labels_per_class: in
     generated = perf_counter()
     build_concord_views(graph, settings)
     built = perf_counter()
-    representations(graph, settings)
+    representations(graph, settings, scarcity(labels_per_class, settings.enough))
     represented = perf_counter()
     result = run(graph, split, METHODS["concord"], settings, seed=0)
     weights = (None, rarity_of(graph, settings))

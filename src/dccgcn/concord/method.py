@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from dccgcn.concord.consensus import Concord, held_out_hits, inferred, pooled, weighed
 from dccgcn.concord.learned import Bases, Learned, from_arrays, to_arrays
 from dccgcn.concord.repair import agreeing_neighbours, repaired
-from dccgcn.concord.representation import Representation, project, rarity, represent, scarcity
+from dccgcn.concord.representation import Representation, project, rarity, represent, scarcity, shortened
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.trust import evidence, trust, with_confidence
 from dccgcn.concord.voices import Heads, Labels, Voice, learn, speak
@@ -31,9 +32,10 @@ def fit(
 ) -> Outcome:
     """Train on the labels of the nodes in ``train`` and classify all nodes. Validation nodes are not used."""
     views = channel_views(graph, settings)
-    parts = representations(graph, settings)
     given = Labels(train, np.eye(graph.c, dtype=np.float32)[graph.labels[train]], np.ones(len(train)))
-    voices = voices_of(parts, views, given, settings)
+    q = scarcity(len(train) / graph.c, settings.enough)
+    parts = representations(graph, settings, q)
+    voices = voices_of(parts, views, q, settings)
     learned, said = in_rounds(voices, given, settings, seed, progress)
     outcome = conclude(voices, said, views, learned, settings)
     findings = tuple(finding for view in views.values() for finding in view.findings)
@@ -44,8 +46,9 @@ def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordS
     """Answer for a graph that has grown since training: the heads and directions stay, the graphs are the new ones."""
     views = channel_views(graph, settings)
     bases, learned = from_arrays(model)
-    parts = representations(graph, settings, bases)
-    voices = voices_of(parts, views, learned.given, settings)
+    q = scarcity(learned.n_given / graph.c, settings.enough)
+    parts = representations(graph, settings, q, bases)
+    voices = voices_of(parts, views, q, settings)
     said = speak(voices, learned.heads, learned.labels, settings)
     return conclude(voices, said, views, learned, settings)
 
@@ -60,25 +63,32 @@ def channel_views(graph: NodeGraph, settings: ConcordSettings, weights: np.ndarr
     }
 
 
-def representations(graph: NodeGraph, s: ConcordSettings, known: Bases | None = None) -> dict[str, Representation]:
-    """Each channel's Z of the plain features and, where they are counts, of the features weighted by rarity."""
-    steps = {"topology": s.topology_steps, "features": s.feature_steps}
+def representations(
+    graph: NodeGraph, s: ConcordSettings, q: float, known: Bases | None = None
+) -> dict[str, Representation]:
+    """Each channel's Z, from afar and from near.
 
-    def make() -> dict[str, Representation]:
-        rare = known.rarity if known else rarity_of(graph, s)
-        made = {}
-        for kind, weights in [("plain", None)] + ([] if rare is None else [("rarity", rare)]):
-            x = scaled(weighted(graph.features, weights), "unit")
-            for channel, view in channel_views(graph, s, weights).items():
-                name = f"{channel}.{kind}"
-                if known:
-                    made[name] = project(view, x, steps[channel], s.own, known.parts[name])
-                else:
-                    made[name] = represent(view, x, steps[channel], s.own, s.rank)
-        return made
-
-    key = ("concord", s.k, s.topology_steps, s.feature_steps, s.own, s.rank, s.rarity)
-    return make() if known else graph.derive(key, make)
+    From afar are the plain features. From near they are weighted by their rarity, where they are counts, and travel
+    less far along the given edges the less scarce labels are: with many, what a node has of its own tells it apart.
+    """
+    rare = known.rarity if known else rarity_of(graph, s)
+    far = {"topology": (s.topology_steps, s.own), "features": (s.feature_steps, s.own)}
+    near = {"topology": shortened(s.topology_steps, s.own, q, s.shorten)}
+    if rare is not None:
+        near["features"] = far["features"]
+    made = {}
+    for kind, weights, travels in (("far", None, far), ("near", rare, near)):
+        x = scaled(weighted(graph.features, weights), "unit")
+        views = channel_views(graph, s, weights)
+        for channel, (steps, own) in travels.items():
+            name, view = f"{channel}.{kind}", views[channel]
+            if known:
+                made[name] = project(view, x, steps, own, known.parts[name])
+            else:
+                key = ("concord", channel, s.k, steps, own, s.rank, kind == "near" and rare is not None)
+                make = partial(represent, view, x, steps, own, s.rank)
+                made[name] = graph.derive(key, make)
+    return made
 
 
 def rarity_of(graph: NodeGraph, settings: ConcordSettings) -> np.ndarray | None:
@@ -87,13 +97,12 @@ def rarity_of(graph: NodeGraph, settings: ConcordSettings) -> np.ndarray | None:
 
 
 def voices_of(
-    parts: dict[str, Representation], views: dict[str, View], given: Labels, settings: ConcordSettings
+    parts: dict[str, Representation], views: dict[str, View], q: float, settings: ConcordSettings
 ) -> list[Voice]:
     """Each channel's own, all of them joined and smoothed on either graph, and the labels along the given edges.
 
     The scarcer the given labels, the more the leading directions are relied on.
     """
-    q = scarcity(len(given.nodes) / given.targets.shape[1], settings.enough)
     z = {name: part.favouring(q * settings.favour) for name, part in parts.items()}
     own = [Voice(name.split(".")[0], rows, views[name.split(".")[0]]) for name, rows in z.items()]
     joined = np.hstack(list(z.values())) / np.float32(np.sqrt(len(z)))

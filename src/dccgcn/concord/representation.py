@@ -9,6 +9,7 @@ while the singular vectors only need products with it. V, the offset mean(H) V a
 later.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -47,6 +48,12 @@ class Representation:
 def scarcity(per_class: float, enough: float) -> float:
     """1 with hardly any labels, one half with ``enough`` of them per class, towards 0 with many."""
     return 1 / (1 + per_class / enough)
+
+
+def shortened(steps: int, own: float, q: float, shorten: float) -> tuple[int, float]:
+    """K and α of (C1) for features that are seen from near: the less scarce labels are, the shorter they travel."""
+    k, alpha = steps * (1 - shorten * (1 - q**2)), own + (1 - own) * shorten * (1 - q) ** 2
+    return math.ceil(k), round(alpha, 2)  # so that one label more is not another representation
 
 
 def rarity(features: Any) -> np.ndarray | None:

@@ -13,6 +13,12 @@ class ConcordSettings(Settings):
     topology_steps: int = count(16, "Steps that features travel along the given edges.")
     feature_steps: int = count(4, "Steps that features travel on the feature graph.")
     own: float = share(0.05, "Share of a node's own features in what travels.")
+    shorten: float = Field(
+        default=1.0,
+        ge=0,
+        le=1,
+        description="How far plentiful labels shorten the travel of features that are seen from near; 0: not at all.",
+    )
     rank: int = count(64, "Directions kept of each channel's features.")
     rarity: bool = Field(
         default=True, description="Where features are counts, hear them weighted by their rarity as well."

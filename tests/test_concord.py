@@ -24,7 +24,16 @@ from dccgcn.concord.representation import (
     travelled,
 )
 from dccgcn.concord.settings import ConcordSettings
-from dccgcn.concord.trust import COEFFICIENTS, evidence, nearness, normal_scores, same_around, with_confidence
+from dccgcn.concord.trust import (
+    COEFFICIENTS,
+    approval,
+    around,
+    evidence,
+    in_common,
+    nearness,
+    normal_scores,
+    with_confidence,
+)
 from dccgcn.concord.voices import Labels, smoothed, speak, spread_labels
 from dccgcn.views import topology_view
 
@@ -213,11 +222,24 @@ def test_confidence_becomes_the_largest_probability() -> None:
     np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-5)
 
 
-def test_same_around_counts_neighbours(graph: NodeGraph) -> None:
-    labels = RNG.integers(0, 3, graph.n)
-    a = graph.adjacency.toarray() > 0
-    expected = [(sum(labels[a[v]] == labels[v]) + 0.5) / (a[v].sum() + 1) for v in range(graph.n)]
-    np.testing.assert_allclose(same_around(topology_view(graph, "symmetric"), labels), expected)
+def test_neighbours_and_voices_are_asked_for_the_answer(graph: NodeGraph) -> None:
+    f = softmax(RNG.standard_normal((graph.n, 3)), axis=1)
+    answer, a = f.argmax(axis=1), graph.adjacency.toarray() > 0
+    expected = [(f[a[v], answer[v]].sum() + 0.5) / (a[v].sum() + 1) for v in range(graph.n)]
+    np.testing.assert_allclose(around(topology_view(graph, "symmetric"), f), expected)
+    said = [np.log(softmax(RNG.standard_normal((graph.n, 3)), axis=1)) for _ in range(2)]
+    heard = [0.25 * np.exp(said[0][v, answer[v]]) + 0.75 * np.exp(said[1][v, answer[v]]) for v in range(graph.n)]
+    np.testing.assert_allclose(approval(said, np.array([1.0, 3.0]), answer), heard)
+
+
+def test_evidence_that_is_alone_counts_less() -> None:
+    truth = RNG.standard_normal(500)
+    kinds = np.column_stack([truth + 0.3 * RNG.standard_normal(500) for _ in range(3)] + [RNG.standard_normal(500)])
+    shared = in_common(kinds)
+    assert np.corrcoef(shared, truth)[0, 1] > 0.97
+    assert abs(np.corrcoef(shared, kinds[:, 3])[0, 1]) < 0.2
+    assert shared.std() == pytest.approx(1, abs=0.05)
+    assert (in_common(np.zeros((5, 3))) == 0).all()
 
 
 def test_scores_are_those_of_ranks() -> None:

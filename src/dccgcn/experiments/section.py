@@ -88,7 +88,8 @@ every cell. The protocol is the paper's: no validation set, every labelled node 
 number of epochs (Appendix D), settings of Table 8, ten runs. Splits are drawn class-balanced and are the same for every
 system, so that differences are paired; choices that the paper leaves open were settled on
 [development splits](dcc-gcn-choices.md) and are reported on others. Systems below the paper's own rows are ones that it
-leaves out. Cells with fewer than ten runs so far say how many (n); the same command goes on with them.
+leaves out. Cells with fewer than ten runs say how many (n): systems that take minutes a run, so that all of it stays
+within three hours on two cores.
 
 At the lowest label rates accuracy varies more from split to split than from system to system, so that a mean over ten
 runs says little by itself. "Within the interval" below means that the paper's value is one that our ten runs would

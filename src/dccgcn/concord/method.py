@@ -1,8 +1,9 @@
 """Concord: two channels, several voices, one answer for each node and how far to trust it. See docs/concord.md."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -78,17 +79,24 @@ def representations(
         near["features"] = far["features"]
     made = {}
     for kind, weights, travels in (("far", None, far), ("near", rare, near)):
-        x = scaled(weighted(graph.features, weights), "unit")
+        x = cache(partial(_unit_features, graph, weights))  # read only where a representation is not there yet
         views = channel_views(graph, s, weights)
         for channel, (steps, own) in travels.items():
             name, view = f"{channel}.{kind}", views[channel]
             if known:
-                made[name] = project(view, x, steps, own, known.parts[name])
+                made[name] = project(view, x(), steps, own, known.parts[name])
             else:
                 key = ("concord", channel, s.k, steps, own, s.rank, kind == "near" and rare is not None)
-                make = partial(represent, view, x, steps, own, s.rank)
-                made[name] = graph.derive(key, make)
+                made[name] = graph.derive(key, partial(_represent, x, view, steps, own, s.rank))
     return made
+
+
+def _unit_features(graph: NodeGraph, weights: np.ndarray | None) -> Any:
+    return scaled(weighted(graph.features, weights), "unit")
+
+
+def _represent(x: Callable[[], Any], view: View, steps: int, own: float, rank: int) -> Representation:
+    return represent(view, x(), steps, own, rank)
 
 
 def rarity_of(graph: NodeGraph, settings: ConcordSettings) -> np.ndarray | None:

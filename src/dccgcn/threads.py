@@ -9,6 +9,8 @@ import numba
 import torch
 from threadpoolctl import ThreadpoolController
 
+_WORTH_A_THREAD = 150_000  # entries: with fewer, a kernel is done before a second thread is awake
+
 
 def use_threads(count: int | None = None) -> int:
     """Use that many threads (omitted: one per core that this process may use) and return their number."""
@@ -21,10 +23,21 @@ def use_threads(count: int | None = None) -> int:
 
 
 @contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Products of small matrices on one thread: to wake another for each of them takes three times as long."""
+def threads_for(entries: int) -> Iterator[None]:
+    """Products of small matrices on one thread, and all else too where the graphs have few entries.
+
+    To wake another thread for each of them takes longer than what it would be woken for.
+    """
+    count = numba.get_num_threads(), torch.get_num_threads()
+    few = entries < _WORTH_A_THREAD
     with _pools().limit(limits=1, user_api="blas"):
-        yield
+        try:
+            numba.set_num_threads(1 if few else count[0])
+            torch.set_num_threads(1 if few else count[1])
+            yield
+        finally:
+            numba.set_num_threads(count[0])
+            torch.set_num_threads(count[1])
 
 
 @cache

@@ -17,12 +17,11 @@ from dccgcn.concord.voices import Heads, Labels, Voice, learn, speak
 from dccgcn.graph import NodeGraph
 from dccgcn.method import Method
 from dccgcn.outcome import Outcome
-from dccgcn.threads import one_blas_thread
+from dccgcn.threads import threads_for
 from dccgcn.training import Progress
 from dccgcn.views import View, feature_view, scaled, topology_view, weighted
 
 
-@one_blas_thread()
 def fit(
     graph: NodeGraph,
     train: np.ndarray,
@@ -33,25 +32,27 @@ def fit(
 ) -> Outcome:
     """Train on the labels of the nodes in ``train`` and classify all nodes. Validation nodes are not used."""
     views = channel_views(graph, settings)
-    given = Labels(train, np.eye(graph.c, dtype=np.float32)[graph.labels[train]], np.ones(len(train)))
-    q = scarcity(len(train) / graph.c, settings.enough)
-    parts = representations(graph, settings, q)
-    voices = voices_of(parts, views, q, settings)
-    learned, said = in_rounds(voices, given, settings, seed, progress)
-    outcome = conclude(voices, said, views, learned, settings)
-    findings = tuple(finding for view in views.values() for finding in view.findings)
-    return replace(outcome, model=to_arrays(parts, rarity_of(graph, settings), learned), findings=findings)
+    with threads_for(_entries(views)):
+        given = Labels(train, np.eye(graph.c, dtype=np.float32)[graph.labels[train]], np.ones(len(train)))
+        q = scarcity(len(train) / graph.c, settings.enough)
+        parts = representations(graph, settings, q)
+        voices = voices_of(parts, views, q, settings)
+        learned, said = in_rounds(voices, given, settings, seed, progress)
+        outcome = conclude(voices, said, views, learned, settings)
+        findings = tuple(finding for view in views.values() for finding in view.findings)
+        return replace(outcome, model=to_arrays(parts, rarity_of(graph, settings), learned), findings=findings)
 
 
 def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordSettings) -> Outcome:
     """Answer for a graph that has grown since training: the heads and directions stay, the graphs are the new ones."""
     views = channel_views(graph, settings)
-    bases, learned = from_arrays(model)
-    q = scarcity(learned.n_given / graph.c, settings.enough)
-    parts = representations(graph, settings, q, bases)
-    voices = voices_of(parts, views, q, settings)
-    said = speak(voices, learned.heads, learned.labels, settings)
-    return conclude(voices, said, views, learned, settings)
+    with threads_for(_entries(views)):
+        bases, learned = from_arrays(model)
+        q = scarcity(learned.n_given / graph.c, settings.enough)
+        parts = representations(graph, settings, q, bases)
+        voices = voices_of(parts, views, q, settings)
+        said = speak(voices, learned.heads, learned.labels, settings)
+        return conclude(voices, said, views, learned, settings)
 
 
 def channel_views(graph: NodeGraph, settings: ConcordSettings, weights: np.ndarray | None = None) -> dict[str, View]:
@@ -62,6 +63,10 @@ def channel_views(graph: NodeGraph, settings: ConcordSettings, weights: np.ndarr
         "topology": topology_view(graph, "symmetric"),
         "features": feature_view(graph, k, "symmetric", weights=weights),
     }
+
+
+def _entries(views: Mapping[str, View]) -> int:
+    return sum(view.pattern.entries for view in views.values())
 
 
 def representations(

@@ -8,14 +8,14 @@ from typing import Any
 
 from dccgcn.benchmarks.concord import build_concord_views
 from dccgcn.benchmarks.memory import peak_mb
-from dccgcn.concord.method import channel_views, rarity_of, representations
+from dccgcn.concord.method import channel_views, entries_of, rarity_of, representations
 from dccgcn.concord.representation import scarcity
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.methods import METHODS
 from dccgcn.result import run
 from dccgcn.splits import per_class
-from dccgcn.threads import use_threads
+from dccgcn.threads import threads_for, use_threads
 from dccgcn.views.approximate import nearly_nearest
 
 
@@ -76,7 +76,8 @@ def measure(nodes: int, edges_per_node: int, features: int, labels_per_class: in
     generated = perf_counter()
     build_concord_views(graph, settings)
     built = perf_counter()
-    representations(graph, settings, scarcity(labels_per_class, settings.enough))
+    with threads_for(entries_of(channel_views(graph, settings))):  # as a run does
+        representations(graph, settings, scarcity(labels_per_class, settings.enough))
     represented = perf_counter()
     result = run(graph, split, METHODS["concord"], settings, seed=0)
     weights = (None, rarity_of(graph, settings))

@@ -1,5 +1,6 @@
 """dccgcn bench: how fast, as ratios; and what parts of the package are worth, as accuracies."""
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -228,16 +229,14 @@ def concord(
         print_json([row.to_json() for row in measured])
         return
     title = f"A run of Concord against one of DCC-GCN, views built before, {rounds} rounds, {used} threads"
-    columns = ("labels", "dcc-gcn", "concord, first run", "later runs", "concord, %", "dcc-gcn, %")
-    shown = table(title, "graph", *columns)
-    for row in measured:
-        times = (
-            f"{row.dcc_gcn_s:.1f} s",
-            f"{row.first_s:.2f} s, {row.first_ratio:.0f}x",
-            f"{row.concord_s:.2f} s, {row.ratio:.0f}x",
-        )
-        shown.add_row(row.dataset, str(row.labels), *times, str(row.concord_accuracy), str(row.dcc_gcn_accuracy))
-    output.print(shown)
+    _print_side_by_side(title, "graph", [row.dataset for row in measured], {
+        "labels": [str(row.labels) for row in measured],
+        "dcc-gcn": [f"{row.dcc_gcn_s:.1f} s" for row in measured],
+        "concord, first run": [f"{row.first_s:.2f} s, {row.first_ratio:.0f}x" for row in measured],
+        "concord, later runs": [f"{row.concord_s:.2f} s, {row.ratio:.0f}x" for row in measured],
+        "concord, accuracy in %": [str(row.concord_accuracy) for row in measured],
+        "dcc-gcn, accuracy in %": [str(row.dcc_gcn_accuracy) for row in measured],
+    })  # fmt: skip
 
 
 @app.command("scale")
@@ -267,21 +266,31 @@ def scale(
         print_json({"sizes": [row.to_json() for row in measured], "growth": [row.to_json() for row in grown]})
         return
     title = f"Concord on synthetic graphs, {features} features, {labels_per_class} labels per class, {used} threads"
-    parts = ("generate", "views", "represent", "answer")
-    shown = table(title, "nodes", "edges", *parts, "train in all", "peak memory", "recall", "accuracy")
-    for row in measured:
-        seconds = (row.generate_s, row.views_s, row.represent_s, row.answer_s, row.train_s)
-        recall = " / ".join("exact" if share is None else f"{share:.3f}" for share in row.recall)
-        shown.add_row(
-            f"{row.nodes:,}", f"{row.edges:,}", *(f"{s:.1f} s" for s in seconds), f"{row.peak_mb:,.0f} MB", recall,
-            percent(row.accuracy),
-        )  # fmt: skip
-    output.print(shown)
+    recall = [["exact" if share is None else f"{share:.3f}" for share in row.recall] for row in measured]
+    _print_side_by_side(title, "nodes", [f"{row.nodes:,}" for row in measured], {
+        "edges": [f"{row.edges:,}" for row in measured],
+        "generate": [f"{row.generate_s:.1f} s" for row in measured],
+        "views": [f"{row.views_s:.1f} s" for row in measured],
+        "represent": [f"{row.represent_s:.1f} s" for row in measured],
+        "answer": [f"{row.answer_s:.1f} s" for row in measured],
+        "train in all": [f"{row.train_s:.1f} s" for row in measured],
+        "peak memory": [f"{row.peak_mb:,.0f} MB" for row in measured],
+        "recall of the feature graphs": [" / ".join(shares) for shares in recall],
+        "accuracy": [percent(row.accuracy) for row in measured],
+    })  # fmt: skip
     for step in grown:
         output.print(
             f"{step.from_nodes:,} to {step.to_nodes:,} nodes: per tenfold {step.seconds:.1f} times the time "
             f"(exponent {step.exponent:.2f}), {step.memory:.1f} times the memory"
         )
+
+
+def _print_side_by_side(title: str, what: str, names: Sequence[str], rows: dict[str, list[str]]) -> None:
+    """A column for each thing measured: there are fewer of them than there are numbers about each."""
+    shown = table(title, what, *names)
+    for name, values in rows.items():
+        shown.add_row(name, *values)
+    output.print(shown)
 
 
 def _difference(found: "PairedDifference") -> tuple[str, str]:

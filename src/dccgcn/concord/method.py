@@ -32,7 +32,7 @@ def fit(
 ) -> Outcome:
     """Train on the labels of the nodes in ``train`` and classify all nodes. Validation nodes are not used."""
     views = channel_views(graph, settings)
-    with threads_for(_entries(views)):
+    with threads_for(entries_of(views)):
         given = Labels(train, np.eye(graph.c, dtype=np.float32)[graph.labels[train]], np.ones(len(train)))
         q = scarcity(len(train) / graph.c, settings.enough)
         parts = representations(graph, settings, q)
@@ -46,7 +46,7 @@ def fit(
 def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordSettings) -> Outcome:
     """Answer for a graph that has grown since training: the heads and directions stay, the graphs are the new ones."""
     views = channel_views(graph, settings)
-    with threads_for(_entries(views)):
+    with threads_for(entries_of(views)):
         bases, learned = from_arrays(model)
         q = scarcity(learned.n_given / graph.c, settings.enough)
         parts = representations(graph, settings, q, bases)
@@ -65,7 +65,8 @@ def channel_views(graph: NodeGraph, settings: ConcordSettings, weights: np.ndarr
     }
 
 
-def _entries(views: Mapping[str, View]) -> int:
+def entries_of(views: Mapping[str, View]) -> int:
+    """Of all graphs together: what a product with each of them takes."""
     return sum(view.pattern.entries for view in views.values())
 
 

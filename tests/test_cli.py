@@ -12,6 +12,8 @@ import yaml
 
 from dccgcn import datasets, result
 from dccgcn.cli import main
+from dccgcn.cli.fit import print_result
+from dccgcn.methods import METHODS
 from dccgcn.splits import Split, per_class
 
 QUICK = ["--method", "dcc-gcn", "--set", "epochs=5", "--set", "hidden1=16", "--set", "hidden2=8"]
@@ -198,3 +200,11 @@ def test_the_module_runs_as_a_program_and_help_needs_no_torch():
     done = subprocess.run([sys.executable, "-m", "dccgcn", "fit", "-h"], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0
     assert "--labels-per-class" in done.stdout
+
+
+@pytest.mark.parametrize(("compiling", "told"), [(0.0, False), (3.21, True)])
+def test_seconds_that_went_into_compiling_are_told_apart(cora, capsys, compiling, told):
+    split = per_class(cora.graph, 2, seed=0)
+    print_result(result.run(cora.graph, split, METHODS["lp"], METHODS["lp"].settings(), seed=0), None, compiling)
+    assert ("compiling" in (shown := capsys.readouterr().out)) is told
+    assert ("3.2" in shown.splitlines()[-2]) is told

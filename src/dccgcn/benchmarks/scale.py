@@ -1,6 +1,7 @@
 """How Concord's time and memory grow with the graph, on synthetic graphs with ten edges for each node."""
 
 import multiprocessing
+import os
 from dataclasses import asdict, dataclass
 from math import log10
 from time import perf_counter
@@ -13,6 +14,7 @@ from dccgcn.concord.representation import scarcity
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.methods import METHODS
+from dccgcn.parent import end_with
 from dccgcn.result import run
 from dccgcn.splits import per_class
 from dccgcn.threads import threads_for, use_threads
@@ -61,7 +63,7 @@ class Growth:
 
 def bench_scale(nodes: int, edges_per_node: int, features: int, labels_per_class: int, threads: int) -> ScaleBenchmark:
     """Measure one size in a fresh process, whose peak memory is its own."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
+    with multiprocessing.get_context("spawn").Pool(1, end_with, (os.getpid(),)) as pool:
         return pool.apply(measure, (nodes, edges_per_node, features, labels_per_class, threads))
 
 

@@ -8,13 +8,12 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from multiprocessing import get_context
 from pathlib import Path
-from threading import Thread
-from time import sleep
 from typing import Any
 
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.experiments.jobs import Job, attempt
 from dccgcn.io.lock import alone
+from dccgcn.parent import end_with
 from dccgcn.threads import use_threads
 
 Row = dict[str, Any]
@@ -84,15 +83,8 @@ def local_pool(processes: int, device: str = "cpu") -> Pool:
 
 
 def _start_worker(parent: int) -> None:
-    """One thread, and no life after the parent, which may have been killed already: no workers are left behind."""
     use_threads(1)
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            sleep(1)
-        os._exit(1)
-
-    Thread(target=watch, daemon=True).start()
+    end_with(parent)
 
 
 def append(store: Path, row: Row) -> None:

@@ -13,7 +13,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.kernels import FeatureMatrix
 from dccgcn.methods import METHODS
 from dccgcn.training import seeded
-from dccgcn.views import topology_view
+from dccgcn.views import receptive_field, topology_view
 
 NAMES = ("mlp", "knn-gcn", "gat", "agnn", "appnp", "dagnn", "krylov", "grand")
 TRAIN = np.array([0, 1, 2, 6, 7, 9])
@@ -114,13 +114,14 @@ def test_gats_layer_is_pygs(graph):
     from torch_geometric.nn import GATConv
 
     s = gat.GatSettings(dropout=0, slope=0.3)
-    pattern = topology_view(graph, "none").pattern
+    (everything,) = receptive_field(topology_view(graph, "none"), np.arange(graph.n), depth=1)
+    pattern = everything.pattern
     with seeded(0):
-        layer, h = gat.AttentionLayer(pattern, 3, 4, s), torch.randn(graph.n, 12, requires_grad=True)
+        layer, h = gat.AttentionLayer(3, 4, s), torch.randn(graph.n, 12, requires_grad=True)
         theirs = GATConv(12, 4, 3, negative_slope=0.3, add_self_loops=False, bias=False)
     theirs.lin = torch.nn.Identity()
     theirs.att_src.data[0], theirs.att_dst.data[0] = layer.source.data, layer.target.data
-    found, expected = layer(h).flatten(1), theirs(h, torch.stack([pattern.cols, pattern.rows]))
+    found, expected = layer(everything, h).flatten(1), theirs(h, torch.stack([pattern.cols, pattern.rows]))
     torch.testing.assert_close(found, expected)
     ours = torch.autograd.grad(found.square().sum(), [h, layer.source, layer.target])
     pygs = torch.autograd.grad(expected.square().sum(), [h, theirs.att_src, theirs.att_dst])
@@ -131,11 +132,12 @@ def test_gats_layer_is_pygs(graph):
 def test_agnns_layer_is_pygs(graph):
     from torch_geometric.nn import AGNNConv
 
-    pattern = topology_view(graph, "none").pattern
+    (everything,) = receptive_field(topology_view(graph, "none"), np.arange(graph.n), depth=1)
+    pattern = everything.pattern
     h = torch.randn(graph.n, 5, generator=torch.Generator().manual_seed(0))
     h[3] = 0
     expected = AGNNConv(requires_grad=False)(h, torch.stack([pattern.cols, pattern.rows]))
-    torch.testing.assert_close(agnn.propagate(pattern, torch.tensor(1.0), h), expected)
+    torch.testing.assert_close(agnn.propagate(everything, torch.tensor(1.0), h), expected)
 
 
 def test_krylov_reads_the_same_from_rows_as_from_the_graph(graph):
@@ -169,7 +171,7 @@ def test_grand_drops_whole_nodes_and_scales_the_others(graph, monkeypatch):
 def test_grand_samples_without_drops_are_its_answers(graph):
     with seeded(0):
         network = grand.Grand(graph, grand.GrandSettings(**NO_DROPOUT["grand"], samples=3))
-    samples, whole = network.samples(), network()
+    samples, whole = network.samples(), network(network.part(np.arange(graph.n)))
     for sample in samples:
         torch.testing.assert_close(sample, whole)
 
@@ -181,7 +183,7 @@ def test_grand_normalises_the_columns_of_x_bar_and_the_hidden_units(graph):
     x, a = dense_inputs(graph, s.features)
     weights = {key: p.detach().double() for key, p in network.named_parameters()}
     found = literal_gnn.normalised_grand(weights, x, a, s)
-    for logits in (network(), *network.samples()):
+    for logits in (network(network.part(np.arange(graph.n))), *network.samples()):
         torch.testing.assert_close(logits.double(), found, atol=1e-3, rtol=1e-3)
 
 
@@ -204,12 +206,24 @@ def test_the_same_to_the_bit_for_a_seed(graph, name):
 @pytest.mark.parametrize("name", [name for name in NETWORKS if name != "krylov"])
 def test_dropout_in_training_only(graph, name):
     network = NETWORKS[name][0](graph, METHODS[name].settings())
-    forward = network.samples if name == "grand" else network
+    everything = network.part(np.arange(graph.n))
+    forward = network.samples if name == "grand" else lambda: network(everything)
     assert not torch.equal(forward(), forward())
     network.eval()
     state = torch.get_rng_state()
-    assert torch.equal(network(), network())
+    assert torch.equal(network(everything), network(everything))
     assert torch.equal(torch.get_rng_state(), state)  # so validation does not change the training
+
+
+@pytest.mark.parametrize("name", [name for name in NETWORKS if name != "krylov"])
+def test_a_part_answers_and_learns_as_the_whole_does(graph, name):
+    network = NETWORKS[name][0](graph, METHODS[name].settings()).eval()
+    nodes = np.array([9, 2, 4])  # in any order
+    some, all_of_them = network(network.part(nodes)), network(network.part(np.arange(graph.n)))[nodes]
+    torch.testing.assert_close(some, all_of_them)
+    parameters = list(network.parameters())
+    by_part, by_whole = (torch.autograd.grad(found.square().sum(), parameters) for found in (some, all_of_them))
+    torch.testing.assert_close(by_part, by_whole)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -52,15 +52,16 @@ def test_field_gives_the_rows_of_the_whole(graph, view, activation, seed):
     torch.testing.assert_close(on_part.grad, on_whole.grad)
 
 
-def test_field_holds_the_nodes_within_two_steps_and_no_others(graph, view):
+def test_each_layer_reads_the_nodes_one_step_further_and_no_others(graph, view):
     outputs = np.array([2, 5, N - 1])
-    field = receptive_field(view, outputs)
+    layers = receptive_field(view, outputs, depth=3)
     dense = view.adjacency.toarray() > 0
-    for nodes, m in ((field.hidden, 1), (field.inputs, 2)):
+    for layer, m in zip(layers, (3, 2, 1), strict=True):
         expected = set(outputs.tolist()).union(*(literal.within_hops(dense, u, m) for u in outputs))
-        assert nodes.tolist() == sorted(expected)
-    assert field.first.shape == (len(field.hidden), len(field.inputs))
-    assert field.second.shape == (3, len(field.hidden))
+        assert layer.inputs.tolist() == sorted(expected)
+        assert layer.pattern.shape == (len(layer.outputs), len(layer.inputs))
+        assert layer.inputs[layer.own].tolist() == layer.outputs.tolist()
+    assert [layer.outputs.tolist() for layer in layers[:-1]] == [layer.inputs.tolist() for layer in layers[1:]]
 
 
 def test_field_takes_outputs_in_any_order(graph, view):

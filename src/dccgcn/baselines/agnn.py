@@ -6,6 +6,7 @@ H = relu(X W0); in each propagation layer H ← P H with P_ij = softmax over j i
 
 from functools import partial
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -13,10 +14,10 @@ from torch import Tensor, nn
 from dccgcn.baselines.layers import FeatureLinear
 from dccgcn.baselines.neural import Network, NetworkSettings, fit_network
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels import Pattern, edge_product, neighbour_softmax, spmm
+from dccgcn.kernels import edge_product, neighbour_softmax, spmm
 from dccgcn.method import Method
 from dccgcn.settings import count, share, weight
-from dccgcn.views import topology_view
+from dccgcn.views import FieldInput, Layer, topology_view
 
 
 class AgnnSettings(NetworkSettings):
@@ -28,11 +29,11 @@ class AgnnSettings(NetworkSettings):
     dropout: float = share(0.5, "Share of features and hidden units dropped in training.")
 
 
-def propagate(pattern: Pattern, beta: Tensor, h: Tensor) -> Tensor:
-    """One propagation layer, (n, width) → (n, width). A row of zeros is at right angles to all."""
+def propagate(layer: Layer, beta: Tensor, h: Tensor) -> Tensor:
+    """One propagation layer, (inputs, width) → (outputs, width). A row of zeros is at right angles to all."""
     unit = F.normalize(h, dim=1)
-    cosine = edge_product(pattern, unit, unit)  # (entries,)
-    return spmm(pattern, neighbour_softmax(pattern, beta * cosine), h)
+    cosine = edge_product(layer.pattern, unit[layer.own], unit)  # (entries,)
+    return spmm(layer.pattern, neighbour_softmax(layer.pattern, beta * cosine), h)
 
 
 class Agnn(Network):
@@ -40,17 +41,21 @@ class Agnn(Network):
 
     def __init__(self, graph: NodeGraph, s: AgnnSettings) -> None:
         super().__init__()
-        self.pattern = topology_view(graph, "none").pattern  # of A + I
-        self.first = FeatureLinear(graph, s.features, s.hidden, s.dropout)
+        self.graph, self.s = graph, s
+        self.first = FeatureLinear(graph.d, s.hidden, s.dropout)
         self.first_beta = torch.tensor(s.first_beta)
         self.betas = nn.ParameterList(torch.ones(()) for _ in range(s.layers - 1))
         self.output = nn.Linear(s.hidden, graph.c)
         self.dropout = nn.Dropout(s.dropout)
 
-    def forward(self) -> Tensor:
-        h = self.first().relu()
-        for beta in (self.first_beta, *self.betas):
-            h = propagate(self.pattern, beta, h)
+    def part(self, nodes: np.ndarray) -> FieldInput:
+        view = topology_view(self.graph, "none")  # of A + I
+        return FieldInput.of(self.graph, self.s.features, view, nodes, self.s.layers)
+
+    def forward(self, part: FieldInput) -> Tensor:
+        h = self.first(part.x).relu()
+        for layer, beta in zip(part.layers, (self.first_beta, *self.betas), strict=True):
+            h = propagate(layer, beta, h)
         return self.output(self.dropout(h))
 
 

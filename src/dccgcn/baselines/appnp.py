@@ -12,10 +12,10 @@ from torch import Tensor, nn
 from dccgcn.baselines.layers import FeatureLinear, random_key
 from dccgcn.baselines.neural import Network, NetworkSettings, fit_network
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels import dropout, relu_dropout, spmm
+from dccgcn.kernels import FeatureMatrix, dropout, relu_dropout, spmm
 from dccgcn.method import Method
 from dccgcn.settings import count, share, weight
-from dccgcn.views import topology_view
+from dccgcn.views import scaled, topology_view
 
 
 class AppnpSettings(NetworkSettings):
@@ -37,19 +37,20 @@ class Appnp(Network):
     def __init__(self, graph: NodeGraph, s: AppnpSettings) -> None:
         super().__init__()
         self.s, self.view = s, topology_view(graph, "symmetric")
-        self.first = FeatureLinear(graph, s.features, s.hidden, s.dropout, bias=False)
+        self.x = FeatureMatrix.of(scaled(graph.features, s.features))
+        self.first = FeatureLinear(graph.d, s.hidden, s.dropout, bias=False)
         self.second = nn.Parameter(nn.init.xavier_uniform_(torch.empty(s.hidden, graph.c)))
 
     def decayed(self) -> list[nn.Parameter]:
         return [self.first.weight]
 
-    def forward(self) -> Tensor:
+    def forward(self, nodes: Tensor) -> Tensor:
         p = self.s.dropout if self.training else 0.0
-        z0 = z = relu_dropout(self.first(), p, random_key(self.training)) @ self.second  # (n, c)
+        z0 = z = relu_dropout(self.first(self.x), p, random_key(self.training)) @ self.second  # (n, c)
         for _ in range(self.s.steps):
             entries = dropout(self.view.alpha, p, random_key(self.training))
             z = (1 - self.s.alpha) * spmm(self.view.pattern, entries, z) + self.s.alpha * z0
-        return z
+        return z[nodes]
 
 
 METHOD = Method(

@@ -105,11 +105,12 @@ class ConfGcn(nn.Module):
         d = distance(self.view.pattern, self.mu, self.s)
         # s may dip below zero until l_reg lifts it; a negative distance could meet the bias, and 1/0 is no weight
         r = influence(self.view.pattern, d.clamp(min=0), "softmax", self.settings.bias)
-        w1, w2 = inputs.field.weights(r)
-        h = spmm(inputs.field.first, w1, inputs.x.times(self.theta1, p, dropout_key(*draw, 0)))  # (hidden, width)
+        first, second = inputs.layers
+        h = inputs.x.times(self.theta1, p, dropout_key(*draw, 0))  # (inputs, width)
+        h = spmm(first.pattern, first.weights(r), h)  # (hidden, width)
         key = dropout_key(*draw, 1)
         h = relu_dropout(h, p, key) if self.settings.activation else h * dropout(torch.ones_like(h), p, key)
-        return d, spmm(inputs.field.second, w2, h @ self.theta2)  # (outputs, c)
+        return d, spmm(second.pattern, second.weights(r), h @ self.theta2)  # (outputs, c)
 
 
 def confidence_loss(

@@ -11,10 +11,10 @@ from torch import Tensor, nn
 from dccgcn.baselines.layers import FeatureLinear, random_key
 from dccgcn.baselines.neural import Network, NetworkSettings, fit_network
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels import relu_dropout, spmm
+from dccgcn.kernels import FeatureMatrix, relu_dropout, spmm
 from dccgcn.method import Method
 from dccgcn.settings import count, share, weight
-from dccgcn.views import topology_view
+from dccgcn.views import scaled, topology_view
 
 
 class DagnnSettings(NetworkSettings):
@@ -33,16 +33,17 @@ class Dagnn(Network):
     def __init__(self, graph: NodeGraph, s: DagnnSettings) -> None:
         super().__init__()
         self.s, self.view = s, topology_view(graph, "symmetric")
-        self.first = FeatureLinear(graph, s.features, s.hidden, s.dropout)
+        self.x = FeatureMatrix.of(scaled(graph.features, s.features))
+        self.first = FeatureLinear(graph.d, s.hidden, s.dropout)
         self.second = nn.Linear(s.hidden, graph.c)
         self.gate = nn.Linear(graph.c, 1)
 
-    def forward(self) -> Tensor:
-        hidden = relu_dropout(self.first(), self.s.dropout if self.training else 0.0, random_key(self.training))
+    def forward(self, nodes: Tensor) -> Tensor:
+        hidden = relu_dropout(self.first(self.x), self.s.dropout if self.training else 0.0, random_key(self.training))
         z = [self.second(hidden)]  # (n, c) each
         for _ in range(self.s.steps):
             z.append(spmm(self.view.pattern, self.view.alpha, z[-1]))
-        stack = torch.stack(z, dim=1)  # (n, K + 1, c)
+        stack = torch.stack([far[nodes] for far in z], dim=1)  # (nodes, K + 1, c)
         return (torch.sigmoid(self.gate(stack)) * stack).sum(1)
 
 

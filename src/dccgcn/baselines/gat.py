@@ -6,6 +6,7 @@ the first layer are joined and pass an elu, those of the second are averaged.
 
 from functools import partial
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -13,10 +14,10 @@ from torch import Tensor, nn
 from dccgcn.baselines.layers import Dropout, FeatureLinear, random_key
 from dccgcn.baselines.neural import Network, NetworkSettings, fit_network
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels import Pattern, attend
+from dccgcn.kernels import attend
 from dccgcn.method import Method
 from dccgcn.settings import count, rate, share, weight
-from dccgcn.views import topology_view
+from dccgcn.views import FieldInput, Layer, topology_view
 
 
 class GatSettings(NetworkSettings):
@@ -32,19 +33,19 @@ class GatSettings(NetworkSettings):
 
 
 class AttentionLayer(nn.Module):
-    """What PyG's GATConv does after its product, (n, heads · width) → (n, heads, width), in one kernel."""
+    """What PyG's GATConv does after its product, (inputs, heads · width) → (outputs, heads, width), in one kernel."""
 
-    def __init__(self, pattern: Pattern, heads: int, width: int, s: GatSettings) -> None:
+    def __init__(self, heads: int, width: int, s: GatSettings) -> None:
         super().__init__()
-        self.pattern, self.slope, self.dropout = pattern, s.slope, s.dropout
+        self.slope, self.dropout = s.slope, s.dropout
         self.target = nn.Parameter(nn.init.xavier_uniform_(torch.empty(heads, width)))
         self.source = nn.Parameter(nn.init.xavier_uniform_(torch.empty(heads, width)))
 
-    def forward(self, h: Tensor) -> Tensor:
+    def forward(self, layer: Layer, h: Tensor) -> Tensor:
         h = h.view(-1, *self.target.shape)
-        target, source = (h * self.target).sum(2), (h * self.source).sum(2)
+        target, source = (h * self.target).sum(2)[layer.own], (h * self.source).sum(2)
         drop = self.dropout if self.training else 0.0
-        return attend(self.pattern, target, source, h, self.slope, drop, random_key(self.training))
+        return attend(layer.pattern, target, source, h, self.slope, drop, random_key(self.training))
 
 
 class Gat(Network):
@@ -52,19 +53,23 @@ class Gat(Network):
 
     def __init__(self, graph: NodeGraph, s: GatSettings) -> None:
         super().__init__()
-        pattern = topology_view(graph, "none").pattern  # of A + I
+        self.graph, self.scaling = graph, s.features
         width = s.heads * s.hidden
-        self.product = FeatureLinear(graph, s.features, width, s.dropout, bias=False)
-        self.first = AttentionLayer(pattern, s.heads, s.hidden, s)
+        self.product = FeatureLinear(graph.d, width, s.dropout, bias=False)
+        self.first = AttentionLayer(s.heads, s.hidden, s)
         self.first_bias = nn.Parameter(torch.zeros(width))
         self.dropout = Dropout(s.dropout)
         self.output = nn.Parameter(nn.init.xavier_uniform_(torch.empty(width, s.output_heads * graph.c)))
-        self.second = AttentionLayer(pattern, s.output_heads, graph.c, s)
+        self.second = AttentionLayer(s.output_heads, graph.c, s)
         self.second_bias = nn.Parameter(torch.zeros(graph.c))
 
-    def forward(self) -> Tensor:
-        h = F.elu(self.first(self.product()).flatten(1) + self.first_bias)
-        return self.second(self.dropout(h) @ self.output).mean(1) + self.second_bias
+    def part(self, nodes: np.ndarray) -> FieldInput:
+        return FieldInput.of(self.graph, self.scaling, topology_view(self.graph, "none"), nodes)  # of A + I
+
+    def forward(self, part: FieldInput) -> Tensor:
+        first, second = part.layers
+        h = F.elu(self.first(first, self.product(part.x)).flatten(1) + self.first_bias)
+        return self.second(second, self.dropout(h) @ self.output).mean(1) + self.second_bias
 
 
 METHOD = Method(

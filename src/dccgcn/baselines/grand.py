@@ -20,10 +20,10 @@ from torch import Tensor, nn
 from dccgcn.baselines.layers import FeatureLinear
 from dccgcn.baselines.neural import Network, NetworkSettings, fit_network
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels import spmm
+from dccgcn.kernels import FeatureMatrix, spmm
 from dccgcn.method import Method
 from dccgcn.settings import count, share, weight
-from dccgcn.views import topology_view
+from dccgcn.views import scaled, topology_view
 
 _CACHED = 64  # columns
 
@@ -49,20 +49,22 @@ class Grand(Network):
     def __init__(self, graph: NodeGraph, s: GrandSettings) -> None:
         super().__init__()
         self.s, self.view = s, topology_view(graph, "symmetric")
-        self.first = FeatureLinear(graph, s.features, s.hidden, s.input_dropout, bias=False)
+        self.features = FeatureMatrix.of(scaled(graph.features, s.features))
+        self.first = FeatureLinear(graph.d, s.hidden, s.input_dropout, bias=False)
         self.bias = nn.Parameter(torch.zeros(s.hidden))
         self.norm = nn.BatchNorm1d(s.hidden) if s.batch_norm else nn.Identity()
         if s.batch_norm:
-            self.x = self.first.x.times(torch.eye(graph.d))  # dense
+            self.x = self.features.times(torch.eye(graph.d))  # dense
             self.x_bar, self.x_norm = self.spread_wide(self.x), nn.BatchNorm1d(graph.d)
         self.second = nn.Linear(s.hidden, graph.c)
 
-    def forward(self) -> Tensor:
-        return self.classify(self.project(self.x_bar) if self.s.batch_norm else self.spread(self.first()))
+    def forward(self, nodes: Tensor) -> Tensor:
+        hidden = self.project(self.x_bar) if self.s.batch_norm else self.spread(self.first(self.features))
+        return self.classify(hidden)[nodes]
 
-    def loss(self, nodes: Tensor, labels: Tensor) -> Tensor:
+    def loss(self, part: Tensor, labels: Tensor) -> Tensor:
         logits = self.samples()
-        supervised = F.cross_entropy(logits[:, nodes].flatten(0, 1), labels.repeat(self.s.samples))
+        supervised = F.cross_entropy(logits[:, part].flatten(0, 1), labels.repeat(self.s.samples))
         return supervised + self.s.consistency * disagreement(logits.softmax(2), self.s.temperature)
 
     def samples(self) -> Tensor:
@@ -75,7 +77,7 @@ class Grand(Network):
         if s.batch_norm:
             hidden = [self.project(self.spread_wide(x)) for x in dropped(lambda: self.x)]
         else:
-            hidden = list(self.spread(torch.cat(dropped(self.first), 1)).split(s.hidden, 1))
+            hidden = list(self.spread(torch.cat(dropped(lambda: self.first(self.features)), 1)).split(s.hidden, 1))
         return self.classify(torch.cat(hidden)).view(s.samples, n, -1)
 
     def project(self, x_bar: Tensor) -> Tensor:

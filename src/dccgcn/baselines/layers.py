@@ -3,23 +3,20 @@
 import torch
 from torch import Tensor, nn
 
-from dccgcn.graph import NodeGraph
 from dccgcn.kernels import FeatureMatrix, dropout
-from dccgcn.views import Scaling, scaled
 
 
 class FeatureLinear(nn.Module):
-    """dropout(X) W + b for the features of a graph: (n, d) times (d, width) → (n, width)."""
+    """dropout(X) W + b for features of nodes: (rows, d) times (d, width) → (rows, width)."""
 
-    def __init__(self, graph: NodeGraph, scaling: Scaling, width: int, dropout: float, bias: bool = True) -> None:
+    def __init__(self, d: int, width: int, dropout: float, bias: bool = True) -> None:
         super().__init__()
-        self.x = FeatureMatrix.of(scaled(graph.features, scaling))
         self.dropout = dropout
-        self.weight = nn.Parameter(nn.init.xavier_uniform_(torch.empty(graph.d, width)))
+        self.weight = nn.Parameter(nn.init.xavier_uniform_(torch.empty(d, width)))
         self.bias = nn.Parameter(torch.zeros(width)) if bias else None
 
-    def forward(self) -> Tensor:
-        h = self.x.times(self.weight, self.dropout if self.training else 0.0, random_key(self.training))
+    def forward(self, x: FeatureMatrix) -> Tensor:
+        h = x.times(self.weight, self.dropout if self.training else 0.0, random_key(self.training))
         return h if self.bias is None else h + self.bias
 
 

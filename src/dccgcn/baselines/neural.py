@@ -1,4 +1,4 @@
-"""What networks share: how they are trained on the labelled nodes of a graph that they read as a whole."""
+"""What networks share: how they are trained on the labelled nodes of a graph."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,11 +26,15 @@ class NetworkSettings(Settings):
 
 
 class Network(nn.Module):
-    """A network on one graph; forward() gives the logits of all nodes, (n, c)."""
+    """A network on one graph; forward(part) gives the logits of the nodes of that part, (nodes, c)."""
 
-    def loss(self, nodes: Tensor, labels: Tensor) -> Tensor:
+    def part(self, nodes: np.ndarray) -> Any:
+        """What forward() is given to answer for these nodes: here their positions, since it reads the whole graph."""
+        return torch.as_tensor(nodes)
+
+    def loss(self, part: Any, labels: Tensor) -> Tensor:
         """What training minimises."""
-        return F.cross_entropy(self()[nodes], labels)
+        return F.cross_entropy(self(part), labels)
 
     def decayed(self) -> list[nn.Parameter]:
         """The parameters under the L2 penalty."""
@@ -50,17 +54,17 @@ def fit_network(
     s = settings
     with seeded(seed):
         network = make(graph, s)
-    nodes, labels = torch.tensor(train), torch.as_tensor(graph.labels[train])
+    near, labels = network.part(train), torch.as_tensor(graph.labels[train])
     score = None
     if validation is not None:
-        checked, truth = torch.tensor(validation), torch.as_tensor(graph.labels[validation])
-        score = validation_score(network, lambda: network()[checked], truth)
+        checked, truth = network.part(validation), torch.as_tensor(graph.labels[validation])
+        score = validation_score(network, lambda: network(checked), truth)
     decayed = network.decayed()
     free = [p for p in network.parameters() if all(p is not other for other in decayed)]
     groups: list[dict[str, Any]] = [{"params": decayed, "weight_decay": s.weight_decay}, {"params": free}]
     with seeded(seed):
         minimise(
-            lambda epoch: network.loss(nodes, labels),
+            lambda epoch: network.loss(near, labels),
             groups,
             s.lr,
             s.epochs,
@@ -71,7 +75,7 @@ def fit_network(
         )
     network.eval()
     with torch.no_grad():
-        return answer(network())
+        return answer(network(network.part(np.arange(graph.n))))
 
 
 def answer(logits: Tensor) -> Outcome:

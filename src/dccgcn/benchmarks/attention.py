@@ -14,7 +14,7 @@ from dccgcn import datasets
 from dccgcn.baselines.gat import AttentionLayer, GatSettings
 from dccgcn.methods import METHODS
 from dccgcn.training import seeded
-from dccgcn.views import topology_view
+from dccgcn.views import receptive_field, topology_view
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,11 @@ def bench_attention(name: str, rounds: int, threads: int) -> AttentionBenchmark:
     """Interleave both forms, with GAT's published settings, after comparing them on the same weights."""
     graph, s = datasets.load(name).graph, METHODS["gat"].published_settings(name)
     assert isinstance(s, GatSettings)
-    pattern = topology_view(graph, "none").pattern
+    (layer,) = receptive_field(topology_view(graph, "none"), np.arange(graph.n), depth=1)
+    pattern = layer.pattern
     edge_index = torch.stack([pattern.cols, pattern.rows])  # PyG wants (source, target)
     with seeded(0):
-        ours = AttentionLayer(pattern, s.heads, s.hidden, s)
+        ours = AttentionLayer(s.heads, s.hidden, s)
         h = torch.randn(graph.n, s.heads * s.hidden, requires_grad=True)
     pyg = GATConv(h.shape[1], s.hidden, s.heads, negative_slope=s.slope, dropout=s.dropout, bias=False)
     pyg.add_self_loops, pyg.lin = False, nn.Identity()  # the pattern has the loops; the product is another matter
@@ -50,7 +51,7 @@ def bench_attention(name: str, rounds: int, threads: int) -> AttentionBenchmark:
         pyg.att_src[0], pyg.att_dst[0] = ours.source, ours.target
     forms: list[tuple[Callable[[], Tensor], list[Tensor]]] = [
         (lambda: pyg(h, edge_index), [h, pyg.att_src, pyg.att_dst]),
-        (lambda: ours(h).flatten(1), [h, ours.source, ours.target]),
+        (lambda: ours(layer, h).flatten(1), [h, ours.source, ours.target]),
     ]
     pyg.eval()  # without dropout
     ours.eval()

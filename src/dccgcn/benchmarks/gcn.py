@@ -76,7 +76,7 @@ def bench_gcn(name: str, hidden: int, rounds: int, threads: int) -> GcnBenchmark
         receptive_field_ms=float(typical[2]),
         receptive_field_ratio=float(ratios[2]),
         parity=parity,
-        nodes_in_field=(len(ours[1].inputs.field.inputs), graph.n),
+        nodes_in_field=(len(ours[1].inputs.layers[0].inputs), graph.n),
     )
 
 

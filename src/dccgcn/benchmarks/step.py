@@ -70,7 +70,7 @@ def bench_step(
         ours_peak_mb=peaks[0],
         straightforward_peak_mb=peaks[1] if other else None,
         parity=parity,
-        nodes_in_field=(max(len(inputs.field.inputs) for inputs in ours.near), model.mu_scores[0].shape[0]),
+        nodes_in_field=(max(len(inputs.layers[0].inputs) for inputs in ours.near), model.mu_scores[0].shape[0]),
     )
 
 

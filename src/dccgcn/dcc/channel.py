@@ -26,10 +26,9 @@ class Channel(nn.Module):
         """
         p = self.dropout if self.training else 0.0
         seed, epoch, channel = draw
-        field = inputs.field
-        w1, w2 = field.weights(weights)
+        first, second = inputs.layers
         h = inputs.x.times(self.theta1, p, dropout_key(seed, epoch, 2 * channel))  # (inputs, hidden1)
-        h = spmm(field.first, w1, h)  # (hidden, hidden1)
+        h = spmm(first.pattern, first.weights(weights), h)  # (hidden, hidden1)
         h = relu_dropout(h, p, dropout_key(seed, epoch, 2 * channel + 1))
-        h = spmm(field.second, w2, h @ self.theta2)  # (outputs, hidden2)
+        h = spmm(second.pattern, second.weights(weights), h @ self.theta2)  # (outputs, hidden2)
         return h.relu() if self.output_activation else h

@@ -30,7 +30,7 @@ class Network(nn.Module):
 
     def part(self, nodes: np.ndarray) -> Any:
         """What forward() is given to answer for these nodes: here their positions, since it reads the whole graph."""
-        return torch.as_tensor(nodes)
+        return torch.tensor(nodes)  # a copy: the split's own array is not to be written
 
     def loss(self, part: Any, labels: Tensor) -> Tensor:
         """What training minimises."""

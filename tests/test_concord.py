@@ -9,6 +9,8 @@ from sklearn.linear_model import LogisticRegression
 
 from dccgcn import NodeGraph, per_class
 from dccgcn.concord import method
+from dccgcn.concord.accord import Known, attuned, mutual_information
+from dccgcn.concord.accord import loss as accord_loss
 from dccgcn.concord.consensus import _folds, held_out_hits, inferred, margin, pooled, weighed
 from dccgcn.concord.head import answer, fit_head
 from dccgcn.concord.learned import from_arrays, to_arrays
@@ -34,7 +36,7 @@ from dccgcn.concord.trust import (
     normal_scores,
     with_confidence,
 )
-from dccgcn.concord.voices import Labels, smoothed, speak, spread_labels
+from dccgcn.concord.voices import Labels, learn, smoothed, speak, spread_labels
 from dccgcn.views import topology_view
 
 RNG = np.random.default_rng(3)
@@ -137,6 +139,70 @@ def test_head_is_softmax_regression(rows: int) -> None:
     np.testing.assert_allclose(answer(z, fit_head(z, np.eye(3)[y], weights, 0.5, elsewhere)), ours, atol=1e-2)
     theirs = LogisticRegression(C=2.0, tol=1e-8, max_iter=1000).fit(z, y, sample_weight=weights).predict_proba(z)
     np.testing.assert_allclose(ours, theirs, atol=5e-3)
+
+
+def test_mutual_information_of_neighbours_is_that_of_the_edges(graph: NodeGraph) -> None:
+    rng = np.random.default_rng(5)
+    truth = np.eye(3, dtype=np.float32)[graph.labels]
+    p = softmax(rng.standard_normal((graph.n, 3)) + 2 * truth, axis=1).astype(np.float32)
+    joint = np.zeros((3, 3))
+    for u, v in graph.edges:
+        joint += np.outer(p[u], p[v]) + np.outer(p[v], p[u])
+    joint /= joint.sum()
+    literal = sum(
+        joint[j, k] * np.log(joint[j, k] / (joint[j].sum() * joint[k].sum())) for j in range(3) for k in range(3)
+    )
+    assert mutual_information(graph.adjacency, p)[0] == pytest.approx(literal, rel=1e-4)
+    assert mutual_information(graph.adjacency, truth)[0] > 0.3
+    alike = np.full((graph.n, 3), 1 / 3, np.float32)
+    assert mutual_information(graph.adjacency, alike)[0] == pytest.approx(0, abs=1e-5)
+    assert mutual_information(sp.csr_array((graph.n, graph.n), dtype=np.float32), p)[0] == 0
+
+
+def test_gradient_of_the_attuned_loss(graph: NodeGraph) -> None:
+    rng = np.random.default_rng(5)
+    z = rng.standard_normal((graph.n, 5)).astype(np.float32)
+    head = rng.standard_normal((6, 3)).astype(np.float32)
+    known = Known(np.arange(9), np.eye(3, dtype=np.float32)[graph.labels[:9]], rng.random(9), 0.1)
+    _, slope = accord_loss(z, head, graph.adjacency, 9.0, known)
+    for a in range(6):
+        for j in range(3):
+            moved = [head.copy(), head.copy()]
+            moved[0][a, j] += 0.01
+            moved[1][a, j] -= 0.01
+            up, down = (accord_loss(z, there, graph.adjacency, 9.0, known)[0] for there in moved)
+            assert slope[a, j] == pytest.approx((up - down) / 0.02, rel=0.02, abs=2e-3)
+
+
+def test_attuning_lowers_the_loss_and_finds_the_groups(graph: NodeGraph) -> None:
+    """One label for each group, and answers that neighbours bear out."""
+    view = topology_view(graph, "symmetric")
+    z = represent(view, graph.features, 4, 0.05, 8).z
+    known = Known(np.arange(3), np.eye(3, dtype=np.float32)[graph.labels[:3]], np.ones(3), 0.1)
+    start = fit_head(z[:3], known.targets, known.weights, 0.1)
+    found = attuned(z, start, graph.adjacency, 9.0, known, 20)
+    assert accord_loss(z, found, graph.adjacency, 9.0, known)[0] < accord_loss(z, start, graph.adjacency, 9.0, known)[0]
+
+    def right(head: np.ndarray) -> float:
+        return float((answer(z, head).argmax(axis=1) == graph.labels).mean())
+
+    assert right(found) >= max(right(start), 0.95)
+
+
+def test_only_the_channels_own_voices_are_attuned(graph: NodeGraph) -> None:
+    settings = ConcordSettings()
+    views = method.channel_views(graph, settings)
+    given = Labels(np.arange(9), np.eye(3, dtype=np.float32)[graph.labels[:9]], np.ones(9))
+    voices = method.voices_of(method.representations(graph, settings, 0.7), views, 0.7, settings)
+    nothing = [None] * len(voices)
+    plain, listening = learn(voices, given, settings, nothing), learn(voices, given, settings, nothing, 3)
+    deaf = learn(voices, given, ConcordSettings(accord=0), nothing, 3)
+    for voice, one, other, third in zip(voices, plain, listening, deaf, strict=True):
+        if voice.z is None:
+            assert other is None
+        else:
+            assert np.array_equal(one, other) == (voice.channel == "joined")
+            np.testing.assert_array_equal(one, third)
 
 
 def test_smoothing_tends_to_pagerank(graph: NodeGraph) -> None:

@@ -29,7 +29,7 @@ class Concord:
 
 
 def pooled(said: Sequence[np.ndarray], weights: np.ndarray) -> np.ndarray:
-    """F ∝ Π_v P_v^(w_v / Σw): the weighted geometric mean of what the voices say                         (C6)"""
+    """F ∝ Π_v P_v^(w_v / Σw): the weighted geometric mean of what the voices say                         (C7)"""
     total = np.zeros_like(said[0])
     for log_p, weight in zip(said, weights, strict=True):
         total += np.float32(weight / weights.sum()) * log_p
@@ -41,7 +41,7 @@ def weighed(
 ) -> tuple[np.ndarray, np.ndarray]:
     """F, and the weight of each voice: the log-odds of its being right, from held-out labels and from agreement.
 
-    r_v = (hits_v + prior · agreement_v) / (labels + prior),   w_v = log((C-1) r_v / (1 - r_v))^sharpness  (C7)
+    r_v = (hits_v + prior · agreement_v) / (labels + prior),   w_v = log((C-1) r_v / (1 - r_v))^sharpness  (C8)
     """
     for _ in range(_PASSES):
         f = pooled(said, weights)

@@ -21,6 +21,8 @@ from dccgcn.threads import threads_for
 from dccgcn.training import Progress
 from dccgcn.views import View, feature_view, scaled, topology_view, weighted
 
+_STEPS, _LAST_STEPS = 3, 6  # towards accord, in each round but the last and in the last
+
 
 def fit(
     graph: NodeGraph,
@@ -135,7 +137,7 @@ def in_rounds(
     labels, weights = given, np.ones(len(voices))
     heads: Heads = [None] * len(voices)
     for turn in range(settings.rounds + 1):
-        heads = learn(voices, labels, settings, heads)
+        heads = learn(voices, labels, settings, heads, _LAST_STEPS if turn == settings.rounds else _STEPS)
         said = speak(voices, heads, labels, settings)
         f, weights = weighed(said, hits, len(given.nodes), weights, settings)
         if progress:

@@ -22,7 +22,7 @@ def agreeing_neighbours(views: dict[str, View], weights: dict[str, float], agree
 
 
 def repaired(f: np.ndarray, support: sp.csr_array, share: float) -> np.ndarray:
-    """F_v ← (1-ρ) F_v + ρ Σ_u W_vu F_u where v has such neighbours; all other answers stay           (C8)"""
+    """F_v ← (1-ρ) F_v + ρ Σ_u W_vu F_u where v has such neighbours; all other answers stay           (C9)"""
     has = np.diff(support.indptr) > 0
     result = f.copy()
     result[has] = (1 - share) * f[has] + share * (support @ f)[has]

@@ -1,7 +1,7 @@
 """Trust: how likely an answer is right, from margin, agreement and neighbourhood together.
 
-    e = E u / √λ,   E'E/n u = λ u, λ the largest                                                        (C9)
-    trust = sigmoid(β0 + β1 e + β2 log odds of a label's being found unseen)                           (C10)
+    e = E u / √λ,   E'E/n u = λ u, λ the largest                                                        (C10)
+    trust = sigmoid(β0 + β1 e + β2 log odds of a label's being found unseen)                           (C11)
 
 A row of E holds the evidence for one node: its margin, how much nearer it is to its own class than to another, and how
 probable its voices and its neighbours find its answer. Evidence counts by its rank among the nodes of its graph: how
@@ -77,7 +77,7 @@ def around(view: View, f: np.ndarray) -> np.ndarray:
 
 
 def trust(columns: np.ndarray) -> np.ndarray:
-    """(C10), (n,)."""
+    """(C11), (n,)."""
     return np.asarray(expit(columns @ np.array(list(COEFFICIENTS.values()))), dtype=np.float32)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from dccgcn.concord.accord import Known, attuned
 from dccgcn.concord.head import answer, fit_head
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.kernels import smooth
@@ -46,13 +47,25 @@ class Labels:
 Heads = Sequence[np.ndarray | None]  # of each voice; None for labels alone
 
 
-def learn(voices: Sequence[Voice], labels: Labels, settings: ConcordSettings, before: Heads) -> Heads:
-    """A head for each voice. The heads of the round before are where to begin."""
+def learn(voices: Sequence[Voice], labels: Labels, settings: ConcordSettings, before: Heads, steps: int = 0) -> Heads:
+    """A head for each voice. The heads of the round before are where to begin.
+
+    A channel's own voices take some steps towards what neighbours in its graph bear out; the joined ones learn from
+    labels alone, so that not all voices follow the graphs.
+    """
     heads: dict[int, np.ndarray] = {}
     for voice, start in zip(voices, before, strict=True):
-        if voice.z is not None and id(voice.z) not in heads:
-            rows = voice.z[labels.nodes]
-            heads[id(voice.z)] = fit_head(rows, labels.targets, labels.weights, settings.ridge, start)
+        if voice.z is None or id(voice.z) in heads:
+            continue
+        listens = steps > 0 and settings.accord > 0 and voice.channel != "joined"
+        head = start
+        if head is None or not listens:
+            head = fit_head(voice.z[labels.nodes], labels.targets, labels.weights, settings.ridge, start)
+        if listens:
+            weight = settings.accord * labels.targets.shape[1]
+            known = Known(labels.nodes, labels.targets, labels.weights, settings.ridge)
+            head = attuned(voice.z, head, voice.view.adjacency, weight, known, steps)
+        heads[id(voice.z)] = head
     return [None if voice.z is None else heads[id(voice.z)] for voice in voices]
 
 
@@ -94,7 +107,7 @@ def _answer_of(voice: Voice, head: np.ndarray | None) -> np.ndarray:
 
 
 def smoothed(view: View, p: np.ndarray, teleport: float, steps: int) -> np.ndarray:
-    """P ← (1-a) S P + a P0, which tends to personalised PageRank of the answers                          (C5)"""
+    """P ← (1-a) S P + a P0, which tends to personalised PageRank of the answers                          (C6)"""
     return smooth(view.pattern, view.alpha, torch.as_tensor(np.ascontiguousarray(p)), teleport, steps).cpu().numpy()
 
 

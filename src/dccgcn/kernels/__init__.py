@@ -14,6 +14,7 @@ from dccgcn.kernels.ops import (
     relu_dropout,
     smooth,
     softmax_rows,
+    sparse_times,
     spmm,
 )
 from dccgcn.kernels.pattern import Pattern
@@ -31,5 +32,6 @@ __all__ = [
     "relu_dropout",
     "smooth",
     "softmax_rows",
+    "sparse_times",
     "spmm",
 ]

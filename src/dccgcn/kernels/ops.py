@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
@@ -82,6 +83,13 @@ def smooth(pattern: Pattern, values: Tensor, start: Tensor, teleport: float, ste
         smoothed += back
         p = smoothed
     return torch.from_numpy(p)
+
+
+def sparse_times(matrix: sp.csr_array, dense: np.ndarray) -> np.ndarray:
+    """matrix @ dense on all threads, without tensors; both float32, (rows, cols) times (cols, width)."""
+    out = np.empty((matrix.shape[0], dense.shape[1]), dense.dtype)
+    compiled.spmm(matrix.indptr, matrix.indices, _NO_ORDER, matrix.data, dense, out)
+    return out
 
 
 def softmax_rows(scores: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ class Outcome:
     channels: dict[str, np.ndarray] = field(default_factory=dict)  # each channel's own probabilities, (n, c)
     agree: np.ndarray | None = None  # (n,) bool: high-confidence, the channels give the same class
     before: np.ndarray | None = None  # (n, c) probabilities without calibration
+    joined: np.ndarray | None = None  # (n, c) what one model on both channels' representations says, to compare with
     repaired: np.ndarray | None = None  # (n,) bool: rebuilt from high-confidence neighbours
     embeddings: dict[str, np.ndarray] = field(default_factory=dict)  # (n, width) each, for pictures
     trust: np.ndarray | None = None  # (n,) between 0 and 1: how likely the answer is right

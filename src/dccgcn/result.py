@@ -202,6 +202,7 @@ def widened(outcome: Outcome, seen: np.ndarray, c: int) -> Outcome:
         outcome,
         probabilities=wide(outcome.probabilities),
         before=None if outcome.before is None else wide(outcome.before),
+        joined=None if outcome.joined is None else wide(outcome.joined),
         channels={name: wide(p) for name, p in outcome.channels.items()},
     )
 

@@ -22,6 +22,7 @@ class Concord:
     f: np.ndarray  # (n, classes), repaired
     before: np.ndarray  # the same without repair
     said: list[np.ndarray]  # log P of each voice
+    joined: np.ndarray  # what the one head on all representations says
     channels: dict[str, np.ndarray]  # what the voices of each channel say together
     believed: dict[str, float]  # how far each channel is believed; sums to 1
     agree: np.ndarray  # (n,) the channels give the same class

@@ -154,15 +154,17 @@ def deliberate(
     """What the voices say together, repaired where the channels disagree."""
     weights = learned.weights
     before = pooled(said, weights)
-    channels, believed = {}, {}
-    for name in views:
+    pools, believed = {}, {}
+    for name in (*views, "joined"):
         own = [v for v, voice in enumerate(voices) if voice.channel == name]
-        channels[name] = pooled([said[v] for v in own], weights[own])
+        pools[name] = pooled([said[v] for v in own], weights[own])
         believed[name] = float(weights[own].mean())
+    joined, _ = pools.pop("joined"), believed.pop("joined")
     believed = {name: weight / sum(believed.values()) for name, weight in believed.items()}
-    agree = channels["topology"].argmax(axis=1) == channels["features"].argmax(axis=1)
+    agree = pools["topology"].argmax(axis=1) == pools["features"].argmax(axis=1)
     support = agreeing_neighbours(views, believed, agree)
-    return Concord(repaired(before, support, settings.repair), before, said, channels, believed, agree, support)
+    f = repaired(before, support, settings.repair)
+    return Concord(f, before, said, joined, pools, believed, agree, support)
 
 
 def conclude(
@@ -179,6 +181,7 @@ def conclude(
         channels=concord.channels,
         agree=concord.agree,
         before=concord.before,
+        joined=concord.joined,
         repaired=np.diff(concord.support.indptr) > 0,
         embeddings=known,
         trust=sure,

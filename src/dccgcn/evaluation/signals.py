@@ -16,15 +16,16 @@ def trust_record(outcome: Outcome, test: np.ndarray, truth: np.ndarray) -> dict[
 
     The first channel is "one model" in the paper's sense: its own confidence, margin and entropy compete there with
     the other channel's disagreement about the same answers. "others": how well the confidence, margin and entropy of
-    each channel, and of the answers before calibration, find the wrong ones among the final answers.
+    each channel, of the answers before calibration, and of one model on both channels, find the wrong ones among the
+    final answers.
     """
     agree = None if outcome.agree is None else outcome.agree[test]
     own = None if outcome.trust is None else outcome.trust[test]
     record = {"answer": _judged(outcome.probabilities[test], truth, agree, own)}
-    others = dict(outcome.channels) if outcome.before is None else {**outcome.channels, "joined": outcome.before}
-    if others:
-        right = outcome.prediction[test] == truth
-        record["others"] = {name: _areas(p[test], right) for name, p in others.items()}
+    others = {**outcome.channels, "joined": outcome.before, "one model": outcome.joined}
+    right = outcome.prediction[test] == truth
+    if found := {name: _areas(p[test], right) for name, p in others.items() if p is not None}:
+        record["others"] = found
     if agree is not None and outcome.channels:
         first = next(iter(outcome.channels.values()))
         record["channel"] = _judged(first[test], truth, agree, None)

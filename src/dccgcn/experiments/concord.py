@@ -126,7 +126,7 @@ def _verdict(differences: Sequence[PairedDifference]) -> str:
 
 def _trust(page: ConcordStudy, rows: dict[str, Row]) -> list[list[str]]:
     """Calibration error and sign, and the AUROC of each signal for finding the wrong ones among the final answers."""
-    sources = [(whose, signal) for whose in ("joined", "topology", "features") for signal in _SIGNALS]
+    sources = [(whose, signal) for whose in _WHOSE for signal in _SIGNALS]
 
     def column(cell: Cell) -> list[float]:
         records: list[dict[str, Any]] = [row["trust"] for row in _found(page, rows, page.ours, cell).values()]
@@ -146,7 +146,12 @@ def _trust(page: ConcordStudy, rows: dict[str, Row]) -> list[list[str]]:
 
 
 _SIGNALS = ("margin", "confidence", "entropy")
-_WHOSE = {"joined": "all voices together", "topology": "topology alone", "features": "features alone"}
+_WHOSE = {
+    "joined": "all voices together",
+    "one model": "one model on both channels",
+    "topology": "topology alone",
+    "features": "features alone",
+}
 
 _PAGE = """# Concord
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dccgcn.cli import app
+from dccgcn.errors import DataFileError
 from dccgcn.experiments.concord import concord_jobs, read_concord, render_concord
 from dccgcn.experiments.experiment import EXPERIMENTS, first_jobs, read_experiment
 from dccgcn.experiments.jobs import attempt
@@ -102,13 +104,27 @@ def test_a_plan_runs_nothing(killed):
     assert (folder / "runs" / "paper.jsonl").read_bytes() == lines
 
 
+def test_the_runs_behind_the_pages_make_the_same_pages(killed, tmp_path):
+    folder, _ = killed
+    (tmp_path / "runs").mkdir()
+    shutil.copy(folder / "pages" / "runs.jsonl.gz", tmp_path / "runs")
+    done = CliRunner().invoke(app, command(tmp_path, "all", "--stored")[3:])
+    assert done.exit_code == 0, done.output
+    for name in ("README.md", *(f"{name}.json" for name in EXPERIMENTS)):
+        again, first = ((where / "pages" / name).read_text() for where in (tmp_path, folder))
+        assert again.split("Measured by")[0] == first.split("Measured by")[0]
+    assert (tmp_path / "pages" / "runs.jsonl.gz").read_bytes() == (folder / "pages" / "runs.jsonl.gz").read_bytes()
+    (tmp_path / "runs" / "runs.jsonl.gz").write_bytes(b"not packed")
+    with pytest.raises(DataFileError, match="not a whole packed store"):
+        read_store(tmp_path / "runs" / "runs.jsonl.gz")
+
+
 def test_the_page_on_concord_compares_whatever_was_run_on_common_splits() -> None:
     page = read_concord()
     cora, ssgc, appnp = page.study.cells[0], page.study.systems[1], page.beside[0]
     judged = {"ece": 0.05, "gap": 0.01, "signals": {name: {"auroc": 0.8} for name in ("trust", "agreement")}}
-    others = {
-        name: dict.fromkeys(("margin", "confidence", "entropy"), 0.7) for name in ("joined", "topology", "features")
-    }
+    whose = ("joined", "one model", "topology", "features")
+    others = {name: dict.fromkeys(("margin", "confidence", "entropy"), 0.7) for name in whose}
     rows = {}
     for nth, accuracy in enumerate((0.7, 0.8, 0.9)):
         for system, gain in ((page.ours, 0.0), (ssgc, -0.1), (appnp, 0.05), (page.ablation["no rounds"], -0.02)):

@@ -54,7 +54,10 @@ def reproduce(
     out: Annotated[Path | None, typer.Option(help="Folder for the pages; default: docs/results.")] = None,
     store: Annotated[
         Path | None,
-        typer.Option(help="Folder for finished runs; a second call continues from it. Default: runs/experiments."),
+        typer.Option(
+            help="Folder for finished runs; a second call continues from it. Default: runs/experiments. "
+            "A copy of docs/results/runs.jsonl.gz in it counts as run."
+        ),
     ] = None,
 ) -> None:
     """Measure again what docs/results reports. Stop it at any time; the next call goes on from there.
@@ -79,7 +82,7 @@ def reproduce(
     from dccgcn.experiments.concord import concord_jobs, read_concord, render_concord
     from dccgcn.experiments.overview import render_overview
     from dccgcn.experiments.plan import plan as plan_of
-    from dccgcn.experiments.runner import read_store, read_stores, run_jobs
+    from dccgcn.experiments.runner import read_store, read_stores, run_jobs, stores_in
     from dccgcn.experiments.study import read_study
     from dccgcn.experiments.systems import read_figures, render_systems, system_jobs
     from dccgcn.io.files import write_atomically
@@ -102,7 +105,7 @@ def reproduce(
     if what == "systems":
         page, text = "systems-check.md", render_systems(figures, read_store(runs))
     elif what == "concord":
-        page, text = "concord.md", render_concord(concord, read_stores(runs, sorted(store.glob("*.jsonl"))))
+        page, text = "concord.md", render_concord(concord, read_stores(runs, stores_in(store)))
     elif what == "choices":
         page, text = "dcc-gcn-choices.md", render_choices(study, read_store(runs))
     else:

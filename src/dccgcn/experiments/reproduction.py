@@ -11,10 +11,11 @@ from dccgcn.experiments.jobs import Job
 from dccgcn.experiments.measured import further_jobs
 from dccgcn.experiments.pages import Files, files_of
 from dccgcn.experiments.plan import Plan, plan
-from dccgcn.experiments.runner import Pool, Row, Tell, read_stores, run_jobs
+from dccgcn.experiments.runner import Pool, Row, Tell, packed, read_stores, run_jobs, stores_in
 from dccgcn.experiments.section import section
 
 Rows = dict[str, Row]
+_RUNS = "runs.jsonl.gz"  # every run behind the pages
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Reproduction:
     """Some experiments with one store, so that runs which they share are made once."""
 
     experiments: tuple[Experiment, ...]
-    store: Path  # a folder; all its *.jsonl files are read, paper.jsonl is written
+    store: Path  # a folder; all its *.jsonl and *.jsonl.gz files are read, paper.jsonl is written
     splits: int  # at most so many of every cell
 
     @cached_property
@@ -69,6 +70,8 @@ class Reproduction:
         for e in self.experiments:
             files |= files_of(e, rows, self.missing, f"{command} {e.name}")
         if complete:
+            known = {key for e in self.experiments for key in e.keys.values()}
+            files[_RUNS] = packed(row for key, row in rows.items() if key in known and "error" not in row)
             files["README.md"] = section(self.experiments, rows, self.missing, f"{command} all")
         return files
 
@@ -87,7 +90,7 @@ class Reproduction:
 
     @property
     def _others(self) -> list[Path]:
-        return sorted(self.store.glob("*.jsonl"))
+        return stores_in(self.store)
 
     @cached_property
     def _needs(self) -> dict[str, set[str]]:

@@ -1,7 +1,9 @@
 """Running many jobs: in processes of one thread each, one line on disk for each finished run."""
 
+import gzip
 import json
 import os
+import zlib
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -95,6 +97,17 @@ def append(store: Path, row: Row) -> None:
         os.fsync(file.fileno())
 
 
+def stores_in(folder: Path) -> list[Path]:
+    """All stores of a folder, packed ones first."""
+    return [*sorted(folder.glob("*.jsonl.gz")), *sorted(folder.glob("*.jsonl"))]
+
+
+def packed(rows: Iterable[Row]) -> bytes:
+    """Runs as a packed store, the same bytes for the same runs."""
+    lines = sorted(json.dumps(row) + "\n" for row in rows)
+    return gzip.compress("".join(lines).encode(), mtime=0)
+
+
 def read_stores(store: Path, others: Iterable[Path] = ()) -> dict[str, Row]:
     """Rows of several stores by key; those of the first one count most."""
     rows: dict[str, Row] = {}
@@ -102,6 +115,13 @@ def read_stores(store: Path, others: Iterable[Path] = ()) -> dict[str, Row]:
         if other != store:
             rows |= read_store(other, mend=False)
     return rows | read_store(store)
+
+
+def _unpacked(store: Path, content: bytes) -> bytes:
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error):
+        raise DataFileError(f"{store} is not a whole packed store.", "Copy it again, or delete it.") from None
 
 
 def read_store(store: Path, mend: bool = True) -> dict[str, Row]:
@@ -112,6 +132,8 @@ def read_store(store: Path, mend: bool = True) -> dict[str, Row]:
     if not store.exists():
         return {}
     content = store.read_bytes()
+    if store.suffix == ".gz":
+        content, mend = _unpacked(store, content), False
     whole = content[: content.rfind(b"\n") + 1]
     if mend and len(whole) < len(content):
         os.truncate(store, len(whole))

@@ -99,4 +99,6 @@ _OTHERS = """## Further pages
 
 - [Every system against a figure published for it](systems-check.md), under the protocol of that publication.
 - [What DCC-GCN's paper leaves open](dcc-gcn-choices.md), and what was chosen.
-- [Overview](overview.md), the table of the README."""
+- [Overview](overview.md), the table of the README.
+- [The runs behind these pages](runs.jsonl.gz), a line each. Copied into `runs/experiments` they count as run: `dccgcn
+  reproduce all --stored` makes the pages of them, and `dccgcn reproduce all --splits 100` goes on from there."""

@@ -21,7 +21,7 @@ from dccgcn.threads import threads_for
 from dccgcn.training import Progress
 from dccgcn.views import View, feature_view, scaled, topology_view, weighted
 
-_STEPS, _LAST_STEPS = 3, 6  # towards accord, in each round but the last and in the last
+_STEPS, _LAST_STEPS = 4, 10  # towards accord, in each round but the last and in the last
 
 
 def fit(

@@ -28,7 +28,7 @@ class ConcordSettings(Settings):
     # the voices
     ridge: float = rate(0.1, "Penalty on the weights of each voice's softmax regression.")
     accord: float = weight(
-        3.0, "Weight of what neighbours' answers tell of one another, in given labels per class; 0: they are not asked."
+        4.0, "Weight of what neighbours' answers tell of one another, in given labels per class; 0: they are not asked."
     )
     teleport: float = rate(0.1, "How strongly an answer stays with its node when answers are smoothed.")
     smoothing: int = count(10, "Steps of smoothing.")

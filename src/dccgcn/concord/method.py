@@ -21,7 +21,9 @@ from dccgcn.threads import threads_for
 from dccgcn.training import Progress
 from dccgcn.views import View, feature_view, scaled, topology_view, weighted
 
-_STEPS, _LAST_STEPS = 4, 10  # towards accord, in each round but the last and in the last
+# towards accord, in the last round but one and the last: sooner, what a head is made of a few labels may be taken to
+# classes that are none of theirs, and no later round brings it back
+_STEPS = (4, 10)
 
 
 def fit(
@@ -137,7 +139,8 @@ def in_rounds(
     labels, weights = given, np.ones(len(voices))
     heads: Heads = [None] * len(voices)
     for turn in range(settings.rounds + 1):
-        heads = learn(voices, labels, settings, heads, _LAST_STEPS if turn == settings.rounds else _STEPS)
+        late = turn - settings.rounds + len(_STEPS) - 1
+        heads = learn(voices, labels, settings, heads, _STEPS[late] if late >= 0 else 0)
         said = speak(voices, heads, labels, settings)
         f, weights = weighed(said, hits, len(given.nodes), weights, settings)
         if progress:

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from dccgcn import NodeGraph, per_class
 from dccgcn.concord import method
-from dccgcn.concord.accord import Known, attuned, mutual_information
+from dccgcn.concord.accord import attuned, mutual_information
 from dccgcn.concord.accord import loss as accord_loss
 from dccgcn.concord.consensus import _folds, held_out_hits, inferred, margin, pooled, weighed
 from dccgcn.concord.head import answer, fit_head
@@ -163,14 +163,14 @@ def test_gradient_of_the_attuned_loss(graph: NodeGraph) -> None:
     rng = np.random.default_rng(5)
     z = rng.standard_normal((graph.n, 5)).astype(np.float32)
     head = rng.standard_normal((6, 3)).astype(np.float32)
-    known = Known(np.arange(9), np.eye(3, dtype=np.float32)[graph.labels[:9]], rng.random(9), 0.1)
-    _, slope = accord_loss(z, head, graph.adjacency, 9.0, known)
+    known = Labels(np.arange(9), np.eye(3, dtype=np.float32)[graph.labels[:9]], rng.random(9))
+    _, slope = accord_loss(z, head, graph.adjacency, 9.0, known, 0.1)
     for a in range(6):
         for j in range(3):
             moved = [head.copy(), head.copy()]
             moved[0][a, j] += 0.01
             moved[1][a, j] -= 0.01
-            up, down = (accord_loss(z, there, graph.adjacency, 9.0, known)[0] for there in moved)
+            up, down = (accord_loss(z, there, graph.adjacency, 9.0, known, 0.1)[0] for there in moved)
             assert slope[a, j] == pytest.approx((up - down) / 0.02, rel=0.02, abs=2e-3)
 
 
@@ -178,10 +178,13 @@ def test_attuning_lowers_the_loss_and_finds_the_groups(graph: NodeGraph) -> None
     """One label for each group, and answers that neighbours bear out."""
     view = topology_view(graph, "symmetric")
     z = represent(view, graph.features, 4, 0.05, 8).z
-    known = Known(np.arange(3), np.eye(3, dtype=np.float32)[graph.labels[:3]], np.ones(3), 0.1)
+    known = Labels(np.arange(3), np.eye(3, dtype=np.float32)[graph.labels[:3]], np.ones(3))
     start = fit_head(z[:3], known.targets, known.weights, 0.1)
-    found = attuned(z, start, graph.adjacency, 9.0, known, 20)
-    assert accord_loss(z, found, graph.adjacency, 9.0, known)[0] < accord_loss(z, start, graph.adjacency, 9.0, known)[0]
+    found = attuned(z, start, graph.adjacency, 9.0, known, 0.1, 20)
+    assert (
+        accord_loss(z, found, graph.adjacency, 9.0, known, 0.1)[0]
+        < accord_loss(z, start, graph.adjacency, 9.0, known, 0.1)[0]
+    )
 
     def right(head: np.ndarray) -> float:
         return float((answer(z, head).argmax(axis=1) == graph.labels).mean())

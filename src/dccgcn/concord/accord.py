@@ -8,7 +8,7 @@ leave most of a head open while they are few; of the heads that fit them, those 
 can be seen to have.
 """
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numba
 import numpy as np
@@ -18,24 +18,19 @@ from scipy.optimize import minimize
 from dccgcn.concord.head import answer
 from dccgcn.kernels import sparse_times
 
+if TYPE_CHECKING:
+    from dccgcn.concord.voices import Labels
+
 _LEAST = 1e-9  # a probability below counts as that
 
 
-@dataclass(frozen=True, eq=False)
-class Known:
-    """What (C4) holds a head to."""
-
-    nodes: np.ndarray  # (m,) labelled
-    targets: np.ndarray  # (m, classes)
-    weights: np.ndarray  # (m,)
-    ridge: float
-
-
-def attuned(z: np.ndarray, head: np.ndarray, a: sp.csr_array, weight: float, known: Known, steps: int) -> np.ndarray:
+def attuned(
+    z: np.ndarray, head: np.ndarray, a: sp.csr_array, weight: float, labels: "Labels", ridge: float, steps: int
+) -> np.ndarray:
     """A head near the one given with a lower loss. A few steps are enough: other labels follow in the next round."""
 
     def at(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        value, slope = loss(z, theta.reshape(head.shape).astype(np.float32), a, weight, known)
+        value, slope = loss(z, theta.reshape(head.shape).astype(np.float32), a, weight, labels, ridge)
         return value, slope.astype(np.float64).reshape(-1)
 
     start = head.astype(np.float64).reshape(-1)
@@ -43,7 +38,9 @@ def attuned(z: np.ndarray, head: np.ndarray, a: sp.csr_array, weight: float, kno
     return np.asarray(found.reshape(head.shape), dtype=np.float32)
 
 
-def loss(z: np.ndarray, head: np.ndarray, a: sp.csr_array, weight: float, known: Known) -> tuple[float, np.ndarray]:
+def loss(
+    z: np.ndarray, head: np.ndarray, a: sp.csr_array, weight: float, labels: "Labels", ridge: float
+) -> tuple[float, np.ndarray]:
     """Σ_i w_i CE(p_i, y_i) + ridge/2 |W|² - weight · I, where P = softmax(z W + b), and its gradient.
 
     Shapes: z (n, r), head (r + 1, classes), a (n, n) → (r + 1, classes).
@@ -52,11 +49,11 @@ def loss(z: np.ndarray, head: np.ndarray, a: sp.csr_array, weight: float, known:
     told, slope = mutual_information(a, p)
     slope *= np.float32(-weight)
     _by_scores(p, slope)
-    own = p[known.nodes]
-    slope[known.nodes] += (known.weights[:, None] * (own - known.targets)).astype(np.float32)
-    value = -weight * told + known.ridge / 2 * float((head[:-1] ** 2).sum())
-    value -= float(known.weights @ (known.targets * np.log(np.maximum(own, _LEAST))).sum(axis=1))
-    return value, np.vstack([z.T @ slope + np.float32(known.ridge) * head[:-1], slope.sum(axis=0)])
+    own = p[labels.nodes]
+    slope[labels.nodes] += (labels.weights[:, None] * (own - labels.targets)).astype(np.float32)
+    value = -weight * told + ridge / 2 * float((head[:-1] ** 2).sum())
+    value -= float(labels.weights @ (labels.targets * np.log(np.maximum(own, _LEAST))).sum(axis=1))
+    return value, np.vstack([z.T @ slope + np.float32(ridge) * head[:-1], slope.sum(axis=0)])
 
 
 def mutual_information(a: sp.csr_array, p: np.ndarray) -> tuple[float, np.ndarray]:

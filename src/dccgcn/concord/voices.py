@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from dccgcn.concord.accord import Known, attuned
+from dccgcn.concord.accord import attuned
 from dccgcn.concord.head import answer, fit_head
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.kernels import smooth
@@ -63,8 +63,7 @@ def learn(voices: Sequence[Voice], labels: Labels, settings: ConcordSettings, be
             head = fit_head(voice.z[labels.nodes], labels.targets, labels.weights, settings.ridge, start)
         if listens:
             weight = settings.accord * labels.targets.shape[1]
-            known = Known(labels.nodes, labels.targets, labels.weights, settings.ridge)
-            head = attuned(voice.z, head, voice.view.adjacency, weight, known, steps)
+            head = attuned(voice.z, head, voice.view.adjacency, weight, labels, settings.ridge, steps)
         heads[id(voice.z)] = head
     return [None if voice.z is None else heads[id(voice.z)] for voice in voices]
 

@@ -97,6 +97,7 @@ allow; whether one system is better than another is judged by paired differences
 
 _OTHERS = """## Further pages
 
+- [Concord](concord.md) against all of these systems, without each of its parts, and what its trust is worth.
 - [Every system against a figure published for it](systems-check.md), under the protocol of that publication.
 - [What DCC-GCN's paper leaves open](dcc-gcn-choices.md), and what was chosen.
 - [Overview](overview.md), the table of the README.

@@ -16,10 +16,12 @@ from dccgcn.kernels import (
     dropout_key,
     edge_distance,
     edge_product,
+    log_shares,
     neighbour_softmax,
     relu_dropout,
     smooth,
     softmax_rows,
+    sparse_times,
     spmm,
 )
 from dccgcn.kernels import features as features_module
@@ -127,7 +129,31 @@ def test_smoothing_against_dense_steps(backend, steps):
 def test_softmax_of_rows_is_that_of_scipy():
     scores = np.random.default_rng(0).normal(scale=30, size=(50, 4)).astype(np.float32)
     scores[0] = [1e4, 0, -1e4, 1e4]
-    np.testing.assert_allclose(softmax_rows(scores.copy()), softmax(scores, axis=1), atol=1e-6)
+    nothing = np.zeros(4, np.float32)
+    np.testing.assert_allclose(softmax_rows(scores, nothing, 4), softmax(scores, axis=1), atol=1e-6)
+
+
+def test_softmax_of_columns_side_by_side_takes_each_group_alone():
+    scores = np.random.default_rng(1).normal(size=(9, 8)).astype(np.float32)  # the last two columns belong to nobody
+    offset = np.array([0, 1, -2, 0.5, 0, 3], np.float32)
+    found = softmax_rows(scores, offset, 3)
+    for group in (slice(0, 3), slice(3, 6)):
+        expected = softmax((scores[:, :6] + offset)[:, group], axis=1)
+        np.testing.assert_allclose(found[:, group], expected, atol=1e-6)
+
+
+def test_logarithms_of_shares():
+    values = np.random.default_rng(2).random((9, 6)).astype(np.float32)
+    shares = values.reshape(9, 2, 3) / values.reshape(9, 2, 3).sum(axis=2, keepdims=True)
+    np.testing.assert_allclose(log_shares(values, 0.1, 3), np.log(shares + 0.1).reshape(9, 6), atol=1e-6)
+
+
+@pytest.mark.parametrize("width", [1, 7, 8])
+def test_product_without_tensors_for_rows_of_every_length(width):
+    rng = np.random.default_rng(width)
+    left = np.tril(rng.normal(size=(9, 9)), -1).astype(np.float32)  # rows of 0 to 8 entries
+    right = rng.normal(size=(9, width)).astype(np.float32)
+    np.testing.assert_allclose(sparse_times(sp.csr_array(left), right), left @ right, atol=1e-5)
 
 
 @pytest.mark.parametrize("learned", [0, 1])

@@ -53,7 +53,7 @@ def loss(
     slope[labels.nodes] += (labels.weights[:, None] * (own - labels.targets)).astype(np.float32)
     value = -weight * told + ridge / 2 * float((head[:-1] ** 2).sum())
     value -= float(labels.weights @ (labels.targets * np.log(np.maximum(own, _LEAST))).sum(axis=1))
-    return value, np.vstack([z.T @ slope + np.float32(ridge) * head[:-1], slope.sum(axis=0)])
+    return value, np.vstack([(slope.T @ z).T + np.float32(ridge) * head[:-1], np.ones(len(z), np.float32) @ slope])
 
 
 def mutual_information(a: sp.csr_array, p: np.ndarray) -> tuple[float, np.ndarray]:

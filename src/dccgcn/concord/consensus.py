@@ -34,7 +34,7 @@ def pooled(said: Sequence[np.ndarray], weights: np.ndarray) -> np.ndarray:
     total = np.zeros_like(said[0])
     for log_p, weight in zip(said, weights, strict=True):
         total += np.float32(weight / weights.sum()) * log_p
-    return softmax_rows(total)
+    return softmax_rows(total, np.zeros(total.shape[1], total.dtype), total.shape[1])
 
 
 def weighed(
@@ -44,10 +44,10 @@ def weighed(
 
     r_v = (hits_v + prior · agreement_v) / (labels + prior),   w_v = log((C-1) r_v / (1 - r_v))^sharpness  (C8)
     """
+    c, answers = said[0].shape[1], [log_p.argmax(axis=1) for log_p in said]
     for _ in range(_PASSES):
-        f = pooled(said, weights)
-        answer, c = f.argmax(axis=1), f.shape[1]
-        agreement = np.array([(log_p.argmax(axis=1) == answer).mean() for log_p in said])
+        answer = pooled(said, weights).argmax(axis=1)
+        agreement = np.array([(own == answer).mean() for own in answers])
         right = np.clip((hits + settings.prior * agreement) / (n_labels + settings.prior), 0.02, 0.98)
         # a voice no better than chance is all but silent, never an advocate of the opposite
         weights = np.maximum(np.log((c - 1) * right / (1 - right)), 0.01) ** settings.sharpness

@@ -111,7 +111,7 @@ def _represent(x: Callable[[], Any], view: View, steps: int, own: float, rank: i
 
 def rarity_of(graph: NodeGraph, settings: ConcordSettings) -> np.ndarray | None:
     """Weights of the features by rarity, where they are wanted and mean something."""
-    return rarity(graph.features) if settings.rarity else None
+    return graph.derive(("rarity",), partial(rarity, graph.features)) if settings.rarity else None
 
 
 def voices_of(

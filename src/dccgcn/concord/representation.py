@@ -42,7 +42,7 @@ class Representation:
 
     def favouring(self, q: float) -> Matrix:
         """(C3): the leading directions count more, the more the larger q is."""
-        return np.asarray(normalize(self.z * self.spread**q), dtype=np.float32)
+        return np.asarray(normalize(self.z * (self.spread**q).astype(np.float32), copy=False))
 
 
 def scarcity(per_class: float, enough: float) -> float:

@@ -91,9 +91,9 @@ def with_confidence(f: np.ndarray, confidence: np.ndarray) -> np.ndarray:
     log_f = np.log(np.maximum(f, 1e-12)).astype(np.float64)
     log_f -= log_f.max(axis=1, keepdims=True)
     low, high = np.full(len(f), -12.0), np.full(len(f), 12.0)  # log β
-    for _ in range(40):
+    for _ in range(24):
         middle = (low + high) / 2
-        largest = 1 / np.exp(np.exp(middle)[:, None] * log_f).sum(axis=1)
+        largest = 1 / (np.exp(np.exp(middle)[:, None] * log_f) @ np.ones(c))
         low, high = np.where(largest < goal, middle, low), np.where(largest < goal, high, middle)
     p = np.exp(np.exp(high)[:, None] * log_f)
     return np.asarray(p / p.sum(axis=1, keepdims=True), dtype=np.float32)

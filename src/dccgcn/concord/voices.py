@@ -13,7 +13,7 @@ import torch
 from dccgcn.concord.accord import attuned
 from dccgcn.concord.head import answer, fit_head
 from dccgcn.concord.settings import ConcordSettings
-from dccgcn.kernels import smooth
+from dccgcn.kernels import log_shares, smooth
 from dccgcn.views import View
 
 _FLOOR = 1e-4  # no voice rules a class out: its logarithm would silence all others
@@ -84,25 +84,31 @@ def speak_each(
     Whatever is smoothed on one graph is smoothed side by side, which takes a fraction of the time.
     """
     said = [[np.empty(0)] * len(voices) for _ in trainings]
+    first = _first_answers(voices, [heads for heads, _ in trainings])
     for view in {id(voice.view): voice.view for voice in voices}.values():
         here = [v for v, voice in enumerate(voices) if voice.view is view]
-        talking = [(t, v) for t in range(len(trainings)) for v in here if voices[v].z is not None]
-        if talking:
-            first = [_answer_of(voices[v], trainings[t][0][v]) for t, v in talking]
-            p = smoothed(view, np.hstack(first), settings.teleport, settings.smoothing)[nodes]
-            for (t, v), part in zip(talking, np.split(p, len(talking), axis=1), strict=True):
-                said[t][v] = np.log(part / part.sum(axis=1, keepdims=True) + _FLOOR)
+        if talking := [v for v in here if voices[v].z is not None]:
+            start = np.hstack([first[id(voices[v].z)] for v in talking])
+            p = smoothed(view, start, settings.teleport, settings.smoothing)[nodes]
+            log_p = log_shares(p, _FLOOR, trainings[0][1].targets.shape[1])
+            parts = iter(np.split(log_p, len(talking) * len(trainings), axis=1))
+            for v in talking:
+                for told in said:
+                    told[v] = np.ascontiguousarray(next(parts))
         if spreading := [v for v in here if voices[v].z is None]:
-            for t, p in enumerate(spread_labels(view, [labels for _, labels in trainings])):
+            for told, p in zip(said, spread_labels(view, [labels for _, labels in trainings]), strict=True):
                 for v in spreading:
-                    said[t][v] = np.log(p[nodes] + _LABEL_FLOOR)
+                    told[v] = np.log(p[nodes] + _LABEL_FLOOR)
     return said
 
 
-def _answer_of(voice: Voice, head: np.ndarray | None) -> np.ndarray:
-    assert voice.z is not None
-    assert head is not None
-    return answer(voice.z, head)
+def _first_answers(voices: Sequence[Voice], trainings: Sequence[Heads]) -> dict[int, np.ndarray]:
+    """What each representation says before it is smoothed, after all trainings side by side, by the representation."""
+    first: dict[int, np.ndarray] = {}
+    for v, voice in enumerate(voices):
+        if voice.z is not None and id(voice.z) not in first:
+            first[id(voice.z)] = answer(voice.z, *(head for heads in trainings if (head := heads[v]) is not None))
+    return first
 
 
 def smoothed(view: View, p: np.ndarray, teleport: float, steps: int) -> np.ndarray:

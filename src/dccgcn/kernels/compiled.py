@@ -53,6 +53,39 @@ def spmm(indptr, indices, order, values, dense, out):  # type: ignore[no-untyped
 
 
 @_jit
+def add_product(indptr, indices, values, dense, start, out):  # type: ignore[no-untyped-def]
+    """out = start + S @ dense, for a dense so narrow that to gather entries first would take longer than their product.
+
+    What a row has beyond fours comes first, together with start, so that out is not read for it.
+    """
+    width = dense.shape[1]
+    for i in numba.prange(len(indptr) - 1):
+        first, last = indptr[i], indptr[i + 1]
+        odd = (last - first) % 4
+        if odd == 0:
+            for j in range(width):
+                out[i, j] = start[i, j]
+        elif odd == 1:
+            a, va = indices[first], values[first]
+            for j in range(width):
+                out[i, j] = start[i, j] + va * dense[a, j]
+        elif odd == 2:
+            a, b, va, vb = indices[first], indices[first + 1], values[first], values[first + 1]
+            for j in range(width):
+                out[i, j] = start[i, j] + va * dense[a, j] + vb * dense[b, j]
+        else:
+            a, b, c = indices[first], indices[first + 1], indices[first + 2]
+            va, vb, vc = values[first], values[first + 1], values[first + 2]
+            for j in range(width):
+                out[i, j] = start[i, j] + va * dense[a, j] + vb * dense[b, j] + vc * dense[c, j]
+        for e in range(first + odd, last, 4):
+            a, b, c, d = indices[e], indices[e + 1], indices[e + 2], indices[e + 3]
+            va, vb, vc, vd = values[e], values[e + 1], values[e + 2], values[e + 3]
+            for j in range(width):
+                out[i, j] += va * dense[a, j] + vb * dense[b, j] + vc * dense[c, j] + vd * dense[d, j]
+
+
+@_jit
 def sddmm(indptr, indices, left, right, out):  # type: ignore[no-untyped-def]
     """out[e] = <left[row of e], right[column of e]>: the gradient of spmm's values."""
     width = left.shape[1]
@@ -226,15 +259,25 @@ def relu_dropout_grad(grad, kept, scale, out):  # type: ignore[no-untyped-def]
 
 
 @_jit
-def softmax_rows(scores):  # type: ignore[no-untyped-def]
-    """In place, of each row."""
-    for i in numba.prange(len(scores)):
-        top = scores[i, 0]
-        for j in range(1, scores.shape[1]):
-            top = max(top, scores[i, j])
-        total = scores.dtype.type(0)
-        for j in range(scores.shape[1]):
-            scores[i, j] = math.exp(scores[i, j] - top)
-            total += scores[i, j]
-        for j in range(scores.shape[1]):
-            scores[i, j] /= total
+def less_top(scores, offset, size, out):  # type: ignore[no-untyped-def]
+    """out = scores + offset, less the largest of every ``size`` columns of each row. Scores may have columns more."""
+    for i in numba.prange(len(out)):
+        for first in range(0, out.shape[1], size):
+            top = scores[i, first] + offset[first]
+            for j in range(first, first + size):
+                out[i, j] = scores[i, j] + offset[j]
+                top = max(top, out[i, j])
+            for j in range(first, first + size):
+                out[i, j] -= top
+
+
+@_jit
+def normalise(values, size):  # type: ignore[no-untyped-def]
+    """In place: every ``size`` columns of each row sum to one."""
+    for i in numba.prange(len(values)):
+        for first in range(0, values.shape[1], size):
+            total = values.dtype.type(0)
+            for j in range(first, first + size):
+                total += values[i, j]
+            for j in range(first, first + size):
+                values[i, j] /= total

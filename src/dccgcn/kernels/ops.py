@@ -76,26 +76,40 @@ def smooth(pattern: Pattern, values: Tensor, start: Tensor, teleport: float, ste
         return current
     # answers are narrow: what a step costs is mostly the way there, so it is taken without tensors
     p, back = as_numpy(start), as_numpy(start * teleport)
-    sparse = as_numpy(pattern.indptr), as_numpy(pattern.indices), _NO_ORDER, as_numpy(values * (1 - teleport))
+    sparse = as_numpy(pattern.indptr), as_numpy(pattern.indices), as_numpy(values * (1 - teleport))
     for _ in range(steps):
         smoothed = np.empty_like(p)
-        compiled.spmm(*sparse, p, smoothed)
-        smoothed += back
+        compiled.add_product(*sparse, p, back, smoothed)
         p = smoothed
     return torch.from_numpy(p)
 
 
 def sparse_times(matrix: sp.csr_array, dense: np.ndarray) -> np.ndarray:
     """matrix @ dense on all threads, without tensors; both float32, (rows, cols) times (cols, width)."""
-    out = np.empty((matrix.shape[0], dense.shape[1]), dense.dtype)
-    compiled.spmm(matrix.indptr, matrix.indices, _NO_ORDER, matrix.data, dense, out)
+    nothing = np.zeros((matrix.shape[0], dense.shape[1]), dense.dtype)
+    out = np.empty_like(nothing)
+    compiled.add_product(matrix.indptr, matrix.indices, matrix.data, dense, nothing, out)
     return out
 
 
-def softmax_rows(scores: np.ndarray) -> np.ndarray:
-    """Softmax of each row, in place; NumPy's reductions of rows as short as these take several times as long."""
-    compiled.softmax_rows(scores)
-    return scores
+def softmax_rows(scores: np.ndarray, offset: np.ndarray, size: int) -> np.ndarray:
+    """softmax(scores + offset) of every ``size`` columns of each row.
+
+    Shapes: scores (n, len(offset) or more) → (n, len(offset)). NumPy's reductions of rows as short as these take
+    several times as long, and its exponentials a fraction of the time.
+    """
+    out = np.empty((len(scores), len(offset)), scores.dtype)
+    compiled.less_top(scores, offset, size, out)
+    np.exp(out, out=out)
+    compiled.normalise(out, size)
+    return out
+
+
+def log_shares(values: np.ndarray, floor: float, size: int) -> np.ndarray:
+    """log(floor + v / Σ v), where sums are of every ``size`` columns of each row, (n, columns); values are changed."""
+    compiled.normalise(values, size)
+    values += values.dtype.type(floor)
+    return np.log(values, out=values)
 
 
 class _Spmm(torch.autograd.Function):

@@ -23,6 +23,7 @@ from dccgcn.kernels import (
     softmax_rows,
     sparse_times,
     spmm,
+    strips,
 )
 from dccgcn.kernels import features as features_module
 from dccgcn.kernels.random import bits, bits_torch, threshold
@@ -154,6 +155,27 @@ def test_product_without_tensors_for_rows_of_every_length(width):
     left = np.tril(rng.normal(size=(9, 9)), -1).astype(np.float32)  # rows of 0 to 8 entries
     right = rng.normal(size=(9, width)).astype(np.float32)
     np.testing.assert_allclose(sparse_times(sp.csr_array(left), right), left @ right, atol=1e-5)
+
+
+@pytest.mark.parametrize("width", [5, 128, 300])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_product_in_strips_is_the_product(width, transposed):
+    rng = np.random.default_rng(width)
+    matrix = sp.random_array((150, 70), density=0.3, rng=rng, dtype=np.float32, format="csr")
+    matrix.sort_indices()
+    p, values = Pattern.of(matrix), matrix.data * (rng.random(matrix.nnz) < 0.5)  # half of them dropped
+    left = sp.csr_array((values, matrix.indices, matrix.indptr), matrix.shape).toarray()
+    right = rng.normal(size=(150 if transposed else 70, width)).astype(np.float32)
+    arrays = (p.t_indptr, p.t_indices, p.t_order) if transposed else (p.indptr, p.indices, torch.empty(0).int())
+    out = np.full((70 if transposed else 150, width), np.nan, np.float32)
+    strips.spmm(*(array.numpy() for array in arrays), values, right, out)
+    np.testing.assert_allclose(out, (left.T if transposed else left) @ right, atol=1e-4)
+
+
+def test_strips_are_for_many_entries_and_a_dense_beyond_the_cache():
+    assert strips.worthwhile(2_000_000, np.empty((5000, 512), np.float32))
+    assert not strips.worthwhile(100_000, np.empty((5000, 512), np.float32))  # each row of it is read a few times
+    assert not strips.worthwhile(2_000_000, np.empty((5000, 16), np.float32))  # small
 
 
 @pytest.mark.parametrize("learned", [0, 1])

@@ -1,7 +1,8 @@
 """Sparse products with gradients: numba on the CPU, torch elsewhere.
 
 ``pattern`` says where the entries of a sparse matrix are, ``ops`` are the differentiable operations,
-``compiled`` and ``fallback`` compute the same raw kernels in numba and in torch. ``attention`` is one operation alone.
+``compiled`` and ``fallback`` compute the same raw kernels in numba and in torch, ``strips`` a product of much data.
+``attention`` is one operation alone.
 """
 
 from dccgcn.kernels.attention import attend

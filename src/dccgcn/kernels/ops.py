@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from dccgcn.kernels import compiled, fallback
+from dccgcn.kernels import compiled, fallback, strips
 from dccgcn.kernels.pattern import Pattern
 from dccgcn.kernels.random import bits_torch, threshold
 
@@ -235,23 +235,20 @@ class _ReluDropout(torch.autograd.Function):
 def _product(p: Pattern, values: Tensor, dense: Tensor) -> Tensor:
     if p.backend == "torch":
         return fallback.spmm(p, values, dense)
-    out = dense.new_empty(p.shape[0], dense.shape[1])
-    compiled.spmm(as_numpy(p.indptr), as_numpy(p.indices), _NO_ORDER, as_numpy(values), as_numpy(dense), as_numpy(out))
-    return out
+    return _multiplied((as_numpy(p.indptr), as_numpy(p.indices), _NO_ORDER), values, dense)
 
 
 def _transposed_product(p: Pattern, values: Tensor, dense: Tensor) -> Tensor:
     if p.backend == "torch":
         return fallback.spmm_transposed(p, values, dense)
-    out = dense.new_empty(p.shape[1], dense.shape[1])
-    compiled.spmm(
-        as_numpy(p.t_indptr),
-        as_numpy(p.t_indices),
-        as_numpy(p.t_order),
-        as_numpy(values),
-        as_numpy(dense),
-        as_numpy(out),
-    )
+    return _multiplied((as_numpy(p.t_indptr), as_numpy(p.t_indices), as_numpy(p.t_order)), values, dense)
+
+
+def _multiplied(sparse: tuple[np.ndarray, np.ndarray, np.ndarray], values: Tensor, dense: Tensor) -> Tensor:
+    """The product, with rows, columns and order of the entries as spmm takes them."""
+    out, right = dense.new_empty(len(sparse[0]) - 1, dense.shape[1]), as_numpy(dense)
+    spmm = strips.spmm if strips.worthwhile(len(sparse[1]), right) else compiled.spmm
+    spmm(*sparse, as_numpy(values), right, as_numpy(out))
     return out
 
 

@@ -176,6 +176,7 @@ def test_strips_are_for_many_entries_and_a_dense_beyond_the_cache():
     assert strips.worthwhile(2_000_000, np.empty((5000, 512), np.float32))
     assert not strips.worthwhile(100_000, np.empty((5000, 512), np.float32))  # each row of it is read a few times
     assert not strips.worthwhile(2_000_000, np.empty((5000, 16), np.float32))  # small
+    assert not strips.worthwhile(2_000_000, np.empty((9000, 128), np.float32))  # no wider than a strip
 
 
 @pytest.mark.parametrize("learned", [0, 1])

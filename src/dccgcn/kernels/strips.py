@@ -17,7 +17,7 @@ _jit = numba.njit(parallel=True, fastmath=True, cache=True, nogil=True)
 
 def worthwhile(entries: int, dense: np.ndarray) -> bool:
     """Whether strips are faster than whole rows (see docs/performance.md)."""
-    return dense.nbytes > _CACHE and entries >= _REUSE * len(dense)
+    return dense.shape[1] > _STRIP and dense.nbytes > _CACHE and entries >= _REUSE * len(dense)
 
 
 def spmm(

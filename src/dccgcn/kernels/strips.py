@@ -16,7 +16,7 @@ _jit = numba.njit(parallel=True, fastmath=True, cache=True, nogil=True)
 
 
 def worthwhile(entries: int, dense: np.ndarray) -> bool:
-    """Whether strips are faster than whole rows (see docs/performance.md)."""
+    """Whether strips are faster than whole rows."""
     return dense.shape[1] > _STRIP and dense.nbytes > _CACHE and entries >= _REUSE * len(dense)
 
 

@@ -17,7 +17,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.methods import METHODS
 from dccgcn.result import run
 
-_VIEWS = ("topology", "knn", "feature")
+_VIEWS = ("topology", "knn", "feature", "rarity")  # the last one weighs features for a view
 
 
 @dataclass(frozen=True)

@@ -156,6 +156,12 @@ def test_beyond_that_approximate_with_its_recall_and_a_finding(graph, out_of_rea
     assert (view.adjacency != view.adjacency.T).nnz == 0
 
 
+def test_fewer_nodes_than_the_sample_for_recall(monkeypatch):
+    monkeypatch.setattr("dccgcn.views.approximate.MOST_WORK", 0)
+    few = np.random.default_rng(0).random((40, 5)).astype(np.float32)
+    assert neighbours(few, 3).recall == pytest.approx(1, abs=0.1)
+
+
 def test_a_poor_recall_is_a_warning(graph, out_of_reach, monkeypatch):
     monkeypatch.setattr(approximate, "_ENTRIES", 8)
     monkeypatch.setattr(approximate, "_ROUNDS", 1)

@@ -357,6 +357,8 @@ def test_what_it_says_of_each_node(graph: NodeGraph) -> None:
     np.testing.assert_allclose(outcome.probabilities.max(axis=1)[split.test], trusted, atol=2e-3)
     assert sum(outcome.channel_weights.values()) == pytest.approx(1)
     assert not (outcome.repaired & outcome.agree).any()
+    assert not outcome.repaired[split.train].any()  # what was given is not rebuilt
+    assert outcome.support[split.train].nnz == 0
     assert set(outcome.channels) == {"topology", "features"}
 
 

@@ -270,3 +270,46 @@ def test_ids_of_any_kind_come_back(ids: list[Any]) -> None:
     given_back = NodeGraph(np.eye(len(ids)), [], ids=ids).ids.tolist()
     assert given_back == ids
     assert [type(i) for i in given_back] == [type(i) for i in ids]
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (pd.DataFrame({"topic": list("abab")}), "shape"),
+        (np.array([[0], [1], [0], [1]]), "shape"),
+        (np.eye(4), "shape"),
+        ({0: "a", 1: "b", 2: "a", 3: "b"}, "dict"),
+        ({"a", "b", "c", "d"}, "set"),
+        (iter("abab"), "iterator"),
+        ([["a"], ["b"], ["a"], ["b"]], "list"),
+    ],
+)
+def test_labels_that_are_no_list_of_names_are_refused(labels: Any, words: str) -> None:
+    refused(words, labels=labels)
+
+
+def test_ids_that_are_no_list_are_refused() -> None:
+    refused("shape", ids=np.arange(4).reshape(4, 1))
+    refused("dict", ids={0: 1, 1: 2, 2: 3, 3: 4})
+
+
+def test_minus_one_cannot_be_a_class() -> None:
+    refused("-1 is among the classes", labels=[-1, 1, -1, 1], classes=[-1, 1])
+    assert graph(labels=None, classes=np.array(["a", "b"])).classes == ("a", "b")
+
+
+def test_a_zero_that_is_stored_is_no_edge() -> None:
+    adjacency = sp.csr_array(([0.0, 1.0, 1.0, 1.0], ([0, 0, 1, 2], [0, 1, 2, 3])), shape=(4, 4))
+    assert graph(edges=adjacency).edges.tolist() == [[0, 1], [1, 2], [2, 3]]
+    refused("weights of its own", edges=adjacency, edge_weights=[1.0, 1.0, 1.0])
+    refused("must be numbers", edge_weights=["a", "b", "c"])
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_features_too_large_to_be_squared_are_not_called_infinite(form: Any) -> None:
+    refused("1.0e.40.*beyond single precision", features=form(X * 0.5e40))
+    refused("beyond single precision", features=form(-X * 1e20), impute="zero")
+
+
+def test_an_unknown_way_to_impute_is_refused() -> None:
+    refused("impute='median'", impute="median")

@@ -15,7 +15,7 @@ from dccgcn.benchmarks.label_next import three_ways
 from dccgcn.benchmarks.seeds import for_each_seed
 from dccgcn.cli import main
 from dccgcn.errors import DccgcnError
-from dccgcn.label_next import label_next
+from dccgcn.label_next import label_next, nearest, similarity
 from dccgcn.outcome import Outcome
 from dccgcn.splits import per_class
 
@@ -138,6 +138,22 @@ def test_only_candidates_are_chosen_and_only_so_many(clumps):
 def test_a_graph_without_edges_or_with_one_feature_works():
     bare = NodeGraph(np.random.default_rng(0).random((10, 1)), [], ["a", "b"] + [None] * 8)
     assert len(label_next(bare, outcome(bare), np.array([0, 1]), 8)) == 8
+
+
+def test_a_node_that_is_like_nobody_stands_for_itself():
+    odd = NodeGraph(np.array([[1.0, 0], [1, 0.1], [0, 1], [0.1, 1], [0, 0]]), [(0, 1), (2, 3)], list("aabb") + [None])
+    found = label_next(odd, run(odd).outcome, np.arange(4), 1)
+    assert (found[0].position, found[0].stands_for, found[0].reason[:17]) == (4, 1, "stands for itself")
+
+
+def test_nearest_is_the_most_similar_whatever_the_block(monkeypatch):
+    rng = np.random.default_rng(0)
+    one, other = rng.standard_normal((50, 4)), rng.standard_normal((7, 4))
+    whole = similarity(one, other)
+    monkeypatch.setattr("dccgcn.label_next._BLOCK", 8)
+    which, how = nearest(one, other)
+    assert np.array_equal(which, whole.argmax(axis=1))
+    assert np.array_equal(how, whole.max(axis=1))
 
 
 def test_the_three_ways_of_the_benchmark(cora):

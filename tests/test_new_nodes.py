@@ -118,6 +118,43 @@ def test_nodes_that_do_not_fit_are_refused(graph, more):
 # the benchmark
 
 
+def test_edges_of_new_nodes_are_checked_as_those_of_a_graph(graph):
+    new = np.ones((2, 8))
+    with pytest.raises(GraphError, match="PyG"):
+        grown(graph, new, [[0, 1, 2], [60, 60, 61]])
+    with pytest.raises(GraphError, match="integer"):
+        grown(graph, new, [[0.9, 60.2]])
+    with pytest.raises(GraphError, match="matrix"):
+        grown(graph, new, sp.eye_array(62))
+    with pytest.raises(GraphError, match="new nodes are NaN"):
+        grown(graph, [[np.nan] * 8])
+
+
+@pytest.mark.parametrize("ids", [range(1, 61), [str(i) for i in range(1, 61)], range(100, 160)])
+def test_ids_are_found_where_none_are_given(graph, ids):
+    numbered = NodeGraph(graph.features, graph.edges, ids=list(ids))
+    made = grown(numbered, np.ones((3, 8)))
+    assert made.n == 63
+    assert len({type(i) for i in made.ids.tolist()}) == 1
+
+
+def test_training_labels_are_those_of_the_run_whatever_the_grown_graph_says(graph, more):
+    result = run(graph, method="sgc")
+    made = grown(graph, *more)
+    blank = made.with_labels(None, classes=made.classes)
+    assert np.array_equal(extend(result, made).probabilities, extend(result, blank).probabilities)
+
+
+def test_a_tiny_model_answers_as_before_when_it_was_saved(tmp_path):
+    tiny = NodeGraph(np.eye(4) + 0.1, [(0, 1), (2, 3)], ["a", None, "b", None])
+    result = run(tiny)
+    result.save(tmp_path / "tiny")
+    more = np.array([[1.0, 0.2, 0, 0]])
+    direct = extend(result, grown(tiny, more)).probabilities
+    model = load_model(tmp_path / "tiny")
+    assert np.array_equal(direct, extend(model.result, grown(model.result.graph, more)).probabilities)
+
+
 def test_taking_nodes_out_and_putting_them_back_gives_the_graph_again(cora):
     graph = cora.graph
     split = per_class(graph, 2, seed=0)

@@ -157,6 +157,15 @@ def test_row_37_memory_is_estimated_before_the_run(monkeypatch):
         run(graph, method="ssgc")
 
 
+@pytest.mark.parametrize(("method", "words"), [("concord", "rank=32"), ("gcn", "hidden=4"), ("sgc", "more memory")])
+def test_row_37_the_remedy_is_one_that_the_method_knows(method, words, monkeypatch):
+    graph = NodeGraph(sp.csr_array(np.eye(40) + 1), [(0, 1)], [0, 1] + [None] * 38)
+    monkeypatch.setattr(cost, "memory", lambda: (1, 1))
+    with pytest.raises(GraphError) as caught:
+        run(graph, method=method)
+    assert words in caught.value.remedy
+
+
 def test_row_37_the_estimate_grows_with_what_costs():
     small, large = (NodeGraph(sp.eye_array(n, format="csr"), [(0, 1)]) for n in (1000, 4000))
     dense = NodeGraph(np.random.default_rng(0).random((1000, 4000)), [(0, 1)])
@@ -166,6 +175,8 @@ def test_row_37_the_estimate_grows_with_what_costs():
     for method in (None, narrow):
         assert cost.estimate(small, method).seconds < cost.estimate(large, method).seconds
         assert cost.estimate(small, method).seconds < cost.estimate(dense, method).seconds
+    simple = METHODS["ssgc"].settings()
+    assert cost.estimate(small, simple).bytes < min(cost.estimate(small).bytes, cost.estimate(small, narrow).bytes)
     more = METHODS["concord"].settings(rounds=9, topology_steps=64)
     assert cost.estimate(small).seconds < cost.estimate(small, more).seconds
 

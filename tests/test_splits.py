@@ -152,6 +152,18 @@ RATE_HALF_PERCENT = "e18c8966e6b331987a5e44bec68f410995f171fb64765c4d1ab4921c58b
 PUBLIC = "376a4753e3d8cc24dd3ec4e626ba7c683a75aa5dde2391a2f91473f284b80b20"
 
 
+@pytest.mark.parametrize(("train", "words"), [(np.array([True, False]), "flatnonzero"), ([0.9], "whole numbers")])
+def test_parts_are_positions_not_masks_or_fractions(train: Any, words: str) -> None:
+    with pytest.raises(SplitError) as caught:
+        published(toy([3, 3]), "mine", train, [], [])
+    assert words in caught.value.remedy
+
+
+def test_an_unknown_rule_for_small_classes_is_refused() -> None:
+    with pytest.raises(SplitError, match="halve"):
+        per_class(toy([30, 3]), 5, 0, small_classes="halve")  # type: ignore[arg-type]
+
+
 def test_row_28_parts_that_overlap() -> None:
     none: list[int] = []
     with pytest.raises(SplitError, match="2 nodes are in both the train and the test part: 2, 3"):

@@ -36,12 +36,6 @@ def card(result: Result) -> str:
     )
 
 
-def certainty(result: Result) -> tuple[str, np.ndarray]:
-    """What says how sure an answer is: trust where the method has it, else its probability."""
-    trust = result.outcome.trust
-    return ("trust", trust) if trust is not None else ("probability", result.outcome.probabilities.max(axis=1))
-
-
 def plain(text: object, most: int = 80) -> str:
     """Somebody's text as Markdown that shows it and does nothing else."""
     shown = "".join(sign if sign.isprintable() else " " for sign in str(text))
@@ -49,14 +43,14 @@ def plain(text: object, most: int = 80) -> str:
     return re.sub(r"([\\`*_{}\[\]()#+!|~-])", r"\\\1", html.escape(shown, quote=False))
 
 
-def _answered(result: Result) -> np.ndarray:
-    """The nodes that the model had to answer for."""
-    return np.setdiff1d(np.arange(result.graph.n), result.split.train)
+def _certainty(result: Result) -> tuple[str, np.ndarray]:
+    """What says how sure an answer is, and how sure it is."""
+    return "probability" if result.outcome.trust is None else "trust", result.outcome.certainty
 
 
 def _sure(result: Result) -> list[str]:
-    what, sure = certainty(result)
-    asked = _answered(result)
+    what, sure = _certainty(result)
+    asked = np.flatnonzero(result.answered)
     lines = []
     if len(asked):
         lines.append(
@@ -78,9 +72,9 @@ def _sure(result: Result) -> list[str]:
 
 
 def _class_table(result: Result) -> str:
-    what, sure = certainty(result)
+    what, sure = _certainty(result)
     given = np.bincount(result.graph.labels[result.split.train], minlength=result.graph.c)
-    asked = _answered(result)
+    asked = np.flatnonzero(result.answered)
     answer = result.outcome.prediction[asked]
     rows = []
     for k, name in enumerate(result.graph.classes):
@@ -90,8 +84,8 @@ def _class_table(result: Result) -> str:
 
 
 def _unsure(result: Result) -> list[str]:
-    what, sure = certainty(result)
-    graph, asked = result.graph, _answered(result)
+    what, sure = _certainty(result)
+    graph, asked = result.graph, np.flatnonzero(result.answered)
     answer = result.outcome.prediction[asked]
     weak = [k for k in range(graph.c) if (answer == k).any() and sure[asked][answer == k].mean() < SURE]
     names = ", ".join(plain(graph.classes[k]) for k in weak)

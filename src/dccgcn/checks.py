@@ -1,13 +1,15 @@
 """The checks behind NodeGraph, one function for each thing that it is given."""
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.errors import Finding, GraphError, some
+
+_LARGEST = 1e18  # features are squared in single precision, which ends at 3.4e38
 
 
 def row_count(features: Any) -> int:
@@ -32,6 +34,7 @@ def ids(given: Any, n: int) -> np.ndarray:
     """Unique ids, one per node, kept as they were given."""
     if given is None:
         return np.arange(n)
+    _check_one_each(given, "ids")
     listed = given if isinstance(given, np.ndarray) else _objects(given)
     if len(listed) != n:
         raise GraphError(f"There are {len(listed)} ids for {n} rows of features.", "Give one id per node.")
@@ -71,16 +74,21 @@ def features(
     findings: list[Finding],
 ) -> Any:
     """Finite float32 features; zero rows are named, constant features refused unless asked for."""
+    if impute not in ("error", "zero", "mean"):
+        raise GraphError(f"impute={impute!r} is not known.", "It is 'error', 'zero' or 'mean'.")
     x: Any
     if sp.issparse(given):
+        _check_size(given.data)
         x = sp.csr_array(given, dtype=np.float32, copy=True)
         x.sum_duplicates()
         values = x.data
     else:
         try:
-            x = np.array(given, dtype=np.float32, order="C")
+            with np.errstate(over="ignore"):
+                x = np.array(given, dtype=np.float32, order="C")
         except (TypeError, ValueError) as error:
             raise GraphError(f"Features must be numbers ({error}).", "Encode text and categories first.") from error
+        _check_size(np.asarray(given))
         values = x.reshape(-1)
     bad = ~np.isfinite(values)
     if bad.any():
@@ -110,6 +118,18 @@ def features(
             )
         )
     return x
+
+
+def _check_size(values: np.ndarray) -> None:
+    if values.dtype.kind != "f" or values.size == 0:
+        return
+    finite = np.isfinite(values)
+    largest = max(values.max(where=finite, initial=0), -values.min(where=finite, initial=0))
+    if largest > _LARGEST:
+        raise GraphError(
+            f"A feature is as large as {largest:.1e}: its square is beyond single precision.",
+            "Scale the columns, by their standard deviation say.",
+        )
 
 
 def _is_constant(x: Any) -> bool:
@@ -159,11 +179,17 @@ def edges(given: Any, weights: Any, node_ids: np.ndarray, findings: list[Finding
             raise GraphError(
                 f"The adjacency matrix has shape {given.shape} for {n} nodes.", "It must be square, a row per node."
             )
+        if weights is not None:
+            raise GraphError("The adjacency matrix has weights of its own.", "Leave edge_weights out.")
         coo = sp.coo_array(given)
-        pairs, weights = np.stack([coo.row, coo.col], axis=1).astype(np.int64), coo.data
+        there = coo.data != 0  # a zero that is stored is no edge
+        pairs, weights = np.stack([coo.row, coo.col], axis=1).astype(np.int64)[there], coo.data[there]
     else:
-        pairs = _pairs(given)
-    w = np.ones(len(pairs), dtype=np.float32) if weights is None else np.asarray(weights, dtype=np.float32).reshape(-1)
+        pairs = pairs_of(given)
+    try:
+        w = np.ones(len(pairs), np.float32) if weights is None else np.asarray(weights, dtype=np.float32).reshape(-1)
+    except (TypeError, ValueError) as error:
+        raise GraphError(f"Edge weights must be numbers ({error}).", "Give one positive number per edge.") from error
     if len(w) != len(pairs):
         raise GraphError(f"There are {len(w)} edge weights for {len(pairs)} edges.", "Give one weight per edge.")
     bad = np.flatnonzero(~(np.isfinite(w) & (w > 0)))
@@ -187,7 +213,10 @@ def edges(given: Any, weights: Any, node_ids: np.ndarray, findings: list[Finding
     return _merge(pairs, w, node_ids, findings)
 
 
-def _pairs(given: Any) -> np.ndarray:
+def pairs_of(given: Any) -> np.ndarray:
+    """Edges as (E, 2) positions."""
+    if sp.issparse(given):
+        raise GraphError("Edges are a matrix here, where pairs are wanted.", "Pass np.argwhere(matrix.toarray()), say.")
     pairs = np.asarray(given)
     if pairs.size == 0:
         return np.empty((0, 2), dtype=np.int64)
@@ -248,8 +277,12 @@ def labels(
     given: Any, class_names: Sequence[Any] | None, unlabelled: Sequence[Any], n: int
 ) -> tuple[np.ndarray, tuple[Any, ...]]:
     """Positions in the class names, -1 where the label is missing."""
+    names = () if class_names is None else tuple(class_names)
+    if -1 in map(_plain, names):
+        raise GraphError("-1 is among the classes, but marks nodes without a label.", "Give that class another name.")
     if given is None:
-        return np.full(n, -1), tuple(class_names or ())
+        return np.full(n, -1), names
+    _check_one_each(given, "labels")
     if len(given) != n:
         raise GraphError(f"There are {len(given)} labels for {n} rows of features.", "Give one label per node.")
     if isinstance(given, np.ndarray) and given.dtype.kind in "iu" and given.ndim == 1:
@@ -258,10 +291,12 @@ def labels(
             codes, names = labels(distinct, class_names, unlabelled, len(distinct))
             return codes[which], names
     listed = _objects(given)
+    if strange := [y for y in listed.tolist() if isinstance(y, list | np.ndarray | Mapping | Set)]:
+        raise GraphError(f"A label is a {type(strange[0]).__name__}: {some(strange)}.", "Give one name per node.")
     marks = [_plain(u) for u in unlabelled]
     values = [None if _is_missing(y, marks) else y for y in map(_plain, listed.tolist())]
     known = [y for y in values if y is not None]
-    if "-1" in known and "-1" not in (class_names or ()):
+    if "-1" in known and "-1" not in names:
         raise GraphError(
             "A label is the text '-1': a class of that name, or unlabelled?",
             "Pass unlabelled=['-1'] if it marks unlabelled nodes, else name it among the classes.",
@@ -273,7 +308,7 @@ def labels(
             "This is classification: round or bin the values into classes first.",
         )
     seen = {(type(y), y): y for y in known}  # by type as well: 1 and True are equal, but two labels
-    names = tuple(class_names) if class_names is not None else tuple(sorted(seen.values(), key=_order))
+    names = names if class_names is not None else tuple(sorted(seen.values(), key=_order))
     position = {(type(name), name): p for p, name in enumerate(map(_plain, names))}
     if len(position) != len(names):
         raise GraphError(f"Class names repeat: {some(names)}.", "Name every class once.")
@@ -282,6 +317,21 @@ def labels(
         raise GraphError(f"Labels outside the listed classes: {some(unknown)}.", "Add them to classes, or mend them.")
     found = [-1 if y is None else position[(type(y), y)] for y in values]
     return np.array(found, dtype=np.int64), names
+
+
+def _check_one_each(given: Any, what: str) -> None:
+    """A list in the nodes' order; a table, a matrix or a mapping would be read as something else."""
+    shape = getattr(given, "shape", None)
+    if shape is not None and len(shape) != 1:
+        raise GraphError(
+            f"The {what} have shape {tuple(shape)}, but are a list with one for each node.",
+            "Pass one column; of one-hot rows, rows.argmax(axis=1).",
+        )
+    if isinstance(given, Mapping | Set) or not hasattr(given, "__len__"):
+        raise GraphError(
+            f"The {what} are a {type(given).__name__}, but must be a list with one for each node.",
+            "List them in the order of the rows of the features.",
+        )
 
 
 def _objects(given: Any) -> np.ndarray:

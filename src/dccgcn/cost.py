@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.concord.representation import rarity
+from dccgcn.concord.consensus import FOLDS
+from dccgcn.concord.representation import OVERSAMPLING, SEARCHES, rarity
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import NodeGraph
@@ -29,9 +30,6 @@ _TURNS = 2.5e10  # of an orthogonalisation
 _ANSWERS = 1e9
 
 _NEARLY = 1e-4  # seconds to find a node's neighbours approximately
-
-# of Concord: directions beside those kept, times that they are refined, folds of held-out labels
-_FURTHER, _SEARCHES, _FOLDS = 8, 3, 5
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ class _Size:
 def estimate(graph: NodeGraph, settings: Settings | None = None) -> Cost:
     """What a method with these settings needs on this graph; omitted: the default method."""
     settings = ConcordSettings() if settings is None else settings
-    measured = _size(graph, int(settings.model_dump().get("k") or 6))  # GLP chooses k by itself
+    measured = _size(graph, settings.neighbours)
     return (
         _concord(measured, graph, settings) if isinstance(settings, ConcordSettings) else _network(measured, settings)
     )
@@ -68,10 +66,11 @@ def estimate(graph: NodeGraph, settings: Settings | None = None) -> Cost:
 def _size(graph: NodeGraph, k: int) -> _Size:
     n, d, x = graph.n, graph.d, graph.features
     filled = int(x.nnz) if sp.issparse(x) else int(np.count_nonzero(x))
-    given, similar = 2 * len(graph.edges) + n, 2 * k * n + n
+    given, similar = 2 * len(graph.edges) + n, 2 * k * n + n if k else 0
     features = 12 * filled if sp.issparse(x) else 4 * n * d
-    work = exact_work(x)
-    if work <= MOST_WORK:
+    if k == 0:  # no feature graph
+        searching, similarity = 0.0, 0
+    elif (work := exact_work(x)) <= MOST_WORK:
         searching = work / _SIMILARITIES
         similarity = 8 * n * d + 8 * _BLOCK * n if is_dense(x) else 24 * filled
     else:  # an approximate search
@@ -82,36 +81,46 @@ def _size(graph: NodeGraph, k: int) -> _Size:
 
 
 def _network(s: _Size, settings: Settings) -> Cost:
-    """A dual-channel network; a simpler one needs less."""
-    values = settings.model_dump()
-    width = max((v for name, v in values.items() if name.startswith("hidden") and isinstance(v, int)), default=256)
-    products = float(values.get("epochs", 200)) * width * (s.filled + s.given + s.similar)
+    """A network of one or two channels; a method without hidden units is as wide as its answers."""
+    width = max(_hidden(settings).values(), default=s.c)
+    epochs = float(settings.model_dump().get("epochs", 200))
+    products = epochs * width * (s.filled + s.given + s.similar)
     return Cost(_PROCESS + s.bytes + _PER_UNIT * (s.n + s.d) * width, s.searching + products / _PRODUCTS)
 
 
 def _concord(s: _Size, graph: NodeGraph, settings: ConcordSettings) -> Cost:
     """Searches for the directions of each representation, then rounds in which the voices learn and answer."""
-    kinds = 1 if rarity(graph.features) is None else 2  # counts are represented twice
-    width = min(settings.rank + _FURTHER, s.n, s.d)
-    products = 2 * (_SEARCHES + 1)  # of a search, and the representation itself
-    along = s.given * settings.topology_steps + s.similar * settings.feature_steps
-    travels = kinds * products * width * (2 * s.filled + along)
-    turns = 2 * kinds * _SEARCHES * 4 * width**2 * (s.n + s.d)
-    voices, times = 2 * kinds + 3, settings.rounds + 1 + _FOLDS
+    counts = settings.rarity and rarity(graph.features) is not None
+    feature_graphs = 1 + counts  # counts have one by their rarity, too
+    representations = 2 + feature_graphs
+    width = min(settings.rank + OVERSAMPLING, s.n, s.d)
+    products = 2 * (SEARCHES + 1)  # of a search, and the representation itself
+    along = 2 * s.given * settings.topology_steps + feature_graphs * s.similar * settings.feature_steps
+    travels = products * width * (2 * representations * s.filled + along)
+    turns = representations * SEARCHES * 4 * width**2 * (s.n + s.d)
+    voices, times = representations + 3, settings.rounds + 1 + FOLDS
     answers = times * voices * s.c * (s.n * 2 * settings.rank + settings.smoothing * (s.given + s.similar) / 2)
-    seconds = kinds * s.searching + travels / _TRAVELS + turns / _TURNS + answers / _ANSWERS
-    per_node = 4 * ((8 + _SEARCHES) * width + 3 * 2 * kinds * settings.rank + 3 * voices * s.c)
-    return Cost(_PROCESS + kinds * s.bytes + per_node * s.n, seconds)
+    seconds = feature_graphs * s.searching + travels / _TRAVELS + turns / _TURNS + answers / _ANSWERS
+    per_node = (8 + SEARCHES) * width + 3 * representations * settings.rank + 3 * voices * s.c
+    held_out = 4 * 3 * FOLDS * s.c  # four copies of what three voices on a graph say after each fold
+    return Cost(_PROCESS + feature_graphs * s.bytes + 4 * (per_node + held_out) * s.n, seconds)
+
+
+def _hidden(settings: Settings) -> dict[str, int]:
+    """The widths of a method's layers."""
+    values = settings.model_dump()
+    return {name: v for name, v in values.items() if name.startswith("hidden") and isinstance(v, int)}
 
 
 def check_memory(graph: NodeGraph, settings: Settings | None = None) -> list[Finding]:
     """An error if a run needs more memory than the machine has, a warning if more than is free."""
+    settings = ConcordSettings() if settings is None else settings
     needed = estimate(graph, settings).bytes
     free, total = memory()
     text = f"About {size(needed)} of memory will be needed; {size(free)} of {size(total)} are free."
     if needed > total:
-        raise GraphError(text, _remedy(graph))
-    return [Finding("warning", "memory", f"{text} {_remedy(graph)}")] if needed > free else []
+        raise GraphError(text, _remedy(graph, settings))
+    return [Finding("warning", "memory", f"{text} {_remedy(graph, settings)}")] if needed > free else []
 
 
 def duration(seconds: float) -> str:
@@ -126,8 +135,13 @@ def duration(seconds: float) -> str:
     return f"about {seconds:.0f} seconds" if seconds >= 1.5 else "about a second"
 
 
-def _remedy(graph: NodeGraph) -> str:
+def _remedy(graph: NodeGraph, settings: Settings) -> str:
     x = graph.features
     if not sp.issparse(x) and np.count_nonzero(x) < DENSE_ABOVE * x.size:
         return "Most features are zero: pass them as a SciPy sparse matrix."
-    return "Use fewer features or narrower layers (--set hidden1=64), or a method without layers such as ssgc."
+    if isinstance(settings, ConcordSettings):
+        return f"Use fewer features or directions (--set rank={settings.rank // 2}), or a simpler method such as ssgc."
+    if hidden := _hidden(settings):
+        name, width = max(hidden.items(), key=lambda item: item[1])
+        return f"Use fewer features or narrower layers (--set {name}={width // 4}), or a method without any: ssgc."
+    return "Use fewer features, or a machine with more memory."

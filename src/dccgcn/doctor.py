@@ -17,6 +17,7 @@ from dccgcn.views import neighbours
 Level = Literal["error", "warning", "note"]
 _ORDER: tuple[Level, ...] = ("error", "warning", "note")
 _Z = 1.96  # of a 95 % interval
+FEATURE_NEIGHBOURS = 6  # of each node in the feature graph, unless a method has others
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Complaint:
     nodes: int  # how many nodes it touches; of one level, the most come first
 
 
-def examine(graph: NodeGraph, k: int = 6) -> list[Complaint]:
+def examine(graph: NodeGraph, k: int = FEATURE_NEIGHBOURS) -> list[Complaint]:
     """Everything that can be said of a graph before training, the most important first.
 
     k: neighbours in the feature graph, for the ties among them.

@@ -129,7 +129,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         if self._by_id and np.ndim(X) == 1:
             return known[graph.positions(X)]
         X = validate_data(self, X, reset=False, **_FEATURES)
-        if len(edges) == 0:
+        if np.size(edges) == 0:
             return self._by_features(X)
         return self._extended(grown(graph, X, edges))
 

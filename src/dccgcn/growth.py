@@ -1,11 +1,13 @@
 """A graph that has grown: answers for nodes that were not there at training, without training again."""
 
 from collections.abc import Iterator, Sequence
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from dccgcn import checks
 from dccgcn.errors import DccgcnError, Finding, GraphError, some
 from dccgcn.graph import NodeGraph
 from dccgcn.methods import METHODS, get_method
@@ -26,13 +28,13 @@ def grown(
 
     features : (m, d), the same columns as the graph's.
     edges : (E, 2) positions in the grown graph: 0 to n-1 are the nodes that were there, n to n+m-1 the new ones.
-    ids : m further ids; omitted where the graph numbers its own: n to n+m-1.
+    ids : m further ids; omitted: the first numbers from n on that are no node's id yet.
     findings : what was already odd about the files that the nodes were read from.
     """
-    m, d = features.shape
+    m, d = checks.row_count(features), np.shape(features)[1]
     if d != graph.d:
         raise GraphError(f"The new nodes have {d} features, but the graph has {graph.d}.", "Give the same columns.")
-    new_ids = np.arange(graph.n, graph.n + m) if ids is None else np.asarray(ids)
+    new_ids = _free_ids(graph, m) if ids is None else np.asarray(ids)
     if len(known := sorted(set(graph.ids.tolist()) & set(new_ids.tolist()), key=str)):
         raise GraphError(
             f"{len(known)} of the new nodes were there at training: {some(known)}.",
@@ -40,7 +42,9 @@ def grown(
         )
     sparse = sp.issparse(graph.features)
     more = sp.csr_array(features, dtype=np.float32) if sparse else _dense(features)
-    pairs = np.sort(np.asarray(edges, dtype=np.int64).reshape(-1, 2), axis=1)  # as the graph's own are kept
+    if not np.isfinite(more.data if sparse else more).all():
+        raise GraphError("Some features of the new nodes are NaN or infinite.", "Mend them first.")
+    pairs = np.sort(checks.pairs_of(edges), axis=1)  # as the graph's own are kept
     weights = np.ones(len(pairs), dtype=np.float32) if edge_weights is None else np.asarray(edge_weights, np.float32)
     made = NodeGraph(
         sp.vstack([graph.features, more], format="csr") if sparse else np.vstack([graph.features, more]),
@@ -66,11 +70,19 @@ def extend(result: Result, graph: NodeGraph) -> Outcome:
             f"Train again with all nodes, or use a method that can: {able}.",
         )
     train = result.split.train
+    taught = result.graph.labels[train]
     labels = np.full(graph.n, None, dtype=object)
-    labels[train] = [graph.classes[label] for label in graph.labels[train]]
-    seen = np.unique(graph.labels[train])
+    labels[train] = [graph.classes[label] for label in taught]
+    seen = np.unique(taught)
     known = graph.with_labels(labels, classes=[graph.classes[k] for k in seen])
     return widened(method.extend(result.outcome.model, known, result.settings), seen, graph.c)
+
+
+def _free_ids(graph: NodeGraph, m: int) -> np.ndarray:
+    """Numbers that no node has, as text where the graph's ids are text."""
+    taken = set(map(str, graph.ids.tolist()))
+    free = list(islice((i for i in count(graph.n) if str(i) not in taken), m))
+    return np.array(list(map(str, free)) if graph.ids.dtype.kind == "U" else free)
 
 
 def _oddities(graph: NodeGraph, old: int) -> Iterator[Finding]:

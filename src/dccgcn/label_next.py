@@ -7,8 +7,8 @@ one after the other, each time the one that covers the most uncovered doubt,
     Σ_v w_v · max(0, s(u, v) - covered_v) / √(1 + labels of u's class),
 
 so that no two come from one clump, outliers stand for nobody, and classes with few labels come first. The sum is over
-all nodes, or over a sample of a large graph. Choosing is greedy: coverage has diminishing returns, so that gets
-within 1 - 1/e of the best choice (Nemhauser, Wolsey & Fisher 1978).
+all nodes, or over a sample of a large graph. Choosing is greedy: coverage has diminishing returns, and for such a sum
+alone, without the classes, that gets within 1 - 1/e of the best choice (Nemhauser, Wolsey & Fisher 1978).
 """
 
 from dataclasses import asdict, dataclass
@@ -61,16 +61,18 @@ def label_next(
         raise DccgcnError(f"{count} nodes cannot be chosen among {len(pool)}.", f"Ask for 1 to {len(pool)}.")
     place = graph.derive("label-next", lambda: places(graph))
     asked = _sample(graph.n)
-    covered = similarity(place[asked], place[labelled]).max(axis=1, initial=0)
+    covered = nearest(place[asked], place[labelled])[1]
     labels = np.bincount(graph.labels[labelled], minlength=graph.c).astype(np.float64)
     chosen = _choose(place[asked], doubt(outcome)[asked], covered, place, pool, outcome.prediction, labels, count)
-    nearest = similarity(place, place[np.concatenate([labelled, chosen])]).argmax(axis=1) - len(labelled)
-    return [_suggestion(graph, outcome, labelled, u, np.flatnonzero(nearest == i)) for i, u in enumerate(chosen)]
+    whose, _ = nearest(place, place[np.concatenate([labelled, chosen])])
+    whose[chosen] = len(labelled) + np.arange(count)  # even a node that is like nobody stands for itself
+    near = [np.flatnonzero(whose == len(labelled) + i) for i in range(count)]
+    return [_suggestion(graph, outcome, labelled, u, nodes) for u, nodes in zip(chosen, near, strict=True)]
 
 
 def doubt(outcome: Outcome) -> np.ndarray:
     """(n,) 1 - certainty, halfway to one where the channels disagree."""
-    w = 1 - certainty(outcome)
+    w = 1 - outcome.certainty
     return w if outcome.agree is None else np.where(outcome.agree, w, (1 + w) / 2)
 
 
@@ -89,6 +91,17 @@ def places(graph: NodeGraph) -> np.ndarray:
 def similarity(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """(rows of one, rows of other): the cosine to the power of SHARPNESS, 0 where it is negative."""
     return np.maximum(one @ other.T, 0) ** SHARPNESS
+
+
+def nearest(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of each row of one, the most similar row of the other and how similar it is; a block of rows at a time."""
+    which, how = np.empty(len(one), dtype=np.int64), np.empty(len(one), dtype=one.dtype)
+    for start in range(0, len(one), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        found = similarity(one[rows], other)
+        which[rows] = found.argmax(axis=1)
+        how[rows] = found.max(axis=1)
+    return which, how
 
 
 def _choose(
@@ -122,17 +135,12 @@ def _choose(
     return np.array(chosen)
 
 
-def certainty(outcome: Outcome) -> np.ndarray:
-    """(n,) trust in each answer, or its probability where the method knows no trust."""
-    return outcome.probabilities.max(axis=1) if outcome.trust is None else outcome.trust
-
-
 def _sample(n: int) -> np.ndarray:
     return np.arange(n) if n <= SAMPLE else np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))
 
 
 def _suggestion(graph: NodeGraph, outcome: Outcome, labelled: np.ndarray, u: int, near: np.ndarray) -> Suggestion:
-    sure, taken_for = certainty(outcome), int(outcome.prediction[u])
+    sure, taken_for = outcome.certainty, int(outcome.prediction[u])
     reasons = [f"stands for {len(near):,} nodes" if len(near) > 1 else "stands for itself"]
     if doubtful := int((sure[near] < UNSURE).sum()):
         reasons[0] += f", {doubtful:,} of them uncertain"

@@ -29,3 +29,8 @@ class Outcome:
     def prediction(self) -> np.ndarray:
         """Most probable class of each node, the first of equals."""
         return self.probabilities.argmax(axis=1)
+
+    @property
+    def certainty(self) -> np.ndarray:
+        """(n,) trust in each answer, or its probability where the method knows no trust."""
+        return self.probabilities.max(axis=1) if self.trust is None else self.trust

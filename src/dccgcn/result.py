@@ -15,7 +15,7 @@ import torch
 from dccgcn.cost import check_memory
 from dccgcn.dcc import theory
 from dccgcn.device import computing_on
-from dccgcn.errors import Finding
+from dccgcn.errors import DccgcnError, Finding
 from dccgcn.evaluation import metrics
 from dccgcn.graph import NodeGraph
 from dccgcn.io.files import write_atomically
@@ -56,6 +56,13 @@ class Result:
     seconds: float  # of the method, views included if they were not built before
     threads: int
     device: str = "cpu"
+
+    @property
+    def answered(self) -> np.ndarray:
+        """(n,) bool: nodes that were given no label, so that there is something to answer."""
+        mask = np.ones(self.graph.n, dtype=bool)
+        mask[self.split.train] = False
+        return mask
 
     def summary(self) -> dict[str, Any]:
         """All but the answers, as plain values."""
@@ -169,6 +176,8 @@ def run(
     split = published(graph, "all-labels", graph.labelled, [], []) if split is None else split
     split.check(graph)
     check_training(graph, split.train)
+    if seed < 0:
+        raise DccgcnError(f"The seed is {seed}.", "Seeds are whole numbers from 0 up.")
     tight = check_memory(graph, settings)
     start = perf_counter()
     with computing_on(device):

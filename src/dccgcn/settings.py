@@ -27,7 +27,7 @@ class Settings(BaseModel):
                 f"There is no option {unknown[0]!r}.{hint}", f"The options are: {', '.join(cls.model_fields)}."
             )
         try:
-            return cls.model_validate(dict(values))
+            return cls.model_validate({name: v for name, v in values.items() if not cls._is_default(name, v)})
         except ValidationError as error:
             first = error.errors()[0]
             name = ".".join(str(part) for part in first["loc"])
@@ -36,6 +36,17 @@ class Settings(BaseModel):
                 f"Option {name} = {first['input']!r}: {first['msg'][0].lower()}{first['msg'][1:]}.",
                 f"It means: {field.description}" if field and field.description else "",
             ) from None
+
+    @classmethod
+    def _is_default(cls, name: str, value: Any) -> bool:
+        """Settings that are written out in full, as a run does, are those of a run that named none of them."""
+        default = cls.model_fields[name].default
+        return type(value) is type(default) and value == default
+
+    @property
+    def neighbours(self) -> int:
+        """Of each node in the feature graph; 0: the method has none."""
+        return 0
 
     def changed(self, values: Mapping[str, Any]) -> Self:
         """A checked copy with some options changed."""

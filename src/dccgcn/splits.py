@@ -48,7 +48,7 @@ class Split:
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the dataset's name and the three parts."""
+        """SHA-256 of the dataset's name and the three parts: of what decides a score, not of how it was drawn."""
         digest = hashlib.sha256(self.dataset.encode())
         for part in PARTS:
             positions = getattr(self, part)
@@ -87,7 +87,7 @@ class Split:
 
     @classmethod
     def load(cls, path: str | Path, graph: NodeGraph) -> "Split":
-        """Read a split back; refused if it was altered or drawn on other nodes."""
+        """Read a split back; refused if its parts were altered or it was drawn on other nodes."""
         remedy = "Draw the split again."
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -119,6 +119,8 @@ def per_class(graph: NodeGraph, k: int, seed: int, small_classes: Literal["error
     """
     if k < 1:
         raise SplitError(f"{k} labels per class were asked for.", "Ask for at least one.")
+    if small_classes not in ("error", "half"):
+        raise SplitError(f"small_classes={small_classes!r} is not known.", "It is 'error' or 'half'.")
     size = _class_sizes(graph)
     take = np.where(size < 2 * k, np.maximum(size // 2, np.minimum(size, 1)), k)
     findings: tuple[Finding, ...] = ()
@@ -255,7 +257,11 @@ def _counted(graph: NodeGraph, classes: np.ndarray, count: np.ndarray) -> str:
 
 
 def _positions(given: Any, part: str) -> np.ndarray:
-    positions = np.sort(np.array(given, dtype=np.int64).reshape(-1))
+    listed = np.asarray(given).reshape(-1)
+    if listed.size and listed.dtype.kind not in "iu":
+        remedy = "Pass np.flatnonzero(mask)." if listed.dtype.kind == "b" else "Pass whole numbers from 0 to n-1."
+        raise SplitError(f"The {part} part is not a list of node positions, but of {listed.dtype}.", remedy)
+    positions = np.sort(listed.astype(np.int64))
     repeated = np.unique(positions[1:][positions[1:] == positions[:-1]])
     if len(repeated):
         raise SplitError(f"The {part} part lists nodes twice: {some(repeated)}.", "List every node once.")

@@ -44,6 +44,10 @@ class AmGcnSettings(Settings):
     theta: float = weight(1e-3, "Weight of the agreement of the two common embeddings.")
     features: Scaling = scaling("raw")
 
+    @property
+    def neighbours(self) -> int:
+        return self.k
+
 
 def fit(
     graph: NodeGraph,

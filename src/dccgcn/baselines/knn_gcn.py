@@ -18,6 +18,10 @@ class KnnGcnSettings(gcn.GcnSettings):
 
     k: int = count(6, "Neighbours of each node in the feature graph.")
 
+    @property
+    def neighbours(self) -> int:
+        return self.k
+
 
 def fit(
     graph: NodeGraph,

@@ -27,6 +27,10 @@ class PoissonSettings(Settings):
     graph: Literal["topology", "features"] = Field("topology", description="Which graph: the edges, or the kNN graph.")
     k: int = count(10, "Neighbours in the feature graph.")
 
+    @property
+    def neighbours(self) -> int:
+        return self.k if self.graph == "features" else 0
+
 
 def fit(
     graph: NodeGraph,

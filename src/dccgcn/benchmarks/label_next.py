@@ -12,7 +12,7 @@ from dccgcn.benchmarks.seeds import for_each_seed
 from dccgcn.evaluation.metrics import accuracy
 from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
 from dccgcn.graph import NodeGraph
-from dccgcn.label_next import certainty, label_next
+from dccgcn.label_next import label_next
 from dccgcn.methods import Method
 from dccgcn.outcome import Outcome
 from dccgcn.result import run
@@ -89,5 +89,5 @@ def three_ways(
     return {
         "chosen": np.array([s.position for s in label_next(graph, outcome, labelled, count, pool)]),
         "random": np.random.default_rng(seed).choice(pool, count, replace=False),
-        "uncertain": pool[np.argsort(certainty(outcome)[pool], kind="stable")[:count]],
+        "uncertain": pool[np.argsort(outcome.certainty[pool], kind="stable")[:count]],
     }

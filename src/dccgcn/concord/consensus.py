@@ -11,7 +11,7 @@ from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.voices import Labels, Voice, learn, speak_each
 from dccgcn.kernels import softmax_rows
 
-_FOLDS = 5
+FOLDS = 5
 _PASSES = 2  # weights need the concord and the concord needs weights
 
 
@@ -73,7 +73,7 @@ def held_out_hits(
 def _folds(y: np.ndarray, seed: int) -> np.ndarray:
     """Each class dealt out over the folds in turn, after a shuffle; as many folds as the largest class can fill."""
     rng = np.random.default_rng(seed)
-    folds = int(np.clip(np.bincount(y).max(), 2, _FOLDS))
+    folds = int(np.clip(np.bincount(y).max(), 2, FOLDS))
     fold = np.zeros(len(y), int)
     for j in np.unique(y):
         members = rng.permutation(np.flatnonzero(y == j))

@@ -9,7 +9,7 @@ import numpy as np
 
 from dccgcn.concord.consensus import Concord, held_out_hits, inferred, pooled, weighed
 from dccgcn.concord.learned import Bases, Learned, from_arrays, to_arrays
-from dccgcn.concord.repair import agreeing_neighbours, repaired
+from dccgcn.concord.repair import agreeing_neighbours, repaired, without_rows
 from dccgcn.concord.representation import Representation, project, rarity, represent, scarcity, shortened
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.trust import evidence, trust, with_confidence
@@ -43,8 +43,10 @@ def fit(
         voices = voices_of(parts, views, q, settings)
         learned, said = in_rounds(voices, given, settings, seed, progress)
         outcome = conclude(voices, said, views, learned, settings)
-        findings = tuple(finding for view in views.values() for finding in view.findings)
-        return replace(outcome, model=to_arrays(parts, rarity_of(graph, settings), learned), findings=findings)
+        rare = rarity_of(graph, settings)
+        seen = [*channel_views(graph, settings, rare).values(), *views.values()]
+        findings = {finding.code: finding for view in seen for finding in view.findings}  # each kind once
+        return replace(outcome, model=to_arrays(parts, rare, learned), findings=tuple(findings.values()))
 
 
 def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordSettings) -> Outcome:
@@ -96,7 +98,8 @@ def representations(
             if known:
                 made[name] = project(view, x(), steps, own, known.parts[name])
             else:
-                key = ("concord", channel, s.k, steps, own, s.rank, kind == "near" and rare is not None)
+                k = s.k if channel == "features" else 0
+                key = ("concord", channel, k, steps, own, s.rank, kind == "near" and rare is not None)
                 made[name] = graph.derive(key, partial(_represent, x, view, steps, own, s.rank))
     return made
 
@@ -179,17 +182,18 @@ def conclude(
     sure = trust(evidence(concord, known["joined"], views, learned))
     probabilities, given = with_confidence(concord.f, sure), learned.given
     probabilities[given.nodes], sure[given.nodes] = given.targets, 1  # a given label is not ours to change
+    support = without_rows(concord.support, given.nodes)  # nor to repair
     return Outcome(
         probabilities=probabilities,
         channels=concord.channels,
         agree=concord.agree,
         before=concord.before,
         joined=concord.joined,
-        repaired=np.diff(concord.support.indptr) > 0,
+        repaired=np.diff(support.indptr) > 0,
         embeddings=known,
         trust=sure,
         channel_weights=concord.believed,
-        support=concord.support,
+        support=support,
     )
 
 

@@ -21,6 +21,15 @@ def agreeing_neighbours(views: dict[str, View], weights: dict[str, float], agree
     return sp.csr_array(sp.diags_array(np.divide(1, mass, out=np.zeros_like(mass), where=mass > 0)) @ kept)
 
 
+def without_rows(support: sp.csr_array, nodes: np.ndarray) -> sp.csr_array:
+    """W with the rows of these nodes empty."""
+    kept = np.ones(support.shape[0], dtype=np.float32)
+    kept[nodes] = 0
+    left = sp.csr_array(sp.diags_array(kept) @ support)
+    left.eliminate_zeros()
+    return left
+
+
 def repaired(f: np.ndarray, support: sp.csr_array, share: float) -> np.ndarray:
     """F_v ← (1-ρ) F_v + ρ Σ_u W_vu F_u where v has such neighbours; all other answers stay           (C9)"""
     has = np.diff(support.indptr) > 0

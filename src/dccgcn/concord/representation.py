@@ -22,10 +22,10 @@ from sklearn.preprocessing import normalize
 from dccgcn.kernels import spmm
 from dccgcn.views import View
 
-_OVERSAMPLING = 8  # further directions in the search for the leading ones
+OVERSAMPLING = 8  # further directions in the search for the leading ones
 _EPSILON = 1e-12  # of the largest eigenvalue: directions below are rounding errors
 _OVERLAP = 1e-6  # the same where directions are those of several steps, and most of them are there twice
-_STEPS = 3  # of the search
+SEARCHES = 3  # of the search
 _ROWS = 65536  # that are in double precision at a time
 
 Matrix = np.ndarray  # (rows, columns) float32
@@ -126,11 +126,11 @@ def leading_directions(
     Each step brings a basis of the last one's image under AᵀA. The answer is sought in the span of all of them, which
     takes half the products that the last one alone would need (Musco & Musco 2015).
     """
-    width = min(rank + _OVERSAMPLING, *shape)
+    width = min(rank + OVERSAMPLING, *shape)
     # the same directions for every run: they belong to the graph, not to the seed
     product = times(np.random.default_rng(0).standard_normal((shape[1], width)).astype(np.float32))
     bases, products = [], []
-    for _ in range(_STEPS):
+    for _ in range(SEARCHES):
         basis = orthonormal(transposed_times(orthonormal(product)))
         product = times(basis)
         bases.append(basis)

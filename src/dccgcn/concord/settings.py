@@ -30,7 +30,12 @@ class ConcordSettings(Settings):
     accord: float = weight(
         4.0, "Weight of what neighbours' answers tell of one another, in given labels per class; 0: they are not asked."
     )
-    teleport: float = rate(0.1, "How strongly an answer stays with its node when answers are smoothed.")
+    teleport: float = Field(
+        default=0.1,
+        gt=0,
+        le=1,
+        description="How strongly an answer stays with its node when answers are smoothed; 1: they are not.",
+    )
     smoothing: int = count(10, "Steps of smoothing.")
     # their concord
     prior: float = weight(10.0, "Labels that agreement is worth when a voice's reliability is judged.")
@@ -42,3 +47,7 @@ class ConcordSettings(Settings):
     most: int = count(2000, "At most so many such labels of each class.")
     # the repair
     repair: float = share(0.3, "Share of agreeing neighbours in the answer where the channels disagree.")
+
+    @property
+    def neighbours(self) -> int:
+        return self.k

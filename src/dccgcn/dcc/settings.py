@@ -13,7 +13,7 @@ class DccSettings(Settings):
 
     # Table 8 and Appendix D
     lr: float = rate(5e-3, "Learning rate of Adam (Table 8).")
-    weight_decay: float = weight(1e-5, "L2 penalty on the weight matrices, not on mu and Sigma (Table 8).")
+    weight_decay: float = weight(1e-5, "L2 penalty on weights and biases, not on mu and Sigma (Table 8).")
     hidden1: int = count(256, "Width of the first layer of each channel (Table 8).")
     hidden2: int = count(128, "Width of the second layer of each channel (Table 8).")
     dropout: float = share(0.5, "Share of features and hidden units dropped in training (Table 8).")
@@ -56,3 +56,7 @@ class DccSettings(Settings):
     # Table 7
     calibration: bool = Field(True, description="False: the ablation without calibration.")
     aggregation: bool = Field(True, description="False: the ablation without the second channel's embedding.")
+
+    @property
+    def neighbours(self) -> int:
+        return self.k

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dccgcn.doctor import examine
+from dccgcn.doctor import FEATURE_NEIGHBOURS, examine
 from dccgcn.io.write import csv_text
 from dccgcn.label_next import label_next
-from dccgcn.report.trusted import answered
 from dccgcn.result import Result
 
 MOST_TO_LABEL = 20
@@ -17,7 +16,7 @@ _BEFOREHAND = ("cost", "memory")  # of use before a run only
 
 def to_label(result: Result, shown: np.ndarray) -> dict[str, Any]:
     """Nodes of the page whose labels would help most, each with a reason; as a list and as CSV."""
-    pool = shown[answered(result)[shown]]
+    pool = shown[result.answered[shown]]
     count = min(MOST_TO_LABEL, len(pool))
     found = label_next(result.graph, result.outcome, result.split.train, count, pool) if count else []
     frame = pd.DataFrame({"node_id": [s.node_id for s in found], "reason": [s.reason for s in found]})
@@ -36,7 +35,7 @@ def oddities(result: Result) -> list[dict[str, str]]:
     seen = graph.with_labels(labels, classes=graph.classes)
     said = [
         {"level": c.level, "code": c.code, "text": c.text, "meaning": c.meaning}
-        for c in examine(seen)
+        for c in examine(seen, k=result.settings.neighbours or FEATURE_NEIGHBOURS)
         if c.code not in _BEFOREHAND
     ]
     codes = {complaint["code"] for complaint in said}

@@ -13,7 +13,7 @@ from dccgcn.report.embedding import pictures
 from dccgcn.report.layout import force_layout
 from dccgcn.report.sample import sample
 from dccgcn.report.store import FORMAT
-from dccgcn.report.trusted import Trusted, answered, counts, trusted, verdict
+from dccgcn.report.trusted import Trusted, counts, trusted, verdict
 from dccgcn.result import Result
 
 MOST_NODES = 20_000  # with their probabilities and neighbours in the page
@@ -77,7 +77,7 @@ def _most_nodes(result: Result) -> int:
 
 
 def _classes(result: Result, trust: Trusted) -> list[dict[str, Any]]:
-    graph, asked, test = result.graph, answered(result), result.split.test
+    graph, asked, test = result.graph, result.answered, result.split.test
     prediction = result.outcome.prediction
     right = prediction[test] == graph.labels[test]
     labels = np.bincount(graph.labels[result.split.train], minlength=graph.c)
@@ -116,7 +116,7 @@ def _disagreement(result: Result) -> list[list[int]] | None:
     """[i][j]: answered nodes to which the first channel gives class i and the second class j."""
     if len(result.outcome.channels) != 2:
         return None
-    c, asked = result.graph.c, answered(result)
+    c, asked = result.graph.c, result.answered
     first, second = (p.argmax(axis=1)[asked] for p in result.outcome.channels.values())
     table: list[list[int]] = np.bincount(first * c + second, minlength=c * c).reshape(c, c).tolist()
     return table
@@ -125,7 +125,7 @@ def _disagreement(result: Result) -> list[list[int]] | None:
 def _map(result: Result, trust: Trusted, shown: np.ndarray) -> dict[str, Any]:
     """Places and edges; nodes are given by their row in the page's list of nodes."""
     graph = result.graph
-    on_map = sample(graph, result.split.train, np.where(answered(result), trust.score, 2.0), MOST_ON_MAP)
+    on_map = sample(graph, result.split.train, np.where(result.answered, trust.score, 2.0), MOST_ON_MAP)
     on_map = np.intersect1d(on_map, shown)
     row = np.searchsorted(shown, on_map)
     inside = np.full(graph.n, -1)
@@ -146,13 +146,14 @@ def _map(result: Result, trust: Trusted, shown: np.ndarray) -> dict[str, Any]:
 
 
 def _pictures(result: Result, shown: np.ndarray) -> dict[str, Any]:
-    """The embeddings of one sample of nodes: the labels and a random choice, so that densities stay true."""
+    """The embeddings of one sample of nodes: labels, half of it at most, and a random choice of the others."""
+    rng = np.random.default_rng(0)
     labels = np.intersect1d(result.split.train, shown)
-    others = np.setdiff1d(shown, labels)
-    room = max(MOST_IN_PICTURES - len(labels), 0)
-    if len(others) > room:
-        others = np.random.default_rng(0).choice(others, room, replace=False)
-    chosen = np.sort(np.concatenate([labels, others]))[: max(MOST_IN_PICTURES, len(labels))]
+    if len(shown) > MOST_IN_PICTURES and len(labels) > MOST_IN_PICTURES // 2:
+        labels = rng.choice(labels, MOST_IN_PICTURES // 2, replace=False)
+    others = np.setdiff1d(shown, result.split.train)
+    others = rng.permutation(others)[: MOST_IN_PICTURES - len(labels)]
+    chosen = np.sort(np.concatenate([labels, others]))
     drawn = pictures(result.outcome, chosen)
     return {
         "note": notes.in_pictures(result, len(chosen)),

@@ -17,7 +17,9 @@ def on_map(graph: NodeGraph, nodes: int, edges: int, drawn: int) -> str:
 
 
 def in_pictures(result: Result, nodes: int) -> str:
-    which = f"All {nodes:,} nodes" if nodes == result.graph.n else f"The labels and a random choice, {nodes:,} nodes"
+    which = f"All {nodes:,} nodes"
+    if nodes < result.graph.n:
+        which = f"Labels and a random choice of the others, {nodes:,} nodes"
     outcome = result.outcome
     final = "the final embedding"
     if final_embedding(outcome) is None:

@@ -33,16 +33,9 @@ def trusted(result: Result) -> Trusted:
     return Trusted("probability", probability >= THRESHOLD, probability)
 
 
-def answered(result: Result) -> np.ndarray:
-    """(n,) bool: nodes that were given no label, so that there is something to answer."""
-    mask = np.ones(result.graph.n, dtype=bool)
-    mask[result.split.train] = False
-    return mask
-
-
 def counts(result: Result, trust: Trusted) -> dict[str, Any]:
     """How many answers are trusted, how right they ought to be and, where the truth is known, how right they are."""
-    asked, test = answered(result), result.split.test
+    asked, test = result.answered, result.split.test
     right = result.outcome.prediction[test] == result.graph.labels[test]
     yes = trust.yes[test]
     return {

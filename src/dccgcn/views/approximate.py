@@ -39,7 +39,8 @@ def neighbours(features: Any, k: int, progress: Callable[[int, int], None] | Non
     if exact_work(features) <= MOST_WORK:
         return nearest(features, k, progress=progress)
     found = nearly_nearest(features, k, progress)
-    rows = np.sort(np.random.default_rng(0).choice(len(found.indices), _SAMPLE, replace=False))
+    n = len(found.indices)
+    rows = np.sort(np.random.default_rng(0).choice(n, min(n, _SAMPLE), replace=False))
     return replace(found, recall=recall(found, nearest(features, k, block=32, rows=rows), rows))
 
 

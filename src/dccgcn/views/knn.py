@@ -85,7 +85,7 @@ def exact_work(features: Any) -> float:
 
 
 def _sparse_blocks(features, rows, k, block, found):  # type: ignore[no-untyped-def]
-    x = sp.csr_array(features, dtype=np.float64)
+    x = sp.csr_array(features, dtype=np.float64, copy=True)
     norm = np.sqrt(np.asarray(x.multiply(x).sum(axis=1)).reshape(-1))
     x.data /= np.repeat(np.where(norm > 0, norm, 1), np.diff(x.indptr))
     x_t = sp.csr_array(x.T)  # the inverted index: which nodes have this word

@@ -1,4 +1,4 @@
-"""Feature columns weighted; feature rows as given, divided by their sum, or scaled to unit length."""
+"""Feature columns weighted; feature rows as given, or scaled to a sum (of absolute values) or length of one."""
 
 from typing import Any, Literal
 
@@ -12,7 +12,9 @@ Scaling = Literal["raw", "row", "unit"]
 
 def scaling(default: Scaling) -> Any:
     """The option of every method that reads features."""
-    return Field(default, description="Feature rows as given, divided by their sum, or of unit length.")
+    return Field(
+        default, description="Feature rows as given, divided by the sum of their absolute values, or of unit length."
+    )
 
 
 def scaled(features: Any, how: Scaling) -> Any:

@@ -141,7 +141,9 @@ def test_a_graph_without_edges_or_with_one_feature_works():
 
 
 def test_a_node_that_is_like_nobody_stands_for_itself():
-    odd = NodeGraph(np.array([[1.0, 0], [1, 0.1], [0, 1], [0.1, 1], [0, 0]]), [(0, 1), (2, 3)], list("aabb") + [None])
+    odd = NodeGraph(
+        np.array([[1.0, 0], [1, 0.1], [0, 1], [0.1, 1], [0, 0]]), [(0, 1), (2, 3)], ["a", "a", "b", "b", None]
+    )
     found = label_next(odd, run(odd).outcome, np.arange(4), 1)
     assert (found[0].position, found[0].stands_for, found[0].reason[:17]) == (4, 1, "stands for itself")
 

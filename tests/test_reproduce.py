@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dccgcn.cli import app
-from dccgcn.errors import DataFileError
+from dccgcn.errors import DataFileError, SettingsError
 from dccgcn.experiments.concord import concord_jobs, read_concord, render_concord
 from dccgcn.experiments.experiment import EXPERIMENTS, first_jobs, read_experiment
 from dccgcn.experiments.jobs import attempt
@@ -140,6 +140,13 @@ def test_the_page_on_concord_compares_whatever_was_run_on_common_splits() -> Non
     )
     assert "dagnn" not in text  # never run on these splits
     assert len(concord_jobs(page, 1)) == len(page.study.cells) * (len(page.study.systems) + len(page.ablation))
+
+
+@pytest.mark.parametrize("what", ["choices", "overview", "systems", "concord"])
+@pytest.mark.parametrize("option", [["--smoke"], ["--ray", "auto"]])
+def test_options_of_the_papers_experiments_are_refused_elsewhere(what, option) -> None:
+    with pytest.raises(SettingsError, match=option[0]):
+        CliRunner().invoke(app, ["reproduce", what, *option], catch_exceptions=False)
 
 
 def test_pages_of_what_is_stored_run_nothing(tmp_path) -> None:

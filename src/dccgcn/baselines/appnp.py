@@ -19,7 +19,7 @@ from dccgcn.views import scaled, topology_view
 
 
 class AppnpSettings(NetworkSettings):
-    """The settings of the paper, which are the same for all its graphs."""
+    """The paper's for citation graphs; the number of epochs is ours, where it stops by a validation set."""
 
     hidden: int = count(64, "Width of the hidden layer.")
     alpha: float = Field(

@@ -28,7 +28,7 @@ from dccgcn.views import View, topology_view
 
 
 class CagcnSettings(gcn.GcnSettings):
-    """The released code's."""
+    """The released code's, but that there weight decay is on all parameters of the classifying GCN."""
 
     hidden: int = count(64, "Width of the hidden layer of the classifying GCN.")
     calibration_hidden: int = count(16, "Width of the hidden layer of the calibrating GCN.")

@@ -21,7 +21,7 @@ from dccgcn.views import topology_view
 
 
 class CagcnStSettings(cagcn.CagcnSettings):
-    """The released code's for 20 labels per class on Cora."""
+    """The released code's for 20 labels per class on Cora. Guesses there spare the test nodes; here any node may be."""
 
     calibration_lr: float = rate(0.001, "Learning rate of Adam for calibration.")
     stages: int = count(4, "How often GCN is trained.")

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from dccgcn.cli.display import errors, runs_progress
+from dccgcn.errors import SettingsError
 
 
 def reproduce(
@@ -32,7 +33,7 @@ def reproduce(
         typer.Argument(
             help="A table or figure of the paper; theorems: against measured channels; confidence: does disagreement "
             "find wrong answers; all: all of these. choices: the study behind DCC-GCN's defaults. overview: the "
-            "README's table. systems: each system against a published figure. "
+            "README's table. systems: each against figures published for it. "
             "concord: Concord against the others."
         ),
     ],
@@ -70,7 +71,13 @@ def reproduce(
     """  # fmt: skip
     out = out or Path("runs/smoke" if smoke else "docs/results")
     store = store or Path("runs/smoke" if smoke else "runs/experiments")
-    if what not in ("choices", "overview", "systems", "concord"):
+    if what in ("choices", "overview", "systems", "concord"):
+        for name, given in (("--smoke", smoke), ("--ray", ray), ("--splits", splits != 10 and what != "concord")):
+            if given:
+                raise SettingsError(
+                    f"{name} is for the paper's tables and figures, not for {what}.", "Leave it out, or ask for all."
+                )
+    else:
         from dccgcn.cli.paper import reproduce_paper
 
         reproduce_paper(

@@ -32,7 +32,7 @@ def render_choices(study: Study, rows: dict[str, Row]) -> str:
         reading=study.reading,
         meanings="\n".join(meanings),
         seed=study.first_seed,
-        provenance=provenance("dccgcn reproduce choices"),
+        provenance=provenance("dccgcn reproduce choices", study.rows(rows)),
     )
 
 

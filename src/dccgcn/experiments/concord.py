@@ -81,8 +81,13 @@ def render_concord(page: ConcordStudy, rows: dict[str, Row]) -> str:
         ablation=markdown_table(["", *header], parts),
         trust=markdown_table(["", *header, "mean"], _trust(page, rows)),
         reading=page.study.reading,
-        provenance=provenance("dccgcn reproduce concord"),
+        provenance=provenance("dccgcn reproduce concord", _every(page, rows)),
     )
+
+
+def _every(page: ConcordStudy, rows: dict[str, Row]) -> list[Row]:
+    systems = (page.ours, *page.rivals, *page.ablation.values())
+    return [row for system in systems for cell in page.study.cells for row in _found(page, rows, system, cell).values()]
 
 
 def _padded(values: list[str], length: int) -> list[str]:

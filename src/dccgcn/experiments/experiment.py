@@ -11,7 +11,7 @@ import yaml
 from dccgcn.experiments.jobs import Job
 from dccgcn.experiments.runner import Row
 from dccgcn.experiments.study import Cell, Study, System
-from dccgcn.methods import METHODS
+from dccgcn.methods import get_method
 
 Kind = Literal["table", "curves", "map", "surface", "theorems", "confidence"]
 EXPERIMENTS = (
@@ -94,6 +94,10 @@ class Experiment:
                 found[nth] = 100 * row[metric]
         return found
 
+    def rows(self, rows: Mapping[str, Row]) -> list[Row]:
+        """The stored runs that are this experiment's."""
+        return [rows[key] for key in dict.fromkeys(self.keys.values()) if key in rows]
+
     def first_runs(self, nth: int) -> Iterator[Job]:
         """The nth run of every cell that has one."""
         for column in self.columns:
@@ -118,8 +122,7 @@ def read_experiment(name: str) -> Experiment:
         reading=content.get("reading", "").strip(),
         metrics=metrics,
         columns=tuple(Column(**column) for column in content.get("columns", ())),
-        # a method that is being written may stand in the file before it is there
-        lines=tuple(line for line in lines if line.system is None or line.system.method in METHODS),
+        lines=tuple(lines),
         runs=content.get("runs", 0),
         needs=content.get("needs", ""),
         pictures=content.get("pictures", 0),
@@ -129,7 +132,7 @@ def read_experiment(name: str) -> Experiment:
 def _line(given: str | dict[str, Any], metrics: Mapping[str, str], extra: bool) -> Line:
     content: dict[str, Any] = {"method": given} if isinstance(given, str) else dict(given)
     method = content.pop("method", None)
-    system = System(method, content.pop("options", {})) if method else None
+    system = System(get_method(method).name, content.pop("options", {})) if method else None
     paper = {metric: tuple(content.pop(metric)) for metric in metrics if metric in content}
     return Line(name=content.pop("name", method), system=system, paper=paper, extra=extra, **content)
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
@@ -78,7 +79,8 @@ def execute(job: Job, device: str = "cpu") -> dict[str, Any]:
     method = get_method(job.method)
     result = run(graph, split, method, method.published_settings(job.dataset, job.options), job.seed, device=device)
     summary = result.summary()
-    row = {"key": job.key(), "job": asdict(job), "split_hash": split.hash, **{name: summary[name] for name in _KEPT}}
+    row = {"key": job.key(), "job": asdict(job), "split_hash": split.hash, "date": f"{datetime.now(UTC):%Y-%m-%d}"}
+    row |= {name: summary[name] for name in _KEPT}
     row |= _measured(result)
     if job.picture:
         row["picture"] = picture(result.outcome, graph.labels, job.picture, job.seed)

@@ -36,10 +36,10 @@ class Entry:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether the paper's value lies within the 95 % interval of our mean."""
+        """Whether our mean and the paper's, over as many runs of the same spread, could differ so much (95 %)."""
         if self.ours is None or self.paper is None or self.ours.std is None:
             return None
-        half = stats.t.ppf(0.975, self.ours.n - 1) * self.ours.std / np.sqrt(self.ours.n)
+        half = stats.t.ppf(0.975, self.ours.n - 1) * self.ours.std * np.sqrt(2 / self.ours.n)
         return bool(abs(self.ours.mean - self.paper) <= half + _ROUNDING)
 
 
@@ -72,9 +72,11 @@ class Comparison:
     subject: str
     among: Among
     column: str
-    best: str  # by the mean over the first runs
+    best: str  # by the mean over the first runs, of those with the most
     difference: PairedDifference
     paper: float | None  # the same difference as the paper prints it
+    unit: str  # what the difference is over: splits, or seeds on one split
+    higher: tuple[str, ...]  # others whose mean over fewer runs is above the best's
 
 
 def comparisons(e: Experiment, rows: Rows, metric: str) -> list[Comparison]:
@@ -94,17 +96,32 @@ def comparisons(e: Experiment, rows: Rows, metric: str) -> list[Comparison]:
                 if both:
                     d = paired_difference([ours[n] for n in both], [theirs[n] for n in both])
                     gain = paper_gain(e, subject, c, metric) if among == "paper" else None
-                    found.append(Comparison(subject.name, among, label(column), best.name, d, gain))
+                    unit = "splits" if column.is_drawn else "seeds"
+                    higher = _higher(e, rows, subject, best, c, metric, among)
+                    found.append(Comparison(subject.name, among, label(column), best.name, d, gain, unit, higher))
     return found
 
 
 def best_other(e: Experiment, rows: Rows, subject: Line, c: int, metric: str, among: Among) -> Line | None:
     """The line with the highest mean, of those with the most runs: few runs say little."""
-    others = [line for line in e.lines if line is not subject and not (among == "paper" and line.extra)]
-    measured = [(line, v) for line in others if (v := e.values(rows, line, c, metric, e.runs_of(line, e.columns[c])))]
-    most = max((len(v) for _, v in measured), default=0)
-    full = [(float(np.mean(list(v.values()))), line) for line, v in measured if len(v) == most]
+    measured = _means(e, rows, subject, c, metric, among)
+    most = max((one.n for _, one in measured), default=0)
+    full = [(one.mean, line) for line, one in measured if one.n == most]
     return max(full, key=lambda pair: pair[0])[1] if full else None
+
+
+def _higher(e: Experiment, rows: Rows, subject: Line, best: Line, c: int, metric: str, among: Among) -> tuple[str, ...]:
+    """The lines whose mean is above the best's, which have fewer runs, each with its mean and their number."""
+    measured = _means(e, rows, subject, c, metric, among)
+    least = next(one.mean for line, one in measured if line is best)
+    return tuple(f"{line.name} {one.mean:.1f} ({one.n})" for line, one in measured if one.mean > least)
+
+
+def _means(e: Experiment, rows: Rows, subject: Line, c: int, metric: str, among: Among) -> list[tuple[Line, Summary]]:
+    """Of all lines but the subject that were run."""
+    others = [line for line in e.lines if line is not subject and not (among == "paper" and line.extra)]
+    found = [(line, e.values(rows, line, c, metric, e.runs_of(line, e.columns[c]))) for line in others]
+    return [(line, summary(list(values.values()))) for line, values in found if values]
 
 
 def paper_gain(e: Experiment, subject: Line, c: int, metric: str) -> float | None:

@@ -50,9 +50,8 @@ def render_overview(study: Study, rows: dict[str, Row]) -> str:
         shown = [str(cell[system.method].accuracy) for cell in found]
         lines.append([system.method, *shown])
     seeds = f"{study.first_seed} to {study.first_seed + max(cell.splits for cell in study.cells) - 1}"
-    return _PAGE.format(
-        table=markdown_table(header, lines), seeds=seeds, provenance=provenance("dccgcn reproduce overview")
-    )
+    told = provenance("dccgcn reproduce overview", study.rows(rows))
+    return _PAGE.format(table=markdown_table(header, lines), seeds=seeds, provenance=told)
 
 
 _PAGE = """# Overview

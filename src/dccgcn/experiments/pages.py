@@ -46,7 +46,8 @@ def files_of(e: Experiment, rows: Rows, missing: Missing, command: str) -> Files
         files |= {f"{name}.{kind}": content for kind, content in figures.saved(figure).items()}
     pictures = "\n\n".join(f"![{e.title}]({name}.svg)" for name in drawn)
     parts = [f"# {e.title}", f"The paper: {e.claim}" if e.claim else "", protocol(e), pictures, body, e.reading]
-    files[f"{e.name}.md"] = "\n\n".join(part for part in [*parts, provenance(command)] if part) + "\n"
+    parts.append(provenance(command, e.rows(rows)))
+    files[f"{e.name}.md"] = "\n\n".join(part for part in parts if part) + "\n"
     return files
 
 
@@ -54,8 +55,7 @@ def protocol(e: Experiment) -> str:
     """How the numbers came about."""
     if not e.columns:
         return ""
-    drawn = all(column.draw in ("rate", "per-class", "per-class-large") for column in e.columns)
-    if drawn:
+    if all(column.is_drawn for column in e.columns):
         how = "class-balanced evaluation splits (seeds from 0), without validation, tested on all other labelled nodes"
     else:
         how = "Planetoid's public split with its 500 validation nodes and 1000 test nodes, one seed each"

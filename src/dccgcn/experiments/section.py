@@ -12,12 +12,12 @@ from dccgcn.experiments.theorems import tested
 
 def section(experiments: Sequence[Experiment], rows: Rows, missing: Missing, command: str) -> str:
     """The page."""
-    parts = [_INTRODUCTION]
+    parts, found = [_INTRODUCTION], [row for e in experiments for row in e.rows(rows)]
     for e in experiments:
         told = [f"## {e.title}", f"The paper: {e.claim}", *_found(e, rows, missing), e.reading]
         told.append(f"All numbers: [{e.name}.md]({e.name}.md), [{e.name}.json]({e.name}.json).")
         parts.append("\n\n".join(part for part in told if part))
-    return "\n\n".join([*parts, _OTHERS, provenance(command)]) + "\n"
+    return "\n\n".join([*parts, _OTHERS, provenance(command, found)]) + "\n"
 
 
 def _found(e: Experiment, rows: Rows, missing: Missing) -> list[str]:
@@ -48,9 +48,10 @@ def _compared(one: Comparison) -> str:
     verdict = "above" if d.low > 0 else "below" if d.high < 0 else "not to be told apart from"
     others = "the paper's baselines" if one.among == "paper" else "all other systems"
     paper = f" The paper has {one.paper:+.1f}." if one.paper is not None else ""
+    higher = f" Higher than {one.best}, with fewer runs: {', '.join(one.higher)}." if one.higher else ""
     return (
         f"- {one.column}: {one.subject} is {verdict} {one.best}, the best of {others} here "
-        f"({d.mean:+.1f}, 95 % interval {d.low:+.1f} to {d.high:+.1f}, {d.n} splits).{paper}"
+        f"({d.mean:+.1f}, 95 % interval {d.low:+.1f} to {d.high:+.1f}, {d.n} {one.unit}).{paper}{higher}"
     )
 
 
@@ -87,18 +88,20 @@ Every table and figure of the DCC-GCN paper, measured again by one command, with
 every cell. The protocol is the paper's: no validation set, every labelled node that does not train is tested, a fixed
 number of epochs (Appendix D), settings of Table 8, ten runs. Splits are drawn class-balanced and are the same for every
 system, so that differences are paired; choices that the paper leaves open were settled on
-[development splits](dcc-gcn-choices.md) and are reported on others. Systems below the paper's own rows are ones that it
-leaves out. Cells with fewer than ten runs say how many (n): systems that take minutes a run, so that all of it stays
-within three hours on two cores.
+[development splits](dcc-gcn-choices.md) and are reported on others. Table 6 alone is on the public split, with its
+validation nodes. Systems below the paper's own rows are ones that it leaves out. Those of them that are slow have fewer
+than ten runs, which the cells tell (n), so that all of it stays within three hours on two cores.
 
 At the lowest label rates accuracy varies more from split to split than from system to system, so that a mean over ten
-runs says little by itself. "Within the interval" below means that the paper's value is one that our ten runs would
-allow; whether one system is better than another is judged by paired differences on more splits."""
+runs says little by itself. The paper does not tell how far its runs spread; its value is counted as reproduced where
+two means over as many runs, both with our spread, would differ so much in one case of twenty or more. Whether one
+system is better than another is judged by paired differences, on as many splits as each line tells; "the best" is the
+best of the systems with the most runs, and if one with fewer has a higher mean the line says so."""
 
 _OTHERS = """## Further pages
 
 - [Concord](concord.md) against all of these systems, without each of its parts, and what its trust is worth.
-- [Every system against a figure published for it](systems-check.md), under the protocol of that publication.
+- [Systems against figures published for them](systems-check.md), under the protocol of each publication.
 - [What DCC-GCN's paper leaves open](dcc-gcn-choices.md), and what was chosen.
 - [Overview](overview.md), the table of the README.
 - [The runs behind these pages](runs.jsonl.gz), a line each. Copied into `runs/experiments` they count as run: `dccgcn

@@ -23,6 +23,11 @@ class Cell:
     options: Mapping[str, Any] = field(default_factory=dict)  # of every system here, before the system's own
 
     @property
+    def is_drawn(self) -> bool:
+        """Whether each run has a split of its own; on a published split runs differ in their seeds only."""
+        return self.draw == "rate" or self.draw.startswith("per-class")
+
+    @property
     def labels(self) -> str:
         """How many labels, in words.
 
@@ -60,6 +65,10 @@ class Study:
         return [
             self.job(system, cell, nth) for cell in self.cells for nth in range(cell.splits) for system in self.systems
         ]
+
+    def rows(self, rows: Mapping[str, Row]) -> list[Row]:
+        """The stored runs that are this study's."""
+        return [rows[key] for job in self.jobs() if (key := job.key()) in rows]
 
     def values(self, rows: dict[str, Row], system: System, cell: Cell, what: str = "accuracy") -> np.ndarray:
         """One number per split."""

@@ -55,7 +55,7 @@ def _shown(found: Entry, best: float | None, runs: int, printed: bool) -> str:
 
 
 def agreement_sentence(e: Experiment, rows: Rows, metric: str, missing: Missing) -> str:
-    """In how many cells the paper's value is one that our runs would allow."""
+    """In how many cells the paper's value is one that ten further runs could have given."""
     counted = []
     for line in e.lines:
         judged = [entry(e, rows, line, c, metric, missing).agrees for c in range(len(e.columns))]
@@ -65,7 +65,7 @@ def agreement_sentence(e: Experiment, rows: Rows, metric: str, missing: Missing)
         return ""
     k, of = sum(c[1] for c in counted), sum(c[2] for c in counted)
     each = ", ".join(f"{name} {k} of {of}" for name, k, of in counted)
-    return f"The paper's value lies within the 95 % interval of our mean in {k} of {of} cells ({each})."
+    return f"The paper's value is within what two means of such runs may differ by in {k} of {of} cells ({each})."
 
 
 def paired_table(found: list[Comparison]) -> str:
@@ -78,9 +78,15 @@ def paired_table(found: list[Comparison]) -> str:
         interval = f"{d.low:+.1f} to {d.high:+.1f}" if d.low is not None and d.high is not None else "–"
         among = "the paper's baselines" if one.among == "paper" else "all others"
         paper = "–" if one.paper is None else f"{one.paper:+.1f}"
-        shown.append([one.subject, one.column, f"{one.best}, of {among}", f"{d.mean:+.1f}", interval, str(d.n), paper])
-    header = ["on the same splits", "labels", "against the best", "difference", "95 % interval", "splits", "paper"]
-    return markdown_table(header, shown)
+        shown.append(
+            [one.subject, one.column, f"{one.best}, of {among}", f"{d.mean:+.1f}", interval, f"{d.n} {one.unit}", paper]
+        )
+    header = ["on the same splits", "labels", "against the best", "difference", "95 % interval", "over", "paper"]
+    notes = [
+        f"Higher than {one.best} on {one.column}, with fewer runs: {', '.join(one.higher)}."
+        for one in {(one.best, one.column): one for one in found if one.higher}.values()
+    ]
+    return "\n\n".join([markdown_table(header, shown), *notes])
 
 
 def not_measured(e: Experiment, rows: Rows, missing: Missing) -> str:

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from dccgcn.datasets import describe
 from dccgcn.dcc import theory
 from dccgcn.evaluation.metrics import ChannelCounts
 from dccgcn.experiments.experiment import Experiment
@@ -45,11 +44,11 @@ def tested(e: Experiment, rows: Rows) -> list[Tested]:
             every = [rows.get(e.keys.get((line.name, c, nth), ""), {}) for nth in range(e.runs)]
             runs = [row for row in every if "channel_counts" in row and row.get("accuracy_low_after") is not None]
             if runs:
-                found.append(_tested(line.name, label(column), describe(column.dataset).classes, runs))
+                found.append(_tested(line.name, label(column), runs))
     return found
 
 
-def _tested(line: str, labels: str, classes: int, runs: list[dict[str, Any]]) -> Tested:
+def _tested(line: str, labels: str, runs: list[dict[str, Any]]) -> Tested:
     stats = [theory.statistics(ChannelCounts(**row["channel_counts"])) for row in runs]
     after = np.array([row["accuracy_low_after"] for row in runs])
     p1, p2, r, w = (np.array([getattr(s, name) for s in stats]) for name in ("p1", "p2", "r", "w"))

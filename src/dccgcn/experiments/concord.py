@@ -121,12 +121,16 @@ def _difference(d: PairedDifference | None) -> str:
 
 
 def _verdict(differences: Sequence[PairedDifference]) -> str:
-    better = sum(d.low is not None and d.low > 0 for d in differences)
-    worse = sum(d.high is not None and d.high < 0 for d in differences)
-    return (
-        f"Of {len(differences)} comparisons with at least two common splits it is significantly better in {better} and "
-        f"significantly worse in {worse}."
-    )
+    told = []
+    for least, called in ((2, "two"), (_MANY, "ten")):
+        judged = [d for d in differences if d.n >= least]
+        better = sum(d.low is not None and d.low > 0 for d in judged)
+        worse = sum(d.high is not None and d.high < 0 for d in judged)
+        told.append(
+            f"of {len(judged)} comparisons with at least {called} common splits it is significantly better in {better} "
+            f"and significantly worse in {worse}"
+        )
+    return f"{told[0].capitalize()}; {told[1]}."
 
 
 def _trust(page: ConcordStudy, rows: dict[str, Row]) -> list[list[str]]:
@@ -150,6 +154,7 @@ def _trust(page: ConcordStudy, rows: dict[str, Row]) -> list[list[str]]:
     ]
 
 
+_MANY = 10  # splits; with two or three an interval is so wide that hardly anything is significant
 _SIGNALS = ("margin", "confidence", "entropy")
 _WHOSE = {
     "joined": "all voices together",

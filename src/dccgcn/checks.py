@@ -299,7 +299,7 @@ def labels(
     if "-1" in known and "-1" not in names:
         raise GraphError(
             "A label is the text '-1': a class of that name, or unlabelled?",
-            "Pass unlabelled=['-1'] if it marks unlabelled nodes, else name it among the classes.",
+            "Pass unlabelled=['-1'] (--unlabelled=-1) if it marks unlabelled nodes, else name it among the classes.",
         )
     fractions = [y for y in known if isinstance(y, float)]
     if fractions:

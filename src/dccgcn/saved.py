@@ -62,7 +62,9 @@ class Model:
             raise GraphError(f"{table.name} has no rows.", "Give a row for each new node.")
         ids = read_ids(table, find(table, columns.id, "id, as at training"))
         findings = [*table.findings]
-        features = self.tables.encoder.transform(table.frame)
+        with table.named_in_errors():
+            features = self.tables.encoder.transform(table.frame)
+        findings += self.tables.encoder.filled(table)
         pairs, weights = np.empty((0, 2), np.int64), None
         if edges is not None:
             edge_table = read_table(edges, "edges", encoding)

@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Literal, get_args
@@ -19,6 +19,7 @@ NUMERIC: tuple[Role, ...] = ("as-is", "max-abs", "standard")
 
 MISSING = frozenset({"", "nan", "NaN", "NA", "N/A", "#N/A", "<NA>", "null", "NULL", "None"})  # in a column of numbers
 _MANY = 16  # from so many columns of counts on they are a bag of words, whose values are comparable as they are
+_A_FEW = 0.05  # of the cells of a column
 _AT_ONCE = 4_000_000  # cells that are turned into numbers at once
 
 _NAMES = {
@@ -141,12 +142,16 @@ def roles(table: Table, names: Sequence[str], findings: list[Finding], scale: bo
     words = {name: _word_role(frame[name]) for name in names if name not in chosen}
     chosen |= {name: role for name, role in words.items() if role}
     left_out = [name for name, role in words.items() if not role]
+    findings += _nearly_numbers(table, words)
     commas = [name for name in words if _has_decimal_commas(frame[name])]
     if commas:
         text = (
             f"Columns {some(commas)} of {table.name} look like numbers with a decimal comma, which are not read as such"
         )
         findings.append(Finding("warning", "decimal-commas", f"{text}; write them with a point."))
+    if empty := [name for name in left_out if frame[name].map(_is_empty).all()]:
+        findings.append(Finding("note", "empty-columns", f"Columns {some(empty)} of {table.name} are empty."))
+        left_out = [name for name in left_out if name not in empty]
     if left_out:
         text = f"Columns {some(left_out)} of {table.name} hold names rather than words or classes and were left out"
         findings.append(Finding("warning", "ignored-columns", f"{text}; --text or --categorical uses them."))
@@ -164,6 +169,18 @@ _MEANING = {
     "categorical": "classes",
     "text": "text",
 }
+
+
+def _nearly_numbers(table: Table, words: Mapping[str, Role | None]) -> Iterator[Finding]:
+    """Columns in which a few cells keep all others from being read as numbers."""
+    for name, role in words.items():
+        values, wrong = numbers(table.frame[[name]])
+        wrong = wrong[:, 0]
+        if 0 < wrong.sum() <= _A_FEW * np.isfinite(values).sum():
+            cells = some(dict.fromkeys(table.frame[name][wrong]))
+            read = f"read as {_MEANING[role]}" if role else "left out"
+            text = f"Column {some([name])} holds numbers but for {cells}, on {table.where(wrong)}, and is {read}"
+            yield Finding("warning", "nearly-numbers", f"{text}; empty those cells if it should be numbers.")
 
 
 def _numeric_roles(frame: pd.DataFrame, scale: bool) -> list[Role]:
@@ -187,9 +204,18 @@ def _word_role(cells: pd.Series) -> Role | None:
     distinct = len(set(words))
     if 0 < distinct <= len(words) / 10:
         return "categorical"
-    if words and np.mean([len(re.findall(r"\w\w+", cell)) for cell in words[:1000]]) >= 3:
+    if words and np.mean([_word_count(cell) for cell in words[:1000]]) >= 3:
         return "text"
     return "categorical" if 0 < distinct <= max(len(words) / 2, min(len(words) - 1, 10)) else None
+
+
+def _word_count(cell: str) -> int:
+    """Words of letters, apart from one another: a date has none, and a link is one."""
+    return sum(re.search(r"[^\W\d_]{2}", word) is not None for word in re.split(r"[\s,;|]+", cell))
+
+
+def _is_empty(cell: Any) -> bool:
+    return cell is None or cell is pd.NA or cell is pd.NaT or _is_missing(cell)
 
 
 def _has_decimal_commas(cells: pd.Series) -> bool:

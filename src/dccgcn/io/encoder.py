@@ -14,8 +14,9 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
-from dccgcn.errors import DataFileError, GraphError, some
+from dccgcn.errors import DataFileError, Finding, GraphError, some
 from dccgcn.io.columns import MISSING, NUMERIC, Role, numbers
+from dccgcn.io.frames import Table
 
 Impute = Literal["error", "zero", "mean"]
 
@@ -105,6 +106,17 @@ class FeatureEncoder:
         weighted = [block * weight for block, weight in zip(self._blocks(frame), self.weights, strict=True)]
         return sp.csr_array(sp.hstack(weighted, format="csr"), dtype=np.float32)
 
+    def filled(self, table: Table) -> list[Finding]:
+        """Numbers that are missing, or too large, and were replaced."""
+        if self.numbers.fill is None:
+            return []
+        bad = _bad(_parsed(table.frame, self.numbers.columns))
+        if not bad.any():
+            return []
+        names = [name for name, column in zip(self.numbers.columns, bad.any(axis=0), strict=True) if column]
+        text = f"{int(bad.sum())} numbers in columns {some(names)} were missing or not finite and were replaced"
+        return [Finding("warning", "imputed-features", f"{text}, on {table.where(bad.any(axis=1))}.")]
+
     def _blocks(self, frame: pd.DataFrame) -> list[sp.csr_array]:
         blocks = [_numbers(self.numbers, frame)] if self.numbers.columns else []
         blocks += [_one_hot(c).transform(_cells(frame, c.column)[:, None]) for c in self.categories]
@@ -151,13 +163,14 @@ def _fit_numbers(frame: pd.DataFrame, roles: Mapping[str, Role], impute: Impute)
 
 def _numbers(fitted: Numbers, frame: pd.DataFrame) -> sp.csr_array:
     values = _parsed(frame, fitted.columns)
-    bad = ~(np.abs(values) < _LARGEST)  # NaN too
+    bad = _bad(values)
     if bad.any() and fitted.fill is None:
         rows = bad.any(axis=1)
         names = [name for name, column in zip(fitted.columns, bad.any(axis=0), strict=True) if column]
         raise GraphError(
             f"{int(bad.sum())} features are missing or not finite, in columns {some(names)}, {_where(frame, rows)}.",
-            "Mend them, or have them replaced by zero or the mean of their column (--impute mean, impute='mean').",
+            "Mend them, or train with such cells replaced by zero or the mean of their column (--impute mean, "
+            "impute='mean').",
         )
     if fitted.fill is not None:
         values = np.where(bad, fitted.fill, values)
@@ -165,6 +178,10 @@ def _numbers(fitted: Numbers, frame: pd.DataFrame) -> sp.csr_array:
     scaler.mean_, scaler.scale_ = np.array(fitted.centre), np.array(fitted.scale)
     scaler.n_features_in_ = len(fitted.columns)
     return sp.csr_array(scaler.transform(values))
+
+
+def _bad(values: np.ndarray) -> np.ndarray:
+    return np.asarray(~(np.abs(values) < _LARGEST))  # NaN too
 
 
 def _parsed(frame: pd.DataFrame, names: Sequence[str]) -> np.ndarray:

@@ -49,6 +49,14 @@ class Table:
         listed = self.frame.index[rows].tolist()
         return f"{self.frame.index.name}{'s' if len(listed) > 1 else ''} {some(listed)} of {self.name}"
 
+    @contextmanager
+    def named_in_errors(self) -> Iterator[None]:
+        """For what is done with the frame alone, which does not know where it comes from."""
+        try:
+            yield
+        except GraphError as error:
+            raise GraphError(f"{self.name}: {error.what}", error.remedy) from None
+
     @property
     def is_text(self) -> bool:
         """Whether it comes from a text file, where every cell is text."""
@@ -72,7 +80,11 @@ def read_table(source: Source, what: str, encoding: str = "utf-8") -> Table:
 
 def _plain(frame: pd.DataFrame, name: str) -> Table:
     numbered = frame.set_axis(pd.RangeIndex(len(frame), name="row"))
-    return Table(_named(numbered, [str(column) for column in frame.columns], name), name)
+    findings = []
+    if frame.index.name is not None or frame.index.nlevels > 1:
+        text = f"The index of {name}, {some(frame.index.names)}, is not read; reset_index() makes it a column."
+        findings.append(Finding("note", "index-left-out", text))
+    return Table(_named(numbered, [str(column) for column in frame.columns], name), name, tuple(findings))
 
 
 def _content(path: Path) -> bytes:

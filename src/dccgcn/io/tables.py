@@ -1,9 +1,11 @@
 """Two tables, nodes and edges, as one checked graph."""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -66,16 +68,24 @@ def read_tables(
     impute : a missing number is an "error", or replaced by "zero" or the "mean" of its column.
     scale : False uses all numbers as they are; True brings dense columns to mean 0 and variance 1.
     """
+    _check_word("impute", impute, get_args(Impute))
+    _check_word("unknown_ids", unknown_ids, get_args(UnknownIds))
+    features = None if features is None else _listed(features)
+    text, categorical, ignore, unlabelled = map(_listed, (text, categorical, ignore, unlabelled))
     node_table, edge_table = read_table(nodes, "nodes", encoding), read_table(edges, "edges", encoding)
     findings = [*node_table.findings, *edge_table.findings]
     chosen = _columns(node_table, edge_table, id, label, source, target, weight, findings)
     node_table, chosen = _with_features(node_table, chosen, features, text, categorical, ignore, scale, findings)
-    ids = read_ids(node_table, chosen.id)
-    pairs, weights = read_edges(edge_table, chosen, ids, unknown_ids, findings)
-    encoder = FeatureEncoder.fit(node_table.frame, chosen.features, impute)
+    with _guesses_told(findings):
+        ids = read_ids(node_table, chosen.id)
+        pairs, weights = read_edges(edge_table, chosen, ids, unknown_ids, findings)
+    with node_table.named_in_errors():
+        encoder = FeatureEncoder.fit(node_table.frame, chosen.features, impute)
+        matrix = encoder.transform(node_table.frame)
+    findings += encoder.filled(node_table)
     labels = read_labels(node_table, chosen.label, unlabelled, classes, findings)
     graph = NodeGraph(
-        encoder.transform(node_table.frame),
+        matrix,
         pairs,
         labels,
         ids=ids,
@@ -116,8 +126,14 @@ def read_labels(
     if not table.is_text:
         return [None if cell is pd.NA or str(cell) in marks else cell for cell in table.frame[column].tolist()]
     marks |= _EMPTY_LABELS
-    cells = [None if cell.strip() in marks else cell for cell in unescaped(table.frame[column])]
+    exact = set(classes or ())  # a class that was named may have blanks around it; any other has them by accident
+    written = (cell if cell in exact else cell.strip() for cell in unescaped(table.frame[column]))
+    cells = [None if cell.strip() in marks else cell for cell in written]
     known = {cell for cell in cells if cell is not None}
+    count = Counter(map(str.casefold, known))
+    if alike := sorted(name for name in known if count[name.casefold()] > 1):
+        text = f"Labels of {table.name} that differ only in capitals are different classes: {some(alike)}."
+        findings.append(Finding("warning", "alike-labels", text))
     doubtful = sorted(known & _PERHAPS_EMPTY)
     if doubtful:
         text = f"The label {some(doubtful)} was taken for a class; "
@@ -137,7 +153,7 @@ def read_edges(
     pairs = np.stack([position.get_indexer(pd.Index(_spelled(cells), dtype=object)) for cells in ends], axis=1)
     known = (pairs >= 0).all(axis=1)
     if not known.all():
-        unknown = [cells[row] for cells, found in zip(ends, pairs.T, strict=True) for row in np.flatnonzero(found < 0)]
+        unknown = [ends[end][row] for row, end in np.argwhere(pairs < 0)]
         text = f"{int((~known).sum())} edges lead to ids that are not among the nodes ({some(dict.fromkeys(unknown))})"
         if unknown_ids == "error":
             raise GraphError(
@@ -184,6 +200,25 @@ def _columns(
         text = f"Columns {some(unused)} of {edges.name} were not used; --weight takes one of numbers as edge weights."
         findings.append(Finding("note", "unused-columns", text))
     return Columns(the_id, the_label, ends["source"] or "", ends["target"] or "", ends["weight"])
+
+
+def _check_word(name: str, given: str, known: Sequence[str]) -> None:
+    if given not in known:
+        raise GraphError(f"{name}={given!r} is not known.", f"It is one of: {', '.join(known)}.")
+
+
+def _listed(given: Sequence[Any]) -> list[Any]:
+    return [given] if isinstance(given, str) else list(given)
+
+
+@contextmanager
+def _guesses_told(findings: Sequence[Finding]) -> Iterator[None]:
+    """An error about ids may come of a wrong guess, which nobody would be told of otherwise."""
+    try:
+        yield
+    except GraphError as error:
+        guesses = [finding.text for finding in findings if finding.code in ("guessed-columns", "index-left-out")]
+        raise GraphError(error.what, " ".join([error.remedy, *guesses])) from None
 
 
 def _told(table: Table, name: str | None, what: str) -> str | None:

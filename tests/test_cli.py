@@ -208,3 +208,33 @@ def test_seconds_that_went_into_compiling_are_told_apart(cora, capsys, compiling
     print_result(result.run(cora.graph, split, METHODS["lp"], METHODS["lp"].settings(), seed=0), None, compiling)
     assert ("compiling" in (shown := capsys.readouterr().out)) is told
     assert ("3.2" in shown.splitlines()[-2]) is told
+
+
+def test_the_version_and_the_settings_of_a_method():
+    import dccgcn as package
+
+    assert dccgcn("--version").stdout.strip() == package.__version__
+    told = dccgcn("methods", "sgc")
+    assert "Number of propagation steps" in told.stdout
+    found = json.loads(dccgcn("methods", "lp", "--json").stdout)
+    assert not found["answers_for_new_nodes"]
+    assert {"name", "default", "meaning"} == set(found["settings"][0])
+    refused(dccgcn("methods", "sgcc"), "Did you mean 'sgc'")
+
+
+def test_what_measures_wants_something_to_measure_on(tmp_path):
+    (tmp_path / "n.csv").write_text("id,label,x\n1,a,1\n2,b,2\n3,,3\n4,,5\n")
+    (tmp_path / "e.csv").write_text("source,target\n1,3\n2,4\n")
+    own = ["fit", "--nodes", str(tmp_path / "n.csv"), "--edges", str(tmp_path / "e.csv"), "--method", "lp"]
+    refused(dccgcn(*own, "--baseline", "sgc"), "--baseline measures", "--hold-out")
+    told = dccgcn("fit", "cora", "--method", "lp", "--theory")
+    assert "which lp does not have" in told.stderr
+
+
+def test_settings_of_another_method_are_named(tmp_path):
+    done = dccgcn("fit", "cora", "--method", "lp", "--out", str(tmp_path / "run"))
+    assert done.returncode == 0, done.stderr
+    first = (tmp_path / "run" / "settings.yaml").read_text().splitlines()[0]
+    assert "--method lp --seed 0 --settings settings.yaml --split split.json" in first
+    refused(dccgcn("fit", "cora", "--settings", str(tmp_path / "run" / "settings.yaml")), "concord: There is no option")
+    refused(dccgcn("reproduce", "systems", "--only", "nosuch", "--plan"), "No figure is of")

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 
 from dccgcn.errors import GraphError
 from dccgcn.graph import NodeGraph
@@ -102,3 +102,40 @@ def test_networkx_as_others_make_it():
     given_graph.nodes["a"]["x"], given_graph.nodes["b"]["x"] = [1, 2], [1]
     with pytest.raises(GraphError, match="different lengths: 1, 2"):
         from_networkx(given_graph)
+
+
+@pytest.fixture
+def small():
+    return NodeGraph(np.eye(4), [(0, 1), (1, 2), (2, 3)], ["a", "b", "c", None])
+
+
+def test_what_pyg_may_hold_beside_is_refused_or_told(small):
+    data = to_pyg(small)
+    with pytest.raises(GraphError, match="HeteroData"):
+        from_pyg(HeteroData())
+    one_hot = data.clone()
+    one_hot.y = torch.eye(3)[data.y.clamp(min=0) % 3]
+    with pytest.raises(GraphError, match="one class per node"):
+        from_pyg(one_hot)
+    del data.edge_weight
+    data.edge_attr = torch.ones(data.edge_index.shape[1], 1)
+    assert "edge-attributes" in {finding.code for finding in from_pyg(data).findings}
+
+
+def test_masks_of_several_splits_are_taken_by_column(small):
+    data = to_pyg(small)
+    known = torch.as_tensor(small.labels >= 0)
+    data.train_mask = torch.stack([known, torch.zeros_like(known)], dim=1)
+    with pytest.raises(GraphError, match="hold 2 splits"):
+        split_from_pyg(data, small)
+    assert split_from_pyg(data, small, column=0).train.tolist() == small.labelled.tolist()
+
+
+def test_attributes_of_networkx_that_are_missing_or_no_numbers_are_named():
+    given_graph = nx.Graph()
+    given_graph.add_node("a", x=1.0, country="DE")
+    given_graph.add_node("b", x=2.0, country="FR")
+    with pytest.raises(GraphError, match="'country' of node 'a' is no number"):
+        from_networkx(given_graph, features=["x", "country"])
+    with pytest.raises(GraphError, match="No node has an attribute 'clubb'"):
+        from_networkx(given_graph, label="clubb")

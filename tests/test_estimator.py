@@ -222,3 +222,40 @@ def test_the_page_on_models_runs(cora):
     names["graph"] = shown
     exec(search, names)
     assert names["search"].best_score_ > 0.5
+
+
+def test_score_is_over_the_rows_whose_label_is_known():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 20)
+    X = rng.normal(size=(40, 5)) + 4 * y[:, None]
+    edges = [(i, i + 1) for i in range(39) if i != 19]
+    half = np.where(np.arange(40) % 2, y, -1)
+    model = NodeClassifier("sgc").fit(X, half, edges)
+    assert model.score(X, half) == model.score(X[1::2], y[1::2]) == 1
+    with pytest.raises(GraphError, match="No row has a label"):
+        model.score(X, np.full(40, -1))
+
+
+def test_edges_that_do_not_fit_the_rows_point_to_graph():
+    with pytest.raises(GraphError, match="outside") as caught:
+        NodeClassifier("lp").fit(np.eye(4), [0, 1, 0, 1], [(0, 9)])
+    assert "graph=" in caught.value.remedy
+
+
+def test_run_takes_options_and_says_what_it_wants():
+    graph = NodeGraph(np.eye(6), [(0, 1), (2, 3), (4, 5)], [0, 1, None, None, None, None])
+    assert dccgcn.run(graph, method="sgc", settings={"k": 3}).settings.k == 3
+    with pytest.raises(SettingsError, match=r"sgc: There is no option 'kk'\. Did you mean k"):
+        dccgcn.run(graph, method="sgc", settings={"kk": 3})
+    with pytest.raises(DccgcnError, match="is a list, not a Split"):
+        dccgcn.run(graph, [0, 1])
+    with pytest.raises(DccgcnError, match="takes a NodeGraph"):
+        dccgcn.run(np.eye(3))
+    with pytest.raises(DccgcnError, match="The seed is -1"):
+        dccgcn.run(graph, seed=-1)
+
+
+def test_parts_of_the_package_are_found_by_name():
+    assert dccgcn.datasets.synthetic_graph(100, 300, 20).n == 100
+    assert set(dccgcn.__all__) < set(dir(dccgcn))
+    assert not hasattr(dccgcn, "nothing")

@@ -128,6 +128,10 @@ def test_row_08_duplicate_edges() -> None:
 def test_row_09_directed_edges_are_made_symmetric() -> None:
     built = graph(edges=[*EDGES, (1, 0)])
     assert codes(built) == ["directed-edges"]
+    assert built.findings[0].level == "warning"
+    chain = [(i, i + 1) for i in range(39)]
+    once = NodeGraph(np.eye(40), [*chain, (1, 0)])  # one of many: by accident, perhaps
+    assert [(finding.code, finding.level) for finding in once.findings] == [("directed-edges", "note")]
     assert built.edges.tolist() == graph().edges.tolist()
     both_ways = [*EDGES, *((v, u) for u, v in EDGES)]
     assert codes(graph(edges=both_ways)) == []

@@ -422,3 +422,56 @@ def test_hidden_labels_go_to_the_truth(cora, tmp_path):
 def test_mutated_tables_end_in_a_graph_or_a_sentence(tmp_path: Path, start):
     for number in range(start, start + 50):
         fuzz.run(number, tmp_path)
+
+
+def test_blanks_around_labels_are_no_classes_and_capitals_are_asked_about(tmp_path):
+    (tmp_path / "n.csv").write_text("id,topic,x\n1, food ,1\n2,food,2\n3,Sport,3\n4,sport,5\n")
+    (tmp_path / "e.csv").write_text("source,target\n1,2\n3,4\n")
+    graph = read_tables(tmp_path / "n.csv", tmp_path / "e.csv", label="topic").graph
+    assert graph.classes == ("Sport", "food", "sport")
+    assert "'Sport', 'sport'" in next(f.text for f in graph.findings if f.code == "alike-labels")
+
+
+def test_dates_links_and_names_are_no_text(tmp_path):
+    nodes = pd.DataFrame(
+        {
+            "id": range(30),
+            "date": [f"2015-03-{i + 1:02}" for i in range(30)],
+            "link": [f"https://example.com/papers/{i}" for i in range(30)],
+            "title": [f"a study of graphs and of the number {i}" for i in range(30)],
+            "words": [f"graphs;nodes;edges;w{i}" for i in range(30)],
+        }
+    )
+    made = read_tables(nodes, pd.DataFrame({"source": [0], "target": [1]}))
+    assert dict(made.columns.features) == {"title": "text", "words": "text"}
+    assert "'date', 'link'" in next(f.text for f in made.graph.findings if f.code == "ignored-columns")
+
+
+def test_what_was_filled_or_keeps_a_column_from_being_numbers_is_told():
+    nodes = pd.DataFrame({"id": range(40), "x": [1.5, None, *range(38)], "year": [*map(str, range(39)), "n.d."]})
+    edges = pd.DataFrame({"source": [0], "target": [1]})
+    made = read_tables(nodes, edges, impute="mean")
+    told = {finding.code: finding.text for finding in made.graph.findings}
+    assert "1 numbers in columns 'x'" in told["imputed-features"]
+    assert "'year' holds numbers but for 'n.d.', on row 39" in told["nearly-numbers"]
+    with pytest.raises(GraphError, match=r"the table of nodes: .*'x'"):
+        read_tables(nodes, edges)
+
+
+def test_words_that_are_not_known_are_refused_and_a_single_name_is_a_list():
+    nodes = pd.DataFrame({"id": range(4), "year": [1, 2, 3, 4], "other": [4, 3, 2, 1]})
+    edges = pd.DataFrame({"source": [0], "target": [1]})
+    with pytest.raises(GraphError, match="impute='median'"):
+        read_tables(nodes, edges, impute="median")
+    with pytest.raises(GraphError, match="unknown_ids='ignore'"):
+        read_tables(nodes, edges, unknown_ids="ignore")
+    assert list(read_tables(nodes, edges, features="year").columns.features) == ["year"]
+
+
+def test_an_error_about_ids_tells_what_was_guessed():
+    nodes = pd.DataFrame({"title": list("abcd"), "paper": range(4), "x": [1, 2, 3, 5]}).set_index("x", drop=False)
+    edges = pd.DataFrame({"source": [0, 1], "target": [1, 9]})
+    with pytest.raises(GraphError, match=r"\(0, 1, 9\)") as caught:
+        read_tables(nodes, edges)
+    assert "id 'title' of the table of nodes" in caught.value.remedy
+    assert "reset_index" in caught.value.remedy

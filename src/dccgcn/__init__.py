@@ -2,6 +2,7 @@
 
 import os
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 # libgomp's threads spin while they wait; on a busy machine that makes two threads slower than one.
@@ -59,6 +60,12 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # torch takes seconds to load, so nothing is imported before it is asked for
-    if name not in _HOME:
-        raise AttributeError(f"module 'dccgcn' has no attribute {name!r}")
-    return getattr(import_module(f"dccgcn.{_HOME[name]}"), name)
+    if name in _HOME:
+        return getattr(import_module(f"dccgcn.{_HOME[name]}"), name)
+    if not name.startswith("_") and find_spec(f"dccgcn.{name}"):  # dccgcn.datasets, without an import of its own
+        return import_module(f"dccgcn.{name}")
+    raise AttributeError(f"module 'dccgcn' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from dccgcn.errors import Finding, GraphError, some
 
+_CHANCE = 0.05  # of the pairs may be given twice by accident
 _LARGEST = 1e18  # features are squared in single precision, which ends at 3.4e38
 
 
@@ -247,13 +248,8 @@ def _merge(
         findings.append(Finding("note", "duplicate-edges", f"{duplicates} duplicate edges merged."))
     both = directed - len(key)  # pairs that were given in both directions
     if 0 < both < len(key):
-        findings.append(
-            Finding(
-                "warning",
-                "directed-edges",
-                f"The edges look directed ({both} of {len(key)} pairs go both ways); made symmetric.",
-            )
-        )
+        text = f"{both} of {len(key)} pairs are given in both directions, the others in one; edges count as undirected."
+        findings.append(Finding("warning" if both > _CHANCE * len(key) else "note", "directed-edges", text))
     if len(key) == 0:
         findings.append(
             Finding(
@@ -304,7 +300,7 @@ def labels(
     fractions = [y for y in known if isinstance(y, float)]
     if fractions:
         raise GraphError(
-            f"Labels must be classes, but some are fractions: {some(fractions)}.",
+            f"Labels must be classes, but some are fractions: {some(dict.fromkeys(fractions))}.",
             "This is classification: round or bin the values into classes first.",
         )
     seen = {(type(y), y): y for y in known}  # by type as well: 1 and True are equal, but two labels

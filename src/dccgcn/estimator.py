@@ -6,10 +6,12 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from dccgcn import checks
 from dccgcn.device import computing_on
 from dccgcn.errors import GraphError
 from dccgcn.graph import NodeGraph
@@ -93,7 +95,11 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         self._by_id = isinstance(X, NodeGraph) or self.graph is not None
         if not self._by_id:
             X = validate_data(self, X, None if y is None else "no_validation", ensure_min_samples=2, **_FEATURES)
-            return NodeGraph(X, () if edges is None else edges, _labels(y, X))
+            try:
+                return NodeGraph(X, () if edges is None else edges, _labels(y, X))
+            except GraphError as error:
+                hint = " To cross-validate, give the estimator graph=… and node ids as X." if edges is not None else ""
+                raise GraphError(error.what, error.remedy + hint) from None
         if edges is not None:
             raise GraphError("The graph has edges of its own.", "Leave edges out, or pass features instead of a graph.")
         if isinstance(X, NodeGraph):
@@ -132,6 +138,15 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         if np.size(edges) == 0:
             return self._by_features(X)
         return self._extended(grown(graph, X, edges))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy on the rows whose label is known; -1, None, NaN and "" mean unlabelled, as for ``fit``."""
+        y = _labels(y, X)
+        known = checks.labels(y, None, (), len(y))[0] >= 0
+        if not known.any():
+            raise GraphError("No row has a label to score against.", "Give the true label of some rows.")
+        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+        return float(accuracy_score(y[known], self.predict(X)[known], sample_weight=weights))
 
     def _by_features(self, X: Any) -> np.ndarray:
         graph, known = self.result_.graph, self.label_distributions_

@@ -57,6 +57,8 @@ def label_next(
     candidates : positions to choose from; omitted: all others.
     """
     pool = np.setdiff1d(np.arange(graph.n) if candidates is None else candidates, labelled)
+    if len(pool) == 0:
+        raise DccgcnError("There is no node without a label to choose.", "Give nodes without labels as well.")
     if not 1 <= count <= len(pool):
         raise DccgcnError(f"{count} nodes cannot be chosen among {len(pool)}.", f"Ask for 1 to {len(pool)}.")
     place = graph.derive("label-next", lambda: places(graph))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import yaml
 
+from dccgcn.errors import SettingsError
 from dccgcn.graph import NodeGraph
 from dccgcn.outcome import Outcome
 from dccgcn.progress import Progress
@@ -39,7 +40,10 @@ class Method:
 
         A dataset from another source ("cora-planetoid") shares those of the first part of its name.
         """
-        return self.settings.of({**_published(self.name).get(dataset.split("-")[0], {}), **(options or {})})
+        try:
+            return self.settings.of({**_published(self.name).get(dataset.split("-")[0], {}), **(options or {})})
+        except SettingsError as error:
+            raise SettingsError(f"{self.name}: {error.what}", error.remedy) from None
 
 
 @cache

@@ -2,6 +2,7 @@
 
 import json
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -91,6 +92,11 @@ class Result:
             "versions": {"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}},
         }
 
+    @property
+    def _again(self) -> str:
+        """How to repeat the run, beside the graph."""
+        return f"dccgcn fit … --method {self.method} --seed {self.seed} --settings settings.yaml --split split.json"
+
     def to_frame(self) -> pd.DataFrame:
         """A row per node: what is predicted, how probable it is, and whether the channels agree."""
         graph, split = self.graph, self.split
@@ -124,7 +130,7 @@ class Result:
         folder = Path(folder)
         files = {
             "predictions.csv": self.to_csv(),
-            "settings.yaml": f"# {self.method} on {self.graph.name!r}\n" + self.settings.to_yaml(),
+            "settings.yaml": f"# {self._again}\n{self.settings.to_yaml()}",
             "split.json": self.split.to_json(),
             **model_files(self, tables),
             "result.json": json.dumps(self.summary(), indent=2) + "\n",
@@ -160,7 +166,7 @@ def run(
     graph: NodeGraph,
     split: Split | None = None,
     method: Method | str = "concord",
-    settings: Settings | None = None,
+    settings: Settings | Mapping[str, Any] | None = None,
     seed: int = 0,
     progress: Progress | None = None,
     device: str = "cpu",
@@ -168,11 +174,19 @@ def run(
     """Fit a method on a split and measure its answers on the split's test nodes.
 
     Without a split every labelled node trains, and nothing is measured: the way to classify a graph of one's own.
-    Without settings, those published for a graph of this name are used, else the method's defaults.
+    Without settings, those published for a graph of this name are used, else the method's defaults; a mapping changes
+    some of them: ``settings={"k": 10}``.
     The device is torch's name of it, such as "cuda"; what a method solves in NumPy and SciPy stays on the CPU.
     """
+    if not isinstance(graph, NodeGraph):
+        remedy = "Make one of it: NodeGraph(features, edges, labels), or from_pyg, from_networkx of dccgcn.io.convert."
+        raise DccgcnError(f"run takes a NodeGraph, not a {type(graph).__name__}.", remedy)
+    if split is not None and not isinstance(split, Split):
+        remedy = "Draw one with per_class or by_rate, or make one of node positions: dccgcn.splits.published."
+        raise DccgcnError(f"The split is a {type(split).__name__}, not a Split.", remedy)
     method = get_method(method) if isinstance(method, str) else method
-    settings = method.published_settings(graph.name) if settings is None else settings
+    if not isinstance(settings, Settings):
+        settings = method.published_settings(graph.name, settings)
     split = published(graph, "all-labels", graph.labelled, [], []) if split is None else split
     split.check(graph)
     check_training(graph, split.train)

@@ -130,7 +130,7 @@ def per_class(graph: NodeGraph, k: int, seed: int, small_classes: Literal["error
             raise SplitError(
                 f"{k} training nodes per class leave nothing to test in {len(small)} classes (labelled nodes in "
                 f"brackets): {_counted(graph, small, size)}.",
-                "Ask for fewer, or pass small_classes='half' to take half of such classes.",
+                "Ask for fewer, or take half of such classes (--small-classes half, small_classes='half').",
             )
         take = np.full(graph.c, k)
     elif (take < k).any():

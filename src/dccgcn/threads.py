@@ -13,8 +13,13 @@ _WORTH_A_THREAD = 150_000  # entries: with fewer, a kernel is done before a seco
 
 
 def use_threads(count: int | None = None) -> int:
-    """Use that many threads (omitted: one per core that this process may use) and return their number."""
+    """Use that many threads, at most one per core, and return their number.
+
+    Omitted: one per core that this process may use, or as many as the variable OMP_NUM_THREADS says.
+    """
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if (wanted := os.environ.get("OMP_NUM_THREADS", "")).isdecimal() and int(wanted) > 0:
+        available = min(available, int(wanted))
     most = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
     count = max(1, min(count or available, most))
     torch.set_num_threads(count)

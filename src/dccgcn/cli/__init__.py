@@ -4,11 +4,13 @@ Commands import what computes only when they run: torch takes seconds to load, a
 """
 
 import sys
+from typing import Annotated
 
 import typer
 
+from dccgcn import __version__
 from dccgcn.cli import bench, compare, datasets, doctor, export, fit, label_next, methods, predict, report, reproduce
-from dccgcn.cli.display import errors, print_error
+from dccgcn.cli.display import errors, output, print_error
 from dccgcn.errors import DccgcnError
 
 app = typer.Typer(
@@ -16,9 +18,21 @@ app = typer.Typer(
     help="Classify the nodes of a graph from a handful of labels, and see which answers can be trusted.",
     epilog="Start with: dccgcn fit cora --labels-per-class 2",
     no_args_is_help=True,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+@app.callback()
+def options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    if version:
+        output.print(__version__)
+        raise typer.Exit
+
+
 app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)
 app.command("label-next")(label_next.label_next)

@@ -81,7 +81,7 @@ def table(title: str, *columns: str) -> Table:
     """A plain table; the first column holds names, the others numbers."""
     made = Table(title=title, title_justify="left", title_style="bold", show_header=any(columns))
     for i, column in enumerate(columns):
-        made.add_column(column, justify="left" if i == 0 else "right")
+        made.add_column(column, justify="left" if i == 0 else "right", overflow="fold")
     return made
 
 

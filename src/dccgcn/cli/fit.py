@@ -64,7 +64,12 @@ def fit(
     seed: Annotated[int, typer.Option(help="Of the split and of training. Evaluation uses 0 to 999.", min=0)] = 0,
     settings: Annotated[Path | None, typer.Option(help="A settings.yaml that a run wrote.")] = None,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="OPTION=VALUE", help="Change one setting; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="OPTION=VALUE",
+            help="Change one setting; may be repeated. [b]dccgcn methods NAME[/b] lists a method's.",
+        ),
     ] = None,
     baseline: Annotated[str | None, typer.Option(help="Run this method on the same split too, for comparison.")] = None,
     theory: Annotated[bool, typer.Option("--theory", help="Show the paper's theorems against this run.")] = False,
@@ -98,7 +103,7 @@ def fit(
 
         dccgcn fit cora --labels-per-class 2 --baseline gcn
 
-        dccgcn fit citeseer --label-rate 0.005 --seed 3 --set m=1 --out runs/citeseer --json
+        dccgcn fit citeseer --label-rate 0.005 --seed 3 --set k=10 --out runs/citeseer --json
     """
     from numba.core.event import TimingListener, install_listener
 
@@ -134,6 +139,9 @@ def fit(
     drawn = choose_split(graph, published, labels_per_class, label_rate, split, hold_out, seed, small_classes)
     if drawn is None and not is_own:
         drawn = per_class(graph, 2, seed, small_classes)
+    if (baseline or theory) and (drawn is None or len(drawn.test) == 0):
+        asked = "--baseline" if baseline else "--theory"
+        raise SplitError(f"{asked} measures, but every label trains.", "Keep some to measure on: --hold-out 0.2.")
     with progress_bar(method) as progress, install_listener("numba:compile", TimingListener()) as compiling:
         result = run(graph, drawn, chosen, configured, seed, progress, device)
     compared = None
@@ -151,8 +159,10 @@ def fit(
         print_answers(result)
     if result.accuracy is not None:
         print_result(result, compared, compiling.duration if compiling.done else 0.0)
-    if theory:
+    if theory and result.theory:
         print_theory(result)
+    elif theory:
+        errors.print(f"The theorems are about two channels, which {result.method} does not have.", highlight=False)
     print_findings(result.findings)
     if out:
         files = "predictions.csv; README.md, the card of the model; the model and all that repeats the run"

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 def label_next(
     run: Annotated[str, typer.Argument(help="Folder that [b]dccgcn fit … --out[/b] wrote, or a benchmark graph.")],
-    count: Annotated[int, typer.Option(help="How many nodes to suggest.", min=1)] = 10,
+    count: Annotated[
+        int | None, typer.Option(help="How many nodes to suggest; default: 10, or all that there are.", min=1)
+    ] = None,
     method: Annotated[str, typer.Option(help="With a benchmark graph: see [b]dccgcn methods[/b].")] = "concord",
     labels_per_class: Annotated[int, typer.Option(help="With a benchmark graph: labels of each class.", min=1)] = 2,
     seed: Annotated[int, typer.Option(help="With a benchmark graph: draws these labels.", min=0)] = 0,
@@ -43,6 +45,7 @@ def label_next(
     use_threads(threads)
     result = load_model(run).result if Path(run).is_dir() else _fitted(run, method, labels_per_class, seed, device)
     known = result.split.train
+    count = count or max(1, min(10, result.graph.n - len(known)))
     suggestions = [s.to_json() for s in choose(result.graph, result.outcome, known, count)]
     for suggestion in suggestions:
         suggestion.pop("position")

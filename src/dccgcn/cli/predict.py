@@ -50,7 +50,9 @@ def predict(
     if out:
         write_atomically(out, csv_text(frame, float_format="%.6f"))
     if json:
-        print_json({"model": str(model), "method": loaded.result.method, "answers": frame.to_dict("records")})
+        found = [vars(finding) for finding in graph.findings]
+        answers = frame.to_dict("records")
+        print_json({"model": str(model), "method": loaded.result.method, "answers": answers, "findings": found})
         return
     brief = frame[[column for column in _COLUMNS if column in frame]]
     shown = table(f"{len(frame):,} new nodes, by {loaded.result.method} on {loaded.result.graph.name}", *brief.columns)

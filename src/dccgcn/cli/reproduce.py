@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from dccgcn.cli.display import errors, runs_progress
-from dccgcn.errors import SettingsError
+from dccgcn.errors import SettingsError, some
 
 
 def reproduce(
@@ -44,7 +44,9 @@ def reproduce(
         int, typer.Option(help="At most so many splits of each cell; beyond 10 for paired differences.", min=1)
     ] = 10,
     smoke: Annotated[bool, typer.Option("--smoke", help="A tiny version on Cora, into runs/smoke.")] = False,
-    plan: Annotated[bool, typer.Option("--plan", help="Only tell what is left to run, and how long it takes.")] = False,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Only tell what is left to run, and how long it takes; fetches data files.")
+    ] = False,
     stored: Annotated[
         bool, typer.Option("--stored", help="Run nothing: write the pages of the runs that the store holds so far.")
     ] = False,
@@ -57,7 +59,7 @@ def reproduce(
         Path | None,
         typer.Option(
             help="Folder for finished runs; a second call continues from it. Default: runs/experiments. "
-            "A copy of docs/results/runs.jsonl.gz in it counts as run."
+            "For the paper, a copy of docs/results/runs.jsonl.gz in it counts as run."
         ),
     ] = None,
 ) -> None:
@@ -97,7 +99,12 @@ def reproduce(
     runs = store / f"{what}.jsonl"
     if what == "systems":
         figures = read_figures()
-        wanted = system_jobs([f for f in figures if only is None or f.cell.dataset in only.split(",")])
+        known = {f.cell.dataset for f in figures}
+        chosen = known if only is None else set(only.split(","))
+        if chosen - known:
+            unknown = some(sorted(chosen - known))
+            raise SettingsError(f"No figure is of {unknown}.", f"Choose among: {', '.join(sorted(known))}.")
+        wanted = system_jobs([f for f in figures if f.cell.dataset in chosen])
     elif what == "concord":
         concord = read_concord()
         wanted = concord_jobs(concord, splits)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.errors import GraphError, some
+from dccgcn.errors import Finding, GraphError, some
 from dccgcn.graph import NodeGraph
 from dccgcn.splits import PARTS, Split, published
 
@@ -21,13 +21,23 @@ if TYPE_CHECKING:
 
 def from_pyg(data: "Data", name: str = "graph") -> NodeGraph:
     """A graph of PyG: ``x`` (dense or sparse), ``edge_index``, and ``y``, ``edge_weight`` where it has them."""
-    if data.x is None or data.edge_index is None:
-        raise GraphError("The Data object has no x or no edge_index.", "Set both: features, and pairs of nodes.")
+    if getattr(data, "x", None) is None or getattr(data, "edge_index", None) is None:
+        kind = type(data).__name__
+        remedy = "Set both: features, and pairs of nodes. Of HeteroData, data.to_homogeneous() makes one kind of them."
+        raise GraphError(f"The {kind} object has no x or no edge_index.", remedy)
     classes = getattr(data, "classes", None)
-    labels: list[Any] | None = None if data.y is None else _array(data.y).reshape(-1).tolist()
+    y = None if data.y is None else _array(data.y)
+    if y is not None and y.ndim == 2 and y.shape[1] > 1:
+        remedy = "Of one-hot rows, set data.y.argmax(dim=1)."
+        raise GraphError(f"y has shape {y.shape}, not one class per node.", remedy)
+    labels: list[Any] | None = None if y is None else y.reshape(-1).tolist()
     if labels is not None and classes is not None:
         labels = [None if code < 0 else classes[code] for code in labels]
     weight = getattr(data, "edge_weight", None)
+    findings = []
+    if weight is None and getattr(data, "edge_attr", None) is not None:
+        text = "edge_attr was not used; set data.edge_weight to one number per edge if it holds weights."
+        findings.append(Finding("note", "edge-attributes", text))
     return NodeGraph(
         _sparse(data.x) if data.x.layout != _strided() else _array(data.x),
         _array(data.edge_index).T,
@@ -36,16 +46,28 @@ def from_pyg(data: "Data", name: str = "graph") -> NodeGraph:
         classes=classes,
         edge_weights=None if weight is None else _array(weight),
         name=name,
+        findings=findings,
     )
 
 
-def split_from_pyg(data: "Data", graph: NodeGraph) -> Split:
-    """The split of ``train_mask``, ``val_mask`` and ``test_mask``; a mask that is missing is empty."""
+def split_from_pyg(data: "Data", graph: NodeGraph, column: int | None = None) -> Split:
+    """The split of ``train_mask``, ``val_mask`` and ``test_mask``; a mask that is missing is empty.
+
+    column: which split, where the masks hold several, a column each.
+    """
     masks = {part: getattr(data, f"{_MASK[part]}_mask", None) for part in PARTS}
     if masks["train"] is None:
         raise GraphError("The Data object has no train_mask.", "Set one, or draw a split.")
-    parts = [np.empty(0) if mask is None else np.flatnonzero(_array(mask)) for mask in masks.values()]
-    return published(graph, "pyg-masks", *parts)
+    parts = [np.empty(0) if mask is None else np.flatnonzero(_column(_array(mask), column)) for mask in masks.values()]
+    return published(graph, "pyg-masks" if column is None else f"pyg-masks-{column}", *parts)
+
+
+def _column(mask: np.ndarray, column: int | None) -> np.ndarray:
+    if mask.ndim == 1:
+        return mask
+    if column is None or not 0 <= column < mask.shape[1]:
+        raise GraphError(f"The masks hold {mask.shape[1]} splits.", f"Name one: column=0 to {mask.shape[1] - 1}.")
+    return np.asarray(mask[:, column])
 
 
 def to_pyg(graph: NodeGraph, split: Split | None = None) -> "Data":
@@ -92,9 +114,11 @@ def from_networkx(
             f"{len(missing)} nodes have no attribute {some(wanted)}: {some(missing)}.",
             "Name the node attributes that hold the features.",
         )
+    if label != "label" and ids and not any(label in attributes for attributes in given.nodes.values()):
+        raise GraphError(f"No node has an attribute {label!r}.", "Name the node attribute that holds the class.")
     rows = [
-        np.concatenate([np.atleast_1d(np.asarray(attributes[key], dtype=np.float64)) for key in wanted])
-        for attributes in given.nodes.values()
+        np.concatenate([_vector(node, key, attributes[key]) for key in wanted])
+        for node, attributes in given.nodes.items()
     ]
     widths = {len(row) for row in rows}
     if len(widths) > 1:
@@ -111,6 +135,16 @@ def from_networkx(
         edge_weights=[attributes.get(weight, 1.0) for *_, attributes in given.edges(data=True)],
         name=name,
     )
+
+
+def _vector(node: Any, key: str, value: Any) -> np.ndarray:
+    try:
+        return np.atleast_1d(np.asarray(value, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise GraphError(
+            f"Attribute {key!r} of node {some([node])} is no number: {some([value])}.",
+            "Encode text and classes as numbers, or read them from tables.",
+        ) from None
 
 
 def to_networkx(graph: NodeGraph) -> "nx.Graph":

@@ -21,9 +21,9 @@ def write_atomically(path: str | Path, content: str | bytes) -> None:
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError as error:
-        raise DataFileError(
-            f"{path} cannot be written ({error.strerror or error}).", "Free some space, or choose another folder."
-        ) from error
+        is_misplaced = isinstance(error, IsADirectoryError | NotADirectoryError | FileExistsError)
+        remedy = "Name a file in a folder." if is_misplaced else "Free some space, or choose another folder."
+        raise DataFileError(f"{path} cannot be written ({error.strerror or error}).", remedy) from error
     finally:
         with suppress(OSError):  # gone where all went well, and nowhere to go where there is no folder
             temporary.unlink(missing_ok=True)

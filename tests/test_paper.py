@@ -132,10 +132,10 @@ def test_slow_systems_have_fewer_runs_and_impossible_ones_none():
     by = [job.method for job in first_jobs([table5], 10)]
     assert by.count("m3s") == 4
     assert by.count("gcn") == 40
-    assert "am-gcn" not in by
+    assert "grand" not in by
     rows = fake_rows(table5)
     assert entry(table5, rows, line_of(table5, "m3s"), 0, "accuracy", {}).ours.n == 1
-    assert "all pairs" in entry(table5, rows, line_of(table5, "am-gcn"), 0, "accuracy", {}).why
+    assert "quarter of an hour" in entry(table5, rows, line_of(table5, "grand"), 0, "accuracy", {}).why
 
 
 def test_further_splits_are_for_the_subject_and_the_best_others_only():

@@ -113,7 +113,7 @@ class FeatureEncoder:
         bad = _bad(_parsed(table.frame, self.numbers.columns))
         if not bad.any():
             return []
-        names = [name for name, column in zip(self.numbers.columns, bad.any(axis=0), strict=True) if column]
+        names = [self.numbers.columns[i] for i in np.flatnonzero(bad.any(axis=0))]
         text = f"{int(bad.sum())} numbers in columns {some(names)} were missing or not finite and were replaced"
         return [Finding("warning", "imputed-features", f"{text}, on {table.where(bad.any(axis=1))}.")]
 
@@ -165,8 +165,8 @@ def _numbers(fitted: Numbers, frame: pd.DataFrame) -> sp.csr_array:
     values = _parsed(frame, fitted.columns)
     bad = _bad(values)
     if bad.any() and fitted.fill is None:
-        rows = bad.any(axis=1)
-        names = [name for name, column in zip(fitted.columns, bad.any(axis=0), strict=True) if column]
+        rows = np.asarray(bad.any(axis=1))
+        names = [fitted.columns[i] for i in np.flatnonzero(bad.any(axis=0))]
         raise GraphError(
             f"{int(bad.sum())} features are missing or not finite, in columns {some(names)}, {_where(frame, rows)}.",
             "Mend them, or train with such cells replaced by zero or the mean of their column (--impute mean, "

@@ -71,7 +71,8 @@ class Board:
                     keys = [
                         e.keys.get((line.name, c, n)) for n in range(min(e.runs_of(line, column), self.work.splits))
                     ]
-                    if any(keys):
+                    job = e.job(line, column, 0)
+                    if any(keys) and job and job.dataset not in self.work.missing:
                         cells[e.name, line.name, c] = all(key in self.rows for key in keys)
         told = f"{sum(cells.values())} of {len(cells)} cells"
         if workers is None or not self.expected:

@@ -59,9 +59,12 @@ class Reproduction:
     def run(self, pool: Pool | int, tell: Tell | None = None) -> Rows:
         """Make all runs that are not there yet, and return all that are there now."""
         failed: Rows = {}
-        for jobs in (self.first, lambda: self.further(self.stored())):
-            rows = run_jobs(jobs(), self._file, pool, tell, others=self._others, usable=self.usable, keep_failures=True)
-            failed |= {key: row for key, row in rows.items() if "error" in row}
+        for listed in (self.first, lambda: self.further(self.stored())):
+            if jobs := listed():
+                rows = run_jobs(
+                    jobs, self._file, pool, tell, others=self._others, usable=self.usable, keep_failures=True
+                )
+                failed |= {key: row for key, row in rows.items() if "error" in row}
         return {**failed, **self.stored()}
 
     def files(self, rows: Rows, command: str, complete: bool) -> Files:

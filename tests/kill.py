@@ -143,7 +143,7 @@ def check_run(out: Path) -> int | None:
     tested = answers[answers["role"] == "test"]
     assert len(answers) == model.graph.n
     assert abs((tested["prediction"] == tested["label"]).mean() - model.accuracy) < 1e-9, "two runs in one folder"
-    assert f"# {model.method}" in (out / "settings.yaml").read_text()
+    assert f"--method {model.method} " in (out / "settings.yaml").read_text()
     return model.seed
 
 

@@ -6,7 +6,6 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
@@ -145,8 +144,9 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         known = checks.labels(y, None, (), len(y))[0] >= 0
         if not known.any():
             raise GraphError("No row has a label to score against.", "Give the true label of some rows.")
+        pairs = zip(y[known].tolist(), self.predict(X)[known].tolist(), strict=True)  # labels may be of any kind
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
-        return float(accuracy_score(y[known], self.predict(X)[known], sample_weight=weights))
+        return float(np.average([given == found for given, found in pairs], weights=weights))
 
     def _by_features(self, X: Any) -> np.ndarray:
         graph, known = self.result_.graph, self.label_distributions_

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.errors import Finding, GraphError, some
+from dccgcn.errors import Finding, GraphError, check_word, some
 
 _CHANCE = 0.05  # of the pairs may be given twice by accident
 _LARGEST = 1e18  # features are squared in single precision, which ends at 3.4e38
@@ -75,8 +75,7 @@ def features(
     findings: list[Finding],
 ) -> Any:
     """Finite float32 features; zero rows are named, constant features refused unless asked for."""
-    if impute not in ("error", "zero", "mean"):
-        raise GraphError(f"impute={impute!r} is not known.", "It is 'error', 'zero' or 'mean'.")
+    check_word("impute", impute, ("error", "zero", "mean"))
     x: Any
     if sp.issparse(given):
         _check_size(given.data)

@@ -1,5 +1,6 @@
 """Every way in which dccgcn says that something is wrong: what, where, and how to mend it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -63,3 +64,9 @@ def _short(item: object, most: int = 60) -> str:
     # an id may be ten kilobytes long or hold line breaks; a message must stay readable
     text = repr(str(item)) if isinstance(item, str) else str(item)
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def check_word(name: str, given: str, known: Sequence[str], error: type[DccgcnError] = GraphError) -> None:
+    """An option that takes one of a few words was given another."""
+    if given not in known:
+        raise error(f"{name}={given!r} is not known.", f"It is one of: {', '.join(known)}.")

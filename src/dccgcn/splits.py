@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dccgcn.errors import DataFileError, Finding, SplitError, some
+from dccgcn.errors import DataFileError, Finding, SplitError, check_word, some
 from dccgcn.graph import NodeGraph
 from dccgcn.io.files import write_atomically
 
@@ -119,8 +119,7 @@ def per_class(graph: NodeGraph, k: int, seed: int, small_classes: Literal["error
     """
     if k < 1:
         raise SplitError(f"{k} labels per class were asked for.", "Ask for at least one.")
-    if small_classes not in ("error", "half"):
-        raise SplitError(f"small_classes={small_classes!r} is not known.", "It is 'error' or 'half'.")
+    check_word("small_classes", small_classes, ("error", "half"), SplitError)
     size = _class_sizes(graph)
     take = np.where(size < 2 * k, np.maximum(size // 2, np.minimum(size, 1)), k)
     findings: tuple[Finding, ...] = ()

@@ -223,7 +223,7 @@ def print_answers(result: "Result") -> None:
     import numpy as np
 
     graph, outcome, train = result.graph, result.outcome, result.split.train
-    asked = np.setdiff1d(np.arange(graph.n), train)
+    asked = np.flatnonzero(result.answered)
     labels = np.bincount(graph.labels[train], minlength=graph.c)
     columns = ["class", "labels", "answers"]
     columns += ["channels agree", "disagree"] if outcome.agree is not None else []

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from dccgcn.errors import Finding, GraphError, some
+from dccgcn.errors import Finding, GraphError, check_word, some
 from dccgcn.graph import NodeGraph
 from dccgcn.io import columns as choose
 from dccgcn.io.columns import Columns
@@ -68,8 +68,8 @@ def read_tables(
     impute : a missing number is an "error", or replaced by "zero" or the "mean" of its column.
     scale : False uses all numbers as they are; True brings dense columns to mean 0 and variance 1.
     """
-    _check_word("impute", impute, get_args(Impute))
-    _check_word("unknown_ids", unknown_ids, get_args(UnknownIds))
+    check_word("impute", impute, get_args(Impute))
+    check_word("unknown_ids", unknown_ids, get_args(UnknownIds))
     features = None if features is None else _listed(features)
     text, categorical, ignore, unlabelled = map(_listed, (text, categorical, ignore, unlabelled))
     node_table, edge_table = read_table(nodes, "nodes", encoding), read_table(edges, "edges", encoding)
@@ -200,11 +200,6 @@ def _columns(
         text = f"Columns {some(unused)} of {edges.name} were not used; --weight takes one of numbers as edge weights."
         findings.append(Finding("note", "unused-columns", text))
     return Columns(the_id, the_label, ends["source"] or "", ends["target"] or "", ends["weight"])
-
-
-def _check_word(name: str, given: str, known: Sequence[str]) -> None:
-    if given not in known:
-        raise GraphError(f"{name}={given!r} is not known.", f"It is one of: {', '.join(known)}.")
 
 
 def _listed(given: Sequence[Any]) -> list[Any]:

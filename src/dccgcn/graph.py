@@ -133,6 +133,12 @@ class NodeGraph:
         """The same nodes and edges with other labels, given and checked as for a new graph."""
         return self._relabelled(*checks.labels(labels, classes, unlabelled, self.n))
 
+    def with_features(self, features: Any) -> "NodeGraph":
+        """The same nodes, edges and labels with other features, which are not checked again."""
+        other = copy(self)
+        other.features, other._derived = features, {}
+        return other
+
     def _relabelled(self, labels: np.ndarray, classes: tuple[Any, ...]) -> "NodeGraph":
         other = copy(self)  # shares what was derived
         other.labels, other.classes = labels, classes

@@ -4,12 +4,13 @@ from dccgcn.views.approximate import neighbours
 from dccgcn.views.field import FieldInput, Layer, receptive_field
 from dccgcn.views.hops import hop_blocks, hops
 from dccgcn.views.knn import Neighbours, nearest
-from dccgcn.views.scaling import Scaling, scaled, scaling, weighted
+from dccgcn.views.scaling import Measured, Scaling, measured, scaled, scaling, standardised, weighted
 from dccgcn.views.view import Normalisation, View, feature_view, topology_view
 
 __all__ = [
     "FieldInput",
     "Layer",
+    "Measured",
     "Neighbours",
     "Normalisation",
     "Scaling",
@@ -17,11 +18,13 @@ __all__ = [
     "feature_view",
     "hop_blocks",
     "hops",
+    "measured",
     "nearest",
     "neighbours",
     "receptive_field",
     "scaled",
     "scaling",
+    "standardised",
     "topology_view",
     "weighted",
 ]

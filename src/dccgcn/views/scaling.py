@@ -1,5 +1,7 @@
-"""Feature columns weighted; feature rows as given, or scaled to a sum (of absolute values) or length of one."""
+"""Feature columns weighted or standardised; feature rows as given, or scaled to a sum (of absolute values) or length
+of one."""
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -8,6 +10,9 @@ from pydantic import Field
 from sklearn.preprocessing import normalize
 
 Scaling = Literal["raw", "row", "unit"]
+
+_MOSTLY = 0.75  # of the nodes: a column that so many have is no word and no category but a measurement
+_LEAST = 1e-6  # of a column's mean: what differs by less are rounding errors
 
 
 def scaling(default: Scaling) -> Any:
@@ -30,3 +35,54 @@ def weighted(features: Any, weights: np.ndarray | None) -> Any:
     if weights is None:
         return features
     return sp.csr_array(features @ sp.diags_array(weights)) if sp.issparse(features) else features * weights
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Which columns are measurements, such as an age or a coordinate of an embedding, and how they are spread."""
+
+    columns: np.ndarray  # (m,) positions
+    mean: np.ndarray  # (m,)
+    deviation: np.ndarray  # (m,)
+
+
+def measured(features: Any) -> Measured | None:
+    """The columns that few nodes are without and in which they differ by how much; None if there are none.
+
+    Where such a column's zero and unit lie is an accident, but it would decide which rows look alike. Columns that are
+    the same for all nodes tell nothing and are taken for measurements, too.
+    """
+    n = features.shape[0]
+    filled = np.asarray((features != 0).sum(axis=0)).reshape(-1)
+    columns = np.flatnonzero(filled > _MOSTLY * n)
+    by_column = sp.csc_array(features[:, columns]) if sp.issparse(features) else features[:, columns]
+    found = []
+    for at, column in enumerate(columns):
+        values = by_column[:, [at]].toarray() if sp.issparse(by_column) else by_column[:, at]
+        values = values.reshape(-1).astype(np.float64)
+        present = values[values != 0]
+        if filled[column] == n or (present != present[0]).any():
+            mean, deviation = values.mean(), values.std()
+            found.append((column, mean, deviation if deviation > _LEAST * abs(mean) else 0))
+    if not found:
+        return None
+    kept, means, deviations = map(np.array, zip(*found, strict=True))
+    return Measured(kept, means.astype(np.float32), deviations.astype(np.float32))
+
+
+def standardised(features: Any, by: Measured | None) -> Any:
+    """The same kind of matrix with its measurements brought to mean 0 and variance 1; constant ones become 0."""
+    if by is None:
+        return features
+    scale = np.divide(1, by.deviation, where=by.deviation > 0, out=np.zeros_like(by.deviation))
+    if not sp.issparse(features):
+        result = features.copy()
+        result[:, by.columns] = (result[:, by.columns] - by.mean) * scale
+        return result
+    n, d = features.shape
+    weights = np.ones(d, dtype=np.float32)
+    weights[by.columns] = scale
+    shift = np.tile(-by.mean * scale, n)
+    rows = np.arange(0, shift.size + 1, len(by.columns))
+    shifts = sp.csr_array((shift, np.tile(by.columns, n), rows), shape=(n, d))
+    return sp.csr_array(weighted(features, weights) + shifts)

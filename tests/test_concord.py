@@ -13,14 +13,16 @@ from dccgcn.concord.accord import attuned, mutual_information
 from dccgcn.concord.accord import loss as accord_loss
 from dccgcn.concord.consensus import _folds, held_out_hits, inferred, margin, pooled, weighed
 from dccgcn.concord.head import answer, fit_head
-from dccgcn.concord.learned import from_arrays, to_arrays
+from dccgcn.concord.learned import Bases, from_arrays, to_arrays
 from dccgcn.concord.repair import agreeing_neighbours, repaired
 from dccgcn.concord.representation import (
     leading_directions,
     orthonormal,
     project,
+    project_ties,
     rarity,
     represent,
+    represent_ties,
     scarcity,
     shortened,
     travelled,
@@ -37,6 +39,7 @@ from dccgcn.concord.trust import (
     with_confidence,
 )
 from dccgcn.concord.voices import Labels, learn, smoothed, speak, spread_labels
+from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.views import topology_view
 
 RNG = np.random.default_rng(3)
@@ -80,6 +83,28 @@ def test_representation_is_the_centred_svd(graph: NodeGraph) -> None:
     ours = represent(view, x, 4, 0.05, 5)
     np.testing.assert_allclose(ours.z @ ours.z.T, z @ z.T, atol=1e-3)  # signs are free
     np.testing.assert_allclose(project(view, x, 4, 0.05, ours).z, ours.z, atol=1e-6)
+
+
+def test_ties_are_the_centred_svd_of_the_filter(graph: NodeGraph) -> None:
+    view, size = topology_view(graph, "symmetric"), np.bincount(graph.component)[graph.component]
+    h = dense_filter(graph, 4, 0.05) * (size / (size + graph.n / 20))
+    h -= h.mean(axis=0)
+    exact = np.linalg.svd(h)[1][:8]
+    ours = represent_ties(view, graph.component, 4, 0.05, 8)
+    directions = ours.basis / (size / (size + graph.n / 20))[:, None]
+    np.testing.assert_allclose(directions.T @ directions, np.eye(8), atol=1e-4)
+    assert np.square(h @ directions).sum() > 0.999 * np.square(exact).sum()
+    z = h @ directions
+    np.testing.assert_allclose(ours.z, z / np.linalg.norm(z, axis=1, keepdims=True), atol=1e-4)
+    np.testing.assert_allclose(project_ties(view, 4, 0.05, ours).z, ours.z, atol=1e-5)
+
+
+def test_small_components_have_no_direction_of_their_own() -> None:
+    whole = blocks(300)
+    pairs = np.arange(300, 400).reshape(-1, 2)
+    graph = NodeGraph(np.ones((400, 1)), np.concatenate([whole.edges, pairs]), featureless=True)
+    part = represent_ties(topology_view(graph, "symmetric"), graph.component, 16, 0.05, 8)
+    assert np.abs(part.basis[300:]).max() < 0.01 * np.abs(part.basis).max()
 
 
 @pytest.mark.parametrize("shape", [(300, 80), (80, 300), (300, 6)])
@@ -370,6 +395,33 @@ def test_useless_edges_are_not_believed() -> None:
     assert outcome.channel_weights["features"] > 0.8
 
 
+def test_useless_features_do_little_harm_where_edges_tell() -> None:
+    noise = synthetic_graph(1500, 4500, 60, classes=4, homophily=0.75, telling=0.0)
+    none = NodeGraph(np.ones((noise.n, 1)), noise.edges, noise.labels, featureless=True)
+    split = per_class(noise, 3, 0)
+
+    def right(graph: NodeGraph, settings: ConcordSettings) -> float:
+        return float((method.fit(graph, split.train, settings, 0).prediction == noise.labels)[split.test].mean())
+
+    assert right(noise, ConcordSettings()) > 0.75
+    assert right(none, ConcordSettings()) > 0.75
+    assert right(noise, ConcordSettings(ties=0)) < 0.5
+
+
+def test_units_of_measurements_do_not_matter() -> None:
+    whole = blocks(180)
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal((180, 6)) + 2 * np.eye(3)[whole.labels][:, [0, 1, 2, 0, 1, 2]]
+    train, settings = per_class(whole, 3, 0).train, ConcordSettings()
+    plain = method.fit(NodeGraph(x, whole.edges, whole.labels), train, settings, 0)
+    for form in (np.asarray, sp.csr_array):
+        other = NodeGraph(form(x * [1, 1000, 0.01, 1, 1, 1] + [50, 0, 3, -7, 0, 0]), whole.edges, whole.labels)
+        moved = method.fit(other, train, settings, 0)
+        assert (moved.prediction == plain.prediction).mean() > 0.99
+        again = method.extend(moved.model, other, settings)
+        np.testing.assert_allclose(again.probabilities, moved.probabilities, atol=1e-4)
+
+
 def test_extending_by_nothing_gives_the_same_answers(graph: NodeGraph) -> None:
     train, settings = per_class(graph, 3, 0).train, ConcordSettings()
     outcome = method.fit(graph, train, settings, 0)
@@ -394,7 +446,7 @@ def test_arrays_round_trip(graph: NodeGraph) -> None:
     given = Labels(np.arange(6), np.eye(3, dtype=np.float32)[graph.labels[:6]], np.ones(6))
     voices = method.voices_of(parts, method.channel_views(graph, settings), 0.8, settings)
     learned, _ = method.in_rounds(voices, given, settings, 0, None)
-    bases, back = from_arrays(to_arrays(parts, rarity(graph.features), learned))
+    bases, back = from_arrays(to_arrays(Bases(parts, rarity(graph.features), None), learned))
     assert set(bases.parts) == set(parts)
     for name, part in parts.items():
         for field in ("basis", "offset", "spread"):

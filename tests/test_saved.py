@@ -169,8 +169,8 @@ def _same_json(one, other):
 
 def test_row_40_another_version_is_refused_and_named(saved):
     folder, _ = saved
-    altered(folder, format=2, dccgcn="9.1")
-    with pytest.raises(DataFileError, match=r"model\.json is of format 2, saved by dccgcn 9\.1.*reads format 1"):
+    altered(folder, format=9, dccgcn="9.1")
+    with pytest.raises(DataFileError, match=r"model\.json is of format 9, saved by dccgcn 9\.1.*reads format 2"):
         load_model(folder)
 
 

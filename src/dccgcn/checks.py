@@ -26,7 +26,7 @@ def row_count(features: Any) -> int:
     if shape[1] == 0:
         raise GraphError(
             "There are no feature columns.",
-            "Both channels need features; without any, use a method that needs none, such as label propagation.",
+            "Where there are none, pass np.ones((n, 1)) and featureless=True to learn from the edges alone.",
         )
     return int(shape[0])
 
@@ -103,7 +103,7 @@ def features(
         if not featureless:
             raise GraphError(
                 "All nodes have the same features, so no feature graph is possible.",
-                "Give features that differ, or pass featureless=True for a method that looks at the edges alone.",
+                "Give features that differ, or pass featureless=True to learn from the edges alone.",
             )
         findings.append(
             Finding("warning", "no-features", "All nodes have the same features: only the edges can tell them apart.")

@@ -98,11 +98,15 @@ def _concord(s: _Size, graph: NodeGraph, settings: ConcordSettings) -> Cost:
     along = 2 * s.given * settings.topology_steps + feature_graphs * s.similar * settings.feature_steps
     travels = products * width * (2 * representations * s.filled + along)
     turns = representations * SEARCHES * 4 * width**2 * (s.n + s.d)
-    voices, times = representations + 3, settings.rounds + 1 + FOLDS
+    tied = min(settings.ties + OVERSAMPLING, s.n) if settings.ties else 0  # the search for who is joined to whom
+    travels += products * tied * (2 * s.n + s.given * settings.topology_steps)
+    turns += SEARCHES * 4 * tied**2 * 2 * s.n
+    voices, times = representations + (settings.ties > 0) + 3, settings.rounds + 1 + FOLDS
     answers = times * voices * s.c * (s.n * 2 * settings.rank + settings.smoothing * (s.given + s.similar) / 2)
     seconds = feature_graphs * s.searching + travels / _TRAVELS + turns / _TURNS + answers / _ANSWERS
-    per_node = (8 + SEARCHES) * width + 3 * representations * settings.rank + 3 * voices * s.c
-    held_out = 4 * 3 * FOLDS * s.c  # four copies of what three voices on a graph say after each fold
+    per_node = max((8 + SEARCHES) * width, (8 + 2 * SEARCHES) * tied)
+    per_node += 3 * (representations * settings.rank + settings.ties) + 3 * voices * s.c
+    held_out = 4 * 4 * FOLDS * s.c  # four copies of what four voices on a graph say after each fold
     return Cost(_PROCESS + feature_graphs * s.bytes + 4 * (per_node + held_out) * s.n, seconds)
 
 

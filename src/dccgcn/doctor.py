@@ -162,7 +162,10 @@ def _features(graph: NodeGraph, k: int) -> Iterator[Complaint]:
     x = sp.csr_array(graph.features)
     zero = np.flatnonzero(np.diff(x.indptr) == 0)
     if "no-features" in {finding.code for finding in graph.findings}:
-        text, meaning = "All nodes have the same features.", "Only the edges can tell; use a method such as lp."
+        text, meaning = (
+            "All nodes have the same features.",
+            "Only the edges can tell; methods that look at features alone, such as mlp, will guess.",
+        )
         yield Complaint("warning", "no-features", text, meaning, graph.n)
         return
     if len(zero):

@@ -7,6 +7,7 @@ import numpy as np
 
 from dccgcn.concord.representation import Representation
 from dccgcn.concord.voices import Heads, Labels
+from dccgcn.views import Measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,17 +32,18 @@ class Bases:
 
     parts: dict[str, Representation]  # by name, without nodes
     rarity: np.ndarray | None  # weights of the feature columns
+    measured: Measured | None  # the columns that are measurements
 
 
-def to_arrays(
-    parts: Mapping[str, Representation], rarity: np.ndarray | None, learned: Learned
-) -> dict[str, np.ndarray]:
+def to_arrays(bases: Bases, learned: Learned) -> dict[str, np.ndarray]:
     """All of it under flat names. Voices of one representation share a head, which is stored once."""
     arrays: dict[str, np.ndarray] = {}
-    for name, part in parts.items():
+    for name, part in bases.parts.items():
         arrays |= {f"basis.{name}": part.basis, f"offset.{name}": part.offset, f"spread.{name}": part.spread}
-    if rarity is not None:
-        arrays["rarity"] = rarity
+    if bases.rarity is not None:
+        arrays["rarity"] = bases.rarity
+    if bases.measured is not None:
+        arrays |= {f"measured.{name}": array for name, array in vars(bases.measured).items()}
     kept: dict[int, int] = {}
     of_voice = [-1 if h is None else kept.setdefault(id(h), len(kept)) for h in learned.heads]
     for head, number in zip(learned.heads, of_voice, strict=True):
@@ -77,4 +79,5 @@ def from_arrays(arrays: Mapping[str, np.ndarray]) -> tuple[Bases, Learned]:
         name: Representation(np.empty((0, basis.shape[1]), np.float32), basis, offset[name], spread[name])
         for name, basis in under("basis.").items()
     }
-    return Bases(parts, arrays.get("rarity")), learned
+    measured = under("measured.")
+    return Bases(parts, arrays.get("rarity"), Measured(**measured) if measured else None), learned

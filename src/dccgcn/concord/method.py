@@ -10,7 +10,16 @@ import numpy as np
 from dccgcn.concord.consensus import Concord, held_out_hits, inferred, pooled, weighed
 from dccgcn.concord.learned import Bases, Learned, from_arrays, to_arrays
 from dccgcn.concord.repair import agreeing_neighbours, repaired, without_rows
-from dccgcn.concord.representation import Representation, project, rarity, represent, scarcity, shortened
+from dccgcn.concord.representation import (
+    Representation,
+    project,
+    project_ties,
+    rarity,
+    represent,
+    represent_ties,
+    scarcity,
+    shortened,
+)
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.trust import evidence, trust, with_confidence
 from dccgcn.concord.voices import Heads, Labels, Voice, learn, speak
@@ -19,11 +28,22 @@ from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.threads import threads_for
 from dccgcn.training import Progress
-from dccgcn.views import View, feature_view, scaled, topology_view, weighted
+from dccgcn.views import (
+    Measured,
+    View,
+    feature_view,
+    measured,
+    scaled,
+    standardised,
+    topology_view,
+    weighted,
+)
 
 # towards accord, in the last round but one and the last: sooner, what a head is made of a few labels may be taken to
 # classes that are none of theirs, and no later round brings it back
 _STEPS = (4, 10)
+
+TIES = "topology.ties"
 
 
 def fit(
@@ -35,30 +55,45 @@ def fit(
     validation: np.ndarray | None = None,
 ) -> Outcome:
     """Train on the labels of the nodes in ``train`` and classify all nodes. Validation nodes are not used."""
-    views = channel_views(graph, settings)
+    given = Labels(train, np.eye(graph.c, dtype=np.float32)[graph.labels[train]], np.ones(len(train)))
+    by = graph.derive(("measured",), partial(measured, graph.features))
+    q = scarcity(len(train) / graph.c, settings.enough)
+    seen = comparable(graph, by)
+    views = channel_views(seen, settings)
     with threads_for(entries_of(views)):
-        given = Labels(train, np.eye(graph.c, dtype=np.float32)[graph.labels[train]], np.ones(len(train)))
-        q = scarcity(len(train) / graph.c, settings.enough)
-        parts = representations(graph, settings, q)
+        parts = representations(seen, settings, q)
         voices = voices_of(parts, views, q, settings)
         learned, said = in_rounds(voices, given, settings, seed, progress)
         outcome = conclude(voices, said, views, learned, settings)
-        rare = rarity_of(graph, settings)
-        seen = [*channel_views(graph, settings, rare).values(), *views.values()]
-        findings = {finding.code: finding for view in seen for finding in view.findings}  # each kind once
-        return replace(outcome, model=to_arrays(parts, rare, learned), findings=tuple(findings.values()))
+        rare = rarity_of(seen, settings)
+        heard = [*channel_views(seen, settings, rare).values(), *views.values()]
+        findings = {finding.code: finding for view in heard for finding in view.findings}  # each kind once
+        return replace(outcome, model=to_arrays(Bases(parts, rare, by), learned), findings=tuple(findings.values()))
 
 
 def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordSettings) -> Outcome:
     """Answer for a graph that has grown since training: the heads and directions stay, the graphs are the new ones."""
-    views = channel_views(graph, settings)
+    bases, learned = from_arrays(model)
+    q = scarcity(learned.n_given / graph.c, settings.enough)
+    seen = comparable(graph, bases.measured)
+    views = channel_views(seen, settings)
     with threads_for(entries_of(views)):
-        bases, learned = from_arrays(model)
-        q = scarcity(learned.n_given / graph.c, settings.enough)
-        parts = representations(graph, settings, q, bases)
+        parts = representations(seen, settings, q, bases)
         voices = voices_of(parts, views, q, settings)
         said = speak(voices, learned.heads, learned.labels, settings)
         return conclude(voices, said, views, learned, settings)
+
+
+def comparable(graph: NodeGraph, by: Measured | None) -> NodeGraph:
+    """Nodes and edges as the channels see them: with measurements of one zero and one unit, so none drowns the rest.
+
+    Its labels may be those of an earlier run.
+    """
+    if by is None:
+        return graph
+    return graph.derive(
+        ("comparable", by.mean.tobytes()), lambda: graph.with_features(standardised(graph.features, by))
+    )
 
 
 def channel_views(graph: NodeGraph, settings: ConcordSettings, weights: np.ndarray | None = None) -> dict[str, View]:
@@ -79,7 +114,7 @@ def entries_of(views: Mapping[str, View]) -> int:
 def representations(
     graph: NodeGraph, s: ConcordSettings, q: float, known: Bases | None = None
 ) -> dict[str, Representation]:
-    """Each channel's Z, from afar and from near.
+    """Each channel's Z, from afar and from near, and the topology's of who is joined to whom.
 
     From afar are the plain features. From near they are weighted by their rarity, where they are counts, and travel
     less far along the given edges the less scarce labels are: with many, what a node has of its own tells it apart.
@@ -101,6 +136,13 @@ def representations(
                 k = s.k if channel == "features" else 0
                 key = ("concord", channel, k, steps, own, s.rank, kind == "near" and rare is not None)
                 made[name] = graph.derive(key, partial(_represent, x, view, steps, own, s.rank))
+    if s.ties:
+        view, (steps, own) = channel_views(graph, s)["topology"], far["topology"]
+        if known:
+            made[TIES] = project_ties(view, steps, own, known.parts[TIES])
+        else:
+            tied = partial(represent_ties, view, graph.component, steps, own, s.ties)
+            made[TIES] = graph.derive(("concord", TIES, steps, own, s.ties), tied)
     return made
 
 
@@ -122,11 +164,12 @@ def voices_of(
 ) -> list[Voice]:
     """Each channel's own, all of them joined and smoothed on either graph, and the labels along the given edges.
 
-    The scarcer the given labels, the more the leading directions are relied on.
+    The scarcer the given labels, the more the leading directions are relied on, and who is joined to whom.
     """
     z = {name: part.favouring(q * settings.favour) for name, part in parts.items()}
     own = [Voice(name.split(".")[0], rows, views[name.split(".")[0]]) for name, rows in z.items()]
-    joined = np.hstack(list(z.values())) / np.float32(np.sqrt(len(z)))
+    parts_of_joined = [rows * np.float32(q) if name == TIES else rows for name, rows in z.items()]
+    joined = np.hstack(parts_of_joined) / np.float32(np.sqrt(len(z)))
     return [
         *own,
         *(Voice("joined", joined, view) for view in views.values()),

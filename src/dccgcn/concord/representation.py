@@ -4,6 +4,9 @@
     Z = rows of (H - 1 mean(H)) V, scaled to unit length                                  (C2)
     Z ← rows of Z diag(σ)^q, scaled to unit length,   σ_j² = mean_i Z_ij²                 (C3)
 
+For one representation X are no features but the nodes themselves, X = diag(c/(c + n/20)) with c the size of a node's
+component: what is left of H is then who is joined to whom.
+
 V are the leading right singular vectors of the centred H. H is never formed: it is dense and as wide as the features,
 while the singular vectors only need products with it. V, the offset mean(H) V and σ are kept, for nodes that come
 later.
@@ -26,6 +29,7 @@ OVERSAMPLING = 8  # further directions in the search for the leading ones
 _EPSILON = 1e-12  # of the largest eigenvalue: directions below are rounding errors
 _OVERLAP = 1e-6  # the same where directions are those of several steps, and most of them are there twice
 SEARCHES = 3  # of the search
+_SMALL = 0.05  # of all nodes: those of a component of that size count half
 _ROWS = 65536  # that are in double precision at a time
 
 Matrix = np.ndarray  # (rows, columns) float32
@@ -90,6 +94,23 @@ def represent(view: View, x: Any, steps: int, own: float, rank: int) -> Represen
     offset = h.mean(axis=0)
     z = np.asarray(normalize(h - offset), dtype=np.float32)
     return Representation(z, basis, offset, np.sqrt((z**2).mean(axis=0)))
+
+
+def represent_ties(view: View, component: np.ndarray, steps: int, own: float, rank: int) -> Representation:
+    """Z of (C2) where a node's only feature is which node it is: its place among those that it is joined to.
+
+    Every small component would have a direction of its own, as strong as that of the largest, so its nodes count less.
+    """
+    size = np.bincount(component)[component]
+    weights = (size / (size + _SMALL * len(size))).astype(np.float32)
+    found = represent(view, sp.csr_array(sp.diags_array(weights)), steps, own, rank)
+    return replace(found, basis=weights[:, None] * found.basis)  # of nodes that count alike: the graph may have grown
+
+
+def project_ties(view: View, steps: int, own: float, known: Representation) -> Representation:
+    """The same for a graph that has grown: nodes that were not there are known by those that they are joined to."""
+    there = sp.eye_array(view.matrix.shape[0], len(known.basis), dtype=np.float32, format="csr")
+    return project(view, there, steps, own, known)
 
 
 def project(view: View, x: Any, steps: int, own: float, known: Representation) -> Representation:

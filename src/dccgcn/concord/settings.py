@@ -20,6 +20,7 @@ class ConcordSettings(Settings):
         description="How far plentiful labels shorten the travel of features that are seen from near; 0: not at all.",
     )
     rank: int = count(64, "Directions kept of each channel's features.")
+    ties: int = weight(32, "Directions kept of who is joined to whom; 0: only features travel along edges.")
     rarity: bool = Field(
         default=True, description="Where features are counts, hear them weighted by their rarity as well."
     )

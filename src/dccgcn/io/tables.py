@@ -239,7 +239,7 @@ def _with_features(
     if not names:
         raise GraphError(
             f"{table.name} has no feature columns beside the id and the label.",
-            "Both channels need features: numbers, classes or text about each node.",
+            "Add numbers, classes or text about each node; edges alone are enough in Python only (featureless=True).",
         )
     open_ = [name for name in names if name not in declared]
     table = replace(table, frame=choose.typed(table.frame, open_))

@@ -100,6 +100,14 @@ def test_features_that_say_little():
     assert "no-features" in said(constant)
 
 
+def test_measurements_of_unlike_units():
+    x = np.random.default_rng(0).standard_normal((40, 3))
+    edges, labels = [(i, i + 1) for i in range(39)], [0, 1] * 20
+    assert "units" not in said(NodeGraph(x, edges, labels))
+    for unlike in (x * [1, 100, 1], x + np.array([0, 0, 50])):
+        assert said(NodeGraph(unlike, edges, labels))["units"].text.startswith("3 of 3 features")
+
+
 def test_imbalance_hubs_and_what_the_reader_found():
     n = 300
     labels = ["a"] * 40 + ["b"] * 2 + [None] * (n - 42)

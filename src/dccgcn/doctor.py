@@ -12,11 +12,12 @@ from dccgcn.errors import DccgcnError, some
 from dccgcn.graph import NodeGraph
 from dccgcn.memory import size
 from dccgcn.splits import check_training
-from dccgcn.views import neighbours
+from dccgcn.views import measured, neighbours
 
 Level = Literal["error", "warning", "note"]
 _ORDER: tuple[Level, ...] = ("error", "warning", "note")
 _Z = 1.96  # of a 95 % interval
+_UNLIKE, _OFF = 10, 3  # how far units may lie apart, and means from zero in deviations, before it is said
 FEATURE_NEIGHBOURS = 6  # of each node in the feature graph, unless a method has others
 
 
@@ -185,6 +186,7 @@ def _features(graph: NodeGraph, k: int) -> Iterator[Complaint]:
             "If they are copies of one thing, labels leak from one to the other and a test score is too good.",
             alike,
         )
+    yield from _units(graph)
     if graph.n > k:
         ties = int(neighbours(graph.features, k).tied.sum())
         if ties:
@@ -195,6 +197,21 @@ def _features(graph: NodeGraph, k: int) -> Iterator[Complaint]:
                 "Of equals the node that stands first in the table is taken, so its order matters a little.",
                 ties,
             )
+
+
+def _units(graph: NodeGraph) -> Iterator[Complaint]:
+    by = measured(graph.features)
+    if by is None or not (by.deviation > 0).any():
+        return
+    mean, deviation = (values[by.deviation > 0] for values in (by.mean, by.deviation))
+    if deviation.max() > _UNLIKE * deviation.min() or (abs(mean) > _OFF * deviation).any():
+        yield Complaint(
+            "note",
+            "units",
+            f"{len(mean)} of {graph.d} features are measurements, of unlike units or far from zero.",
+            "Concord brings them to mean 0 and variance 1. Do so yourself for other methods, or the largest decides.",
+            0,
+        )
 
 
 def _duplicates(x: sp.csr_array) -> int:

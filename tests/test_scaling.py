@@ -3,11 +3,12 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler
 
-from dccgcn import NodeGraph, load
+from dccgcn import NodeGraph, load, read_tables
 from dccgcn.views import measured, standardised
 
 RNG = np.random.default_rng(0)
@@ -45,6 +46,23 @@ def test_embeddings_are_measurements() -> None:
     by = measured(x)
     assert by is not None
     np.testing.assert_allclose(standardised(x, by), StandardScaler().fit_transform(x), atol=1e-4)
+
+
+def test_what_was_weighed_already_is_left_alone() -> None:
+    words = (RNG.random((50, 8)) < 0.2).astype(np.float32)
+    numbers = 0.3 * StandardScaler().fit_transform(RNG.normal(3, 2, (50, 4))).astype(np.float32)
+    assert measured(np.hstack([words, numbers])) is None
+    by = measured(np.hstack([words, numbers, np.full((50, 1), 5, np.float32)]))
+    assert by is not None
+    assert by.columns.tolist() == [12]  # nobody weighs what is always the same
+
+
+def test_a_table_keeps_the_balance_of_its_kinds() -> None:
+    n = 40
+    rows = {"id": range(n), "age": RNG.normal(40, 9, n), "height": RNG.normal(170, 9, n), "kind": ["a", "b"] * 20}
+    nodes = pd.DataFrame(rows).assign(label=[None] * 36 + ["x", "y"] * 2)
+    tables = read_tables(nodes, pd.DataFrame({"source": range(n - 1), "target": range(1, n)}), label="label")
+    assert measured(tables.graph.features) is None
 
 
 def test_cora_has_none() -> None:

@@ -12,6 +12,7 @@ from sklearn.preprocessing import normalize
 Scaling = Literal["raw", "row", "unit"]
 
 _MOSTLY = 0.75  # of the nodes: a column that so many have is no word and no category but a measurement
+_ALIKE = 2  # deviations that differ by no more are of one unit
 _LEAST = 1e-6  # of a column's mean: what differs by less are rounding errors
 
 
@@ -47,10 +48,11 @@ class Measured:
 
 
 def measured(features: Any) -> Measured | None:
-    """The columns that few nodes are without and in which they differ by how much; None if there are none.
+    """The columns that few nodes are without and in which they differ by how much; None if there are none to mend.
 
-    Where such a column's zero and unit lie is an accident, but it would decide which rows look alike. Columns that are
-    the same for all nodes tell nothing and are taken for measurements, too.
+    Where such a column's zero and unit lie is an accident, but it would decide which rows look alike. Columns that have
+    one zero and one unit already are left out: somebody has weighed them against the others. Columns that are the same
+    for all nodes tell nothing and are taken for measurements, too.
     """
     n = features.shape[0]
     filled = np.asarray((features != 0).sum(axis=0)).reshape(-1)
@@ -67,7 +69,12 @@ def measured(features: Any) -> Measured | None:
     if not found:
         return None
     kept, means, deviations = map(np.array, zip(*found, strict=True))
-    return Measured(kept, means.astype(np.float32), deviations.astype(np.float32))
+    differ = deviations > 0
+    if differ.any():
+        unit = deviations[differ].min()
+        if (deviations <= _ALIKE * unit).all() and (abs(means[differ]) <= unit / 2).all():
+            kept, means, deviations = kept[~differ], means[~differ], deviations[~differ]
+    return Measured(kept, means.astype(np.float32), deviations.astype(np.float32)) if len(kept) else None
 
 
 def standardised(features: Any, by: Measured | None) -> Any:

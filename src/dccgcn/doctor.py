@@ -12,7 +12,7 @@ from dccgcn.errors import DccgcnError, some
 from dccgcn.graph import NodeGraph
 from dccgcn.memory import size
 from dccgcn.splits import check_training
-from dccgcn.views import measured, neighbours
+from dccgcn.views import measured_in, neighbours
 
 Level = Literal["error", "warning", "note"]
 _ORDER: tuple[Level, ...] = ("error", "warning", "note")
@@ -199,7 +199,7 @@ def _features(graph: NodeGraph, k: int) -> Iterator[Complaint]:
 
 
 def _units(graph: NodeGraph) -> Iterator[Complaint]:
-    by = measured(graph.features)
+    by = measured_in(graph)
     if by is not None and (found := int((by.deviation > 0).sum())):
         yield Complaint(
             "note",

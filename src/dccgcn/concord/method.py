@@ -32,7 +32,7 @@ from dccgcn.views import (
     Measured,
     View,
     feature_view,
-    measured,
+    measured_in,
     scaled,
     standardised,
     topology_view,
@@ -56,8 +56,8 @@ def fit(
 ) -> Outcome:
     """Train on the labels of the nodes in ``train`` and classify all nodes. Validation nodes are not used."""
     given = Labels(train, np.eye(graph.c, dtype=np.float32)[graph.labels[train]], np.ones(len(train)))
-    by = graph.derive(("measured",), partial(measured, graph.features))
     q = scarcity(len(train) / graph.c, settings.enough)
+    by = measured_in(graph)
     seen = comparable(graph, by)
     views = channel_views(seen, settings)
     with threads_for(entries_of(views)):

@@ -4,7 +4,7 @@ from dccgcn.views.approximate import neighbours
 from dccgcn.views.field import FieldInput, Layer, receptive_field
 from dccgcn.views.hops import hop_blocks, hops
 from dccgcn.views.knn import Neighbours, nearest
-from dccgcn.views.scaling import Measured, Scaling, measured, scaled, scaling, standardised, weighted
+from dccgcn.views.scaling import Measured, Scaling, measured, measured_in, scaled, scaling, standardised, weighted
 from dccgcn.views.view import Normalisation, View, feature_view, topology_view
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "hop_blocks",
     "hops",
     "measured",
+    "measured_in",
     "nearest",
     "neighbours",
     "receptive_field",

@@ -9,6 +9,8 @@ import scipy.sparse as sp
 from pydantic import Field
 from sklearn.preprocessing import normalize
 
+from dccgcn.graph import NodeGraph
+
 Scaling = Literal["raw", "row", "unit"]
 
 _MOSTLY = 0.75  # of the nodes: a column that so many have is no word and no category but a measurement
@@ -75,6 +77,11 @@ def measured(features: Any) -> Measured | None:
         if (deviations <= _ALIKE * unit).all() and (abs(means[differ]) <= unit / 2).all():
             kept, means, deviations = kept[~differ], means[~differ], deviations[~differ]
     return Measured(kept, means.astype(np.float32), deviations.astype(np.float32)) if len(kept) else None
+
+
+def measured_in(graph: NodeGraph) -> Measured | None:
+    """Those of a graph's features, looked for once."""
+    return graph.derive(("measured",), lambda: measured(graph.features))
 
 
 def standardised(features: Any, by: Measured | None) -> Any:

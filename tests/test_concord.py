@@ -1,4 +1,4 @@
-"""Concord's parts against slow literal versions, and what it promises about its answers."""
+"""Concord's voices, concord, repair and trust (C4 to C11) against slow literal versions."""
 
 import numpy as np
 import pytest
@@ -7,25 +7,16 @@ from scipy.special import softmax
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
-from dccgcn import NodeGraph, per_class
+from dccgcn import NodeGraph
 from dccgcn.concord import method
 from dccgcn.concord.accord import attuned, mutual_information
 from dccgcn.concord.accord import loss as accord_loss
 from dccgcn.concord.consensus import _folds, held_out_hits, inferred, margin, pooled, weighed
 from dccgcn.concord.head import answer, fit_head
-from dccgcn.concord.learned import Bases, from_arrays, to_arrays
 from dccgcn.concord.repair import agreeing_neighbours, repaired
 from dccgcn.concord.representation import (
-    leading_directions,
-    orthonormal,
-    project,
-    project_ties,
-    rarity,
     represent,
-    represent_ties,
     scarcity,
-    shortened,
-    travelled,
 )
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.trust import (
@@ -39,118 +30,15 @@ from dccgcn.concord.trust import (
     with_confidence,
 )
 from dccgcn.concord.voices import Labels, learn, smoothed, speak, spread_labels
-from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.views import topology_view
+from groups import blocks
 
 RNG = np.random.default_rng(3)
-
-
-def blocks(n: int = 120, c: int = 3, noise: float = 0.1, seed: int = 0) -> NodeGraph:
-    """c groups with words and edges of their own, and some at random."""
-    rng = np.random.default_rng(seed)
-    labels = np.arange(n) % c
-    words = rng.random((n, 10 * c)) < np.where(np.arange(10 * c) % c == labels[:, None], 0.4, noise)
-    words[:, 0] = True  # no row without a word
-    u, v = rng.integers(0, n, (2, 6 * n))
-    kept = (labels[u] == labels[v]) | (rng.random(6 * n) < noise)
-    return NodeGraph(sp.csr_array(words.astype(np.float32)), np.column_stack([u, v])[kept & (u != v)], labels)
 
 
 @pytest.fixture(scope="module")
 def graph() -> NodeGraph:
     return blocks()
-
-
-def dense_filter(graph: NodeGraph, steps: int, own: float) -> np.ndarray:
-    """p(S) of (C1), written out."""
-    s = topology_view(graph, "symmetric").matrix.toarray().astype(float)
-    powers = [np.linalg.matrix_power(s, k) for k in range(1, steps + 1)]
-    return own * np.eye(graph.n) + (1 - own) / steps * sum(powers)
-
-
-def test_travelled_is_the_polynomial(graph: NodeGraph) -> None:
-    h = RNG.standard_normal((graph.n, 5)).astype(np.float32)
-    expected = dense_filter(graph, 4, 0.05) @ h
-    np.testing.assert_allclose(travelled(topology_view(graph, "symmetric"), h, 4, 0.05), expected, atol=1e-5)
-
-
-def test_representation_is_the_centred_svd(graph: NodeGraph) -> None:
-    view, x = topology_view(graph, "symmetric"), graph.features
-    h = dense_filter(graph, 4, 0.05) @ x.toarray()
-    u, s, _ = np.linalg.svd(h - h.mean(axis=0), full_matrices=False)
-    z = u[:, :5] * s[:5]
-    z /= np.linalg.norm(z, axis=1, keepdims=True)
-    ours = represent(view, x, 4, 0.05, 5)
-    np.testing.assert_allclose(ours.z @ ours.z.T, z @ z.T, atol=1e-3)  # signs are free
-    np.testing.assert_allclose(project(view, x, 4, 0.05, ours).z, ours.z, atol=1e-6)
-
-
-def test_ties_are_the_centred_svd_of_the_filter(graph: NodeGraph) -> None:
-    view, size = topology_view(graph, "symmetric"), np.bincount(graph.component)[graph.component]
-    h = dense_filter(graph, 4, 0.05) * (size / (size + graph.n / 20))
-    h -= h.mean(axis=0)
-    exact = np.linalg.svd(h)[1][:8]
-    ours = represent_ties(view, graph.component, 4, 0.05, 8)
-    directions = ours.basis / (size / (size + graph.n / 20))[:, None]
-    np.testing.assert_allclose(directions.T @ directions, np.eye(8), atol=1e-4)
-    assert np.square(h @ directions).sum() > 0.999 * np.square(exact).sum()
-    z = h @ directions
-    np.testing.assert_allclose(ours.z, z / np.linalg.norm(z, axis=1, keepdims=True), atol=1e-4)
-    np.testing.assert_allclose(project_ties(view, 4, 0.05, ours).z, ours.z, atol=1e-5)
-
-
-def test_small_components_have_no_direction_of_their_own() -> None:
-    whole = blocks(300)
-    pairs = np.arange(300, 400).reshape(-1, 2)
-    graph = NodeGraph(np.ones((400, 1)), np.concatenate([whole.edges, pairs]), featureless=True)
-    part = represent_ties(topology_view(graph, "symmetric"), graph.component, 16, 0.05, 8)
-    assert np.abs(part.basis[300:]).max() < 0.01 * np.abs(part.basis).max()
-
-
-@pytest.mark.parametrize("shape", [(300, 80), (80, 300), (300, 6)])
-def test_leading_directions_are_those_of_the_svd(shape: tuple[int, int]) -> None:
-    a = (RNG.standard_normal(shape) * 0.9 ** np.arange(shape[1])).astype(np.float32)  # no gap anywhere
-    exact = np.linalg.svd(a, full_matrices=False)[1][:20]
-    ours = leading_directions(lambda m: a @ m, lambda m: a.T @ m, shape, 20)
-    np.testing.assert_allclose(ours.T @ ours, np.eye(len(exact)), atol=1e-4)
-    assert np.square(a @ ours).sum() > 0.999 * np.square(exact).sum()
-
-
-def test_no_direction_where_all_nodes_are_alike() -> None:
-    none = np.zeros((30, 40), np.float32)
-    assert not leading_directions(lambda m: none @ m, lambda m: none.T @ m, none.shape, 5).any()
-
-
-def test_scarce_labels_favour_the_leading_directions(graph: NodeGraph) -> None:
-    part = represent(topology_view(graph, "symmetric"), graph.features, 4, 0.05, 5)
-    assert (np.diff(part.spread) <= 0).all()
-    np.testing.assert_allclose(part.favouring(0), part.z, atol=1e-6)
-    for row, favoured in zip(part.z, part.favouring(0.7), strict=True):
-        expected = row * part.spread**0.7
-        np.testing.assert_allclose(favoured, expected / np.linalg.norm(expected), atol=1e-5)
-    assert scarcity(0, 8) == 1
-    assert scarcity(8, 8) == 0.5
-    assert scarcity(20, 8) < scarcity(2, 8)
-
-
-def test_plentiful_labels_shorten_the_travel() -> None:
-    assert shortened(16, 0.05, 1, 1) == (16, 0.05)
-    assert shortened(16, 0.05, 0.5, 1) == (4, 0.29)
-    assert shortened(16, 0.05, 1e-3, 1) == (1, 1.0)
-    assert shortened(16, 0.05, 0.5, 0) == (16, 0.05)
-
-
-def test_only_what_is_seen_from_near_depends_on_the_labels(graph: NodeGraph) -> None:
-    scarce, plenty = (method.representations(graph, ConcordSettings(), q) for q in (0.9, 0.3))
-    assert scarce.keys() == plenty.keys()
-    assert {name for name in scarce if scarce[name] is not plenty[name]} == {"topology.near"}
-
-
-def test_rarity_is_for_counts_alone() -> None:
-    counts = sp.csr_array(np.array([[1.0, 0, 2], [0, 0, 3]]))
-    np.testing.assert_allclose(rarity(counts), np.log(3 / np.array([2.0, 1, 3])) + 1, rtol=1e-6)
-    assert rarity(sp.csr_array(np.array([[0.5, 0], [0, 1]]))) is None
-    assert rarity(np.array([[-1.0, 0], [0, 1]])) is None
 
 
 @pytest.mark.parametrize("rows", [6, 60, 600])  # fewer and more than the columns
@@ -368,111 +256,3 @@ def test_evidence_has_a_coefficient_each(graph: NodeGraph) -> None:
     assert together == learned.found
     assert hits.max() >= together / 2
     assert hits.max() <= len(given.nodes)
-
-
-def test_what_it_says_of_each_node(graph: NodeGraph) -> None:
-    split = per_class(graph, 3, 0)
-    outcome = method.fit(graph, split.train, ConcordSettings(), 0)
-    right = outcome.prediction == graph.labels
-    assert right[split.test].mean() > 0.9
-    assert right[split.train].all()
-    assert (outcome.trust[split.train] == 1).all()
-    np.testing.assert_allclose(outcome.probabilities.sum(axis=1), 1, rtol=1e-5)
-    trusted = np.maximum(outcome.trust, 1 / graph.c)[split.test]  # no answer is less probable than chance
-    np.testing.assert_allclose(outcome.probabilities.max(axis=1)[split.test], trusted, atol=2e-3)
-    assert sum(outcome.channel_weights.values()) == pytest.approx(1)
-    assert not (outcome.repaired & outcome.agree).any()
-    assert not outcome.repaired[split.train].any()  # what was given is not rebuilt
-    assert outcome.support[split.train].nnz == 0
-    assert set(outcome.channels) == {"topology", "features"}
-
-
-def test_useless_edges_are_not_believed() -> None:
-    graph = blocks(300)
-    shuffled = RNG.permutation(graph.n)[graph.edges]
-    other = NodeGraph(graph.features, shuffled, graph.labels)
-    outcome = method.fit(other, per_class(other, 10, 0).train, ConcordSettings(), 0)
-    assert outcome.channel_weights["features"] > 0.8
-
-
-def test_useless_features_do_little_harm_where_edges_tell() -> None:
-    noise = synthetic_graph(1500, 4500, 60, classes=4, homophily=0.75, telling=0.0)
-    none = NodeGraph(np.ones((noise.n, 1)), noise.edges, noise.labels, featureless=True)
-    split = per_class(noise, 3, 0)
-
-    def right(graph: NodeGraph, settings: ConcordSettings) -> float:
-        return float((method.fit(graph, split.train, settings, 0).prediction == noise.labels)[split.test].mean())
-
-    assert right(noise, ConcordSettings()) > 0.75
-    assert right(none, ConcordSettings()) > 0.75
-    assert right(noise, ConcordSettings(ties=0)) < 0.5
-
-
-def test_units_of_measurements_do_not_matter() -> None:
-    whole = blocks(180)
-    rng = np.random.default_rng(4)
-    x = rng.standard_normal((180, 6)) + 2 * np.eye(3)[whole.labels][:, [0, 1, 2, 0, 1, 2]]
-    train, settings = per_class(whole, 3, 0).train, ConcordSettings()
-    plain = method.fit(NodeGraph(x, whole.edges, whole.labels), train, settings, 0)
-    for form in (np.asarray, sp.csr_array):
-        other = NodeGraph(form(x * [1, 1000, 0.01, 1, 1, 1] + [50, 0, 3, -7, 0, 0]), whole.edges, whole.labels)
-        moved = method.fit(other, train, settings, 0)
-        assert (moved.prediction == plain.prediction).mean() > 0.99
-        again = method.extend(moved.model, other, settings)
-        np.testing.assert_allclose(again.probabilities, moved.probabilities, atol=1e-4)
-
-
-def test_extending_by_nothing_gives_the_same_answers(graph: NodeGraph) -> None:
-    train, settings = per_class(graph, 3, 0).train, ConcordSettings()
-    outcome = method.fit(graph, train, settings, 0)
-    again = method.extend(outcome.model, blocks(), settings)
-    np.testing.assert_allclose(again.probabilities, outcome.probabilities, atol=1e-5)
-
-
-def test_new_nodes_are_classified_without_training() -> None:
-    whole = blocks(240)
-    old = np.arange(180)
-    inside = (whole.edges < 180).all(axis=1)
-    part = NodeGraph(whole.features[old], whole.edges[inside], whole.labels[old])
-    settings = ConcordSettings()
-    model = method.fit(part, per_class(part, 4, 0).train, settings, 0).model
-    answers = method.extend(model, whole, settings).prediction
-    assert (answers[180:] == whole.labels[180:]).mean() > 0.85
-
-
-def test_arrays_round_trip(graph: NodeGraph) -> None:
-    settings = ConcordSettings(rounds=1)
-    parts = method.representations(graph, settings, 0.8)
-    given = Labels(np.arange(6), np.eye(3, dtype=np.float32)[graph.labels[:6]], np.ones(6))
-    voices = method.voices_of(parts, method.channel_views(graph, settings), 0.8, settings)
-    learned, _ = method.in_rounds(voices, given, settings, 0, None)
-    bases, back = from_arrays(to_arrays(Bases(parts, rarity(graph.features), None), learned))
-    assert set(bases.parts) == set(parts)
-    for name, part in parts.items():
-        for field in ("basis", "offset", "spread"):
-            np.testing.assert_array_equal(getattr(bases.parts[name], field), getattr(part, field))
-    for a, b in zip(learned.heads, back.heads, strict=True):
-        assert (a is None) == (b is None)
-        if a is not None and b is not None:
-            np.testing.assert_array_equal(a, b)
-    np.testing.assert_array_equal(back.labels.nodes, learned.labels.nodes)
-
-
-def test_the_order_of_nodes_does_not_matter() -> None:
-    graph = blocks(90)
-    order = np.random.default_rng(1).permutation(graph.n)
-    place = np.argsort(order)
-    turned = NodeGraph(graph.features[order], place[graph.edges], graph.labels[order])
-    train = per_class(graph, 4, 0).train
-    ours = method.fit(graph, train, ConcordSettings(k=3), 0)
-    theirs = method.fit(turned, place[train], ConcordSettings(k=3), 0)
-    # ties among neighbours are broken by position, so a few answers may differ
-    assert (ours.prediction[order] == theirs.prediction).mean() > 0.95
-
-
-def test_a_span_without_directions_is_no_error() -> None:
-    m = RNG.standard_normal((50, 2)).astype(np.float32) @ RNG.standard_normal((2, 6)).astype(np.float32)
-    q = orthonormal(m)
-    kept = np.linalg.svd(q, compute_uv=False)[:2]
-    np.testing.assert_allclose(kept, 1, atol=1e-3)  # two directions, and no more
-    assert np.isfinite(orthonormal(np.zeros((5, 3), np.float32))).all()

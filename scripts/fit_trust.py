@@ -43,13 +43,14 @@ def collect(name: str, size: float, splits: int) -> list[Run]:
         targets = np.eye(graph.c, dtype=np.float32)[graph.labels[split.train]]
         given = Labels(split.train, targets, np.ones(len(split.train)))
         q = scarcity(len(split.train) / graph.c, settings.enough)
-        voices = method.voices_of(method.representations(graph, settings, q), views, q, settings)
+        parts = method.representations(graph, settings, q)
+        voices, rooms = method.voices_of(parts, views, q, settings), method.rooms_of(parts, graph)
         learned, said = method.in_rounds(voices, given, settings, seed, None)
-        concord = method.deliberate(voices, said, views, learned, settings)
+        concord = method.deliberate(voices, said, views, rooms, learned, settings)
         some = np.random.default_rng(seed).permutation(split.test)[:SAMPLE]
-        joined = next(voice.z for voice in voices if voice.channel == "joined")
         right = concord.f.argmax(axis=1) == graph.labels
-        runs.append((evidence(concord, joined, views, learned)[some], margin(concord.f)[some], right[some]))
+        columns = evidence(concord, [rooms[method.OWN], rooms[method.TRAVELLED]], learned)
+        runs.append((columns[some], margin(concord.f)[some], right[some]))
     return runs
 
 

@@ -59,6 +59,19 @@ def test_useless_features_do_little_harm_where_edges_tell() -> None:
     assert right(noise, ConcordSettings(ties=0)) < 0.5
 
 
+def test_nodes_that_are_joined_to_the_same_ones_are_alike() -> None:
+    """Edges lead to the next class by rule, never to a node's own, and there are no features."""
+    rng = np.random.default_rng(0)
+    labels = np.arange(1500) % 5
+    members = [np.flatnonzero(labels == j) for j in range(5)]
+    start = np.repeat(np.arange(1500), 5)
+    end = np.array([rng.choice(members[(labels[v] + 1) % 5]) for v in start])
+    graph = NodeGraph(np.ones((1500, 1)), np.stack([start, end], axis=1), labels, featureless=True)
+    split = per_class(graph, 10, 0)
+    outcome = method.fit(graph, split.train, ConcordSettings(), 0)
+    assert (outcome.prediction == labels)[split.test].mean() > 0.6
+
+
 def test_units_of_measurements_do_not_matter() -> None:
     whole = blocks(180)
     rng = np.random.default_rng(4)

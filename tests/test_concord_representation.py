@@ -1,5 +1,7 @@
 """What a channel knows of a node (C1 to C3), against dense matrices and their singular vectors."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,7 +9,11 @@ import scipy.sparse as sp
 from dccgcn import NodeGraph
 from dccgcn.concord import method
 from dccgcn.concord.representation import (
+    Filter,
+    in_pairs,
+    itself,
     leading_directions,
+    of_neighbours,
     orthonormal,
     project,
     project_ties,
@@ -30,49 +36,69 @@ def graph() -> NodeGraph:
     return blocks()
 
 
-def dense_filter(graph: NodeGraph, steps: int, own: float) -> np.ndarray:
+def dense_filter(s: np.ndarray, steps: int, own: float) -> np.ndarray:
     """p(S) of (C1), written out."""
-    s = topology_view(graph, "symmetric").matrix.toarray().astype(float)
     powers = [np.linalg.matrix_power(s, k) for k in range(1, steps + 1)]
-    return own * np.eye(graph.n) + (1 - own) / steps * sum(powers)
+    return own * np.eye(len(s)) + (1 - own) / steps * sum(powers)
 
 
-def test_travelled_is_the_polynomial(graph: NodeGraph) -> None:
+def with_loops(graph: NodeGraph) -> np.ndarray:
+    return topology_view(graph, "symmetric").matrix.toarray().astype(float)
+
+
+def without_loops(graph: NodeGraph) -> np.ndarray:
+    a = graph.adjacency.toarray().astype(float)
+    root = 1 / np.sqrt(np.maximum(a.sum(axis=1), 1))
+    return root[:, None] * a * root
+
+
+def far(graph: NodeGraph) -> Filter:
+    return partial(travelled, view=topology_view(graph, "symmetric"), steps=4, own=0.05)
+
+
+def walked(graph: NodeGraph, steps: int) -> Filter:
+    return partial(in_pairs, view=topology_view(graph, "symmetric"), steps=steps, own=0.05)
+
+
+def test_filters_are_their_polynomials(graph: NodeGraph) -> None:
     h = RNG.standard_normal((graph.n, 5)).astype(np.float32)
-    expected = dense_filter(graph, 4, 0.05) @ h
-    np.testing.assert_allclose(travelled(topology_view(graph, "symmetric"), h, 4, 0.05), expected, atol=1e-5)
+    s, n = with_loops(graph), without_loops(graph)
+    np.testing.assert_allclose(far(graph)(h), dense_filter(s, 4, 0.05) @ h, atol=1e-5)
+    np.testing.assert_allclose(of_neighbours(h, topology_view(graph, "symmetric")), n @ h, atol=1e-5)
+    np.testing.assert_allclose(walked(graph, 6)(h), dense_filter(n @ n, 3, 0.05) @ h, atol=1e-5)
+    assert itself(h) is h
 
 
 def test_representation_is_the_centred_svd(graph: NodeGraph) -> None:
-    view, x = topology_view(graph, "symmetric"), graph.features
-    h = dense_filter(graph, 4, 0.05) @ x.toarray()
+    x = graph.features
+    h = dense_filter(with_loops(graph), 4, 0.05) @ x.toarray()
     u, s, _ = np.linalg.svd(h - h.mean(axis=0), full_matrices=False)
     z = u[:, :5] * s[:5]
     z /= np.linalg.norm(z, axis=1, keepdims=True)
-    ours = represent(view, x, 4, 0.05, 5)
+    ours = represent(far(graph), x, 5)
     np.testing.assert_allclose(ours.z @ ours.z.T, z @ z.T, atol=1e-3)  # signs are free
-    np.testing.assert_allclose(project(view, x, 4, 0.05, ours).z, ours.z, atol=1e-6)
+    np.testing.assert_allclose(project(far(graph), x, ours).z, ours.z, atol=1e-6)
 
 
 def test_ties_are_the_centred_svd_of_the_filter(graph: NodeGraph) -> None:
-    view, size = topology_view(graph, "symmetric"), np.bincount(graph.component)[graph.component]
-    h = dense_filter(graph, 4, 0.05) * (size / (size + graph.n / 20))
+    size, n = np.bincount(graph.component)[graph.component], without_loops(graph)
+    h = dense_filter(n @ n, 2, 0.05) * (size / (size + graph.n / 20))
     h -= h.mean(axis=0)
     exact = np.linalg.svd(h)[1][:8]
-    ours = represent_ties(view, graph.component, 4, 0.05, 8)
+    ours = represent_ties(walked(graph, 4), graph.component, 8)
     directions = ours.basis / (size / (size + graph.n / 20))[:, None]
     np.testing.assert_allclose(directions.T @ directions, np.eye(8), atol=1e-4)
     assert np.square(h @ directions).sum() > 0.999 * np.square(exact).sum()
     z = h @ directions
     np.testing.assert_allclose(ours.z, z / np.linalg.norm(z, axis=1, keepdims=True), atol=1e-4)
-    np.testing.assert_allclose(project_ties(view, 4, 0.05, ours).z, ours.z, atol=1e-5)
+    np.testing.assert_allclose(project_ties(walked(graph, 4), graph.n, ours).z, ours.z, atol=1e-5)
 
 
 def test_small_components_have_no_direction_of_their_own() -> None:
     whole = blocks(300)
     pairs = np.arange(300, 400).reshape(-1, 2)
     graph = NodeGraph(np.ones((400, 1)), np.concatenate([whole.edges, pairs]), featureless=True)
-    part = represent_ties(topology_view(graph, "symmetric"), graph.component, 16, 0.05, 8)
+    part = represent_ties(walked(graph, 16), graph.component, 8)
     assert np.abs(part.basis[300:]).max() < 0.01 * np.abs(part.basis).max()
 
 
@@ -91,7 +117,7 @@ def test_no_direction_where_all_nodes_are_alike() -> None:
 
 
 def test_scarce_labels_favour_the_leading_directions(graph: NodeGraph) -> None:
-    part = represent(topology_view(graph, "symmetric"), graph.features, 4, 0.05, 5)
+    part = represent(far(graph), graph.features, 5)
     assert (np.diff(part.spread) <= 0).all()
     np.testing.assert_allclose(part.favouring(0), part.z, atol=1e-6)
     for row, favoured in zip(part.z, part.favouring(0.7), strict=True):

@@ -96,8 +96,10 @@ def _concord(s: _Size, graph: NodeGraph, settings: ConcordSettings) -> Cost:
     width = min(settings.rank + OVERSAMPLING, s.n, s.d)
     products = 2 * (SEARCHES + 1)  # of a search, and the representation itself
     along = 2 * s.given * settings.topology_steps + feature_graphs * s.similar * settings.feature_steps
-    travels = products * width * (2 * representations * s.filled + along)
-    turns = representations * SEARCHES * 4 * width**2 * (s.n + s.d)
+    along += s.given  # what neighbours have, for the echo; what a node has of its own does not travel
+    searched = representations + 2
+    travels = products * width * (2 * searched * s.filled + along)
+    turns = searched * SEARCHES * 4 * width**2 * (s.n + s.d)
     tied = min(settings.ties + OVERSAMPLING, s.n) if settings.ties else 0  # the search for who is joined to whom
     travels += products * tied * (2 * s.n + s.given * settings.topology_steps)
     turns += SEARCHES * 4 * tied**2 * 2 * s.n
@@ -105,7 +107,7 @@ def _concord(s: _Size, graph: NodeGraph, settings: ConcordSettings) -> Cost:
     answers = times * voices * s.c * (s.n * 2 * settings.rank + settings.smoothing * (s.given + s.similar) / 2)
     seconds = feature_graphs * s.searching + travels / _TRAVELS + turns / _TURNS + answers / _ANSWERS
     per_node = max((8 + SEARCHES) * width, (8 + 2 * SEARCHES) * tied)
-    per_node += 3 * (representations * settings.rank + settings.ties) + 3 * voices * s.c
+    per_node += 3 * (representations * settings.rank + settings.ties) + 2 * settings.rank + 3 * voices * s.c
     held_out = 4 * 4 * FOLDS * s.c  # four copies of what four voices on a graph say after each fold
     return Cost(_PROCESS + feature_graphs * s.bytes + 4 * (per_node + held_out) * s.n, seconds)
 

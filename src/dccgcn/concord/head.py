@@ -12,10 +12,11 @@ import numpy as np
 from dccgcn.kernels import softmax_rows
 
 _STEPS = 60  # at most
-_FLAT = 1e-5  # a step that gains less, relative to the loss, is the last
+_FLAT = 1e-4  # a step that gains less, relative to the loss, is the last
 _LEVEL = 1e-3  # a gradient without a larger entry is none
 _MEMORY = 10  # steps that tell the curvature
 _DESCENT = 1e-4  # of what the slope promises, so much must be gained
+_FEW = 4  # so many directions for each row, and their span is worth finding
 _EVEN = 8  # columns: a product with seven takes twice as long
 _LEAST = 1e-10  # a step shorter than that gains nothing that numbers could tell
 
@@ -30,7 +31,8 @@ def fit_head(
     Shapes: z (rows, r), targets (rows, classes), weights (rows,) → (r + 1, classes), the bias last. The search begins
     at ``start``, a head for slightly other labels, where there is one.
     """
-    span = np.linalg.qr(z.T)[0] if len(z) < z.shape[1] else None  # W lies in the span of few rows: a smaller problem
+    few = _FEW * len(z) < z.shape[1]
+    span = np.linalg.qr(z.T)[0] if few else None  # W lies in the span of few rows: a smaller problem
     z = z.astype(np.float64)
     rows = np.column_stack([z if span is None else z @ span, np.ones(len(z))])
     weights = weights.astype(np.float64)

@@ -1,17 +1,22 @@
 """Concord: two channels, several voices, one answer for each node and how far to trust it. See docs/concord.md."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from dccgcn.concord.consensus import Concord, held_out_hits, inferred, pooled, weighed
+from dccgcn.concord.echo import Room, explained, resounded
 from dccgcn.concord.learned import Bases, Learned, from_arrays, to_arrays
 from dccgcn.concord.repair import agreeing_neighbours, repaired, without_rows
 from dccgcn.concord.representation import (
+    Filter,
     Representation,
+    in_pairs,
+    itself,
+    of_neighbours,
     project,
     project_ties,
     rarity,
@@ -19,6 +24,7 @@ from dccgcn.concord.representation import (
     represent_ties,
     scarcity,
     shortened,
+    travelled,
 )
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.trust import evidence, trust, with_confidence
@@ -44,6 +50,8 @@ from dccgcn.views import (
 _STEPS = (4, 10)
 
 TIES = "topology.ties"
+OWN, AROUND = "own", "around"  # not what a voice learns from, but where answers are heard again
+TRAVELLED = "travelled"
 
 
 def fit(
@@ -64,7 +72,7 @@ def fit(
         parts = representations(seen, settings, q)
         voices = voices_of(parts, views, q, settings)
         learned, said = in_rounds(voices, given, settings, seed, progress)
-        outcome = conclude(voices, said, views, learned, settings)
+        outcome = conclude(voices, said, views, rooms_of(parts, seen), learned, settings)
         rare = rarity_of(seen, settings)
         heard = [*channel_views(seen, settings, rare).values(), *views.values()]
         findings = {finding.code: finding for view in heard for finding in view.findings}  # each kind once
@@ -81,7 +89,7 @@ def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordS
         parts = representations(seen, settings, q, bases)
         voices = voices_of(parts, views, q, settings)
         said = speak(voices, learned.heads, learned.labels, settings)
-        return conclude(voices, said, views, learned, settings)
+        return conclude(voices, said, views, rooms_of(parts), learned, settings)
 
 
 def comparable(graph: NodeGraph, by: Measured | None) -> NodeGraph:
@@ -114,44 +122,53 @@ def entries_of(views: Mapping[str, View]) -> int:
 def representations(
     graph: NodeGraph, s: ConcordSettings, q: float, known: Bases | None = None
 ) -> dict[str, Representation]:
-    """Each channel's Z, from afar and from near, and the topology's of who is joined to whom.
+    """Each channel's Z, from afar and from near, the topology's of who is joined to whom, and those of the echo.
 
     From afar are the plain features. From near they are weighted by their rarity, where they are counts, and travel
     less far along the given edges the less scarce labels are: with many, what a node has of its own tells it apart.
     """
     rare = known.rarity if known else rarity_of(graph, s)
-    far = {"topology": (s.topology_steps, s.own), "features": (s.feature_steps, s.own)}
-    near = {"topology": shortened(s.topology_steps, s.own, q, s.shorten)}
+    plain, by_rarity = channel_views(graph, s), channel_views(graph, s, rare)
+    topology = plain["topology"]
+    far, near = (s.topology_steps, s.own), shortened(s.topology_steps, s.own, q, s.shorten)
+    similar = (s.feature_steps, s.own)
+    sources: list[tuple[str, np.ndarray | None, Filter, tuple[float, ...]]] = [
+        ("topology.far", None, _travel(topology, *far), far),
+        ("features.far", None, _travel(plain["features"], *similar), (s.k, *similar)),
+        ("topology.near", rare, _travel(topology, *near), near),
+        (OWN, rare, itself, ()),
+        (AROUND, rare, partial(of_neighbours, view=topology), ()),
+    ]
     if rare is not None:
-        near["features"] = far["features"]
+        sources.append(("features.near", rare, _travel(by_rarity["features"], *similar), (s.k, *similar)))
     made = {}
-    for kind, weights, travels in (("far", None, far), ("near", rare, near)):
-        x = cache(partial(_unit_features, graph, weights))  # read only where a representation is not there yet
-        views = channel_views(graph, s, weights)
-        for channel, (steps, own) in travels.items():
-            name, view = f"{channel}.{kind}", views[channel]
-            if known:
-                made[name] = project(view, x(), steps, own, known.parts[name])
-            else:
-                k = s.k if channel == "features" else 0
-                key = ("concord", channel, k, steps, own, s.rank, kind == "near" and rare is not None)
-                made[name] = graph.derive(key, partial(_represent, x, view, steps, own, s.rank))
-    if s.ties:
-        view, (steps, own) = channel_views(graph, s)["topology"], far["topology"]
+    for name, weights, along, key in sources:
+        x = partial(_unit_features, graph, weights)  # read only where a representation is not there yet
         if known:
-            made[TIES] = project_ties(view, steps, own, known.parts[TIES])
+            made[name] = project(along, x(), known.parts[name])
         else:
-            tied = partial(represent_ties, view, graph.component, steps, own, s.ties)
-            made[TIES] = graph.derive(("concord", TIES, steps, own, s.ties), tied)
+            whole = ("concord", name, s.rank, weights is not None, *key)
+            made[name] = graph.derive(whole, partial(_represent, along, x, s.rank))
+    if s.ties:
+        walked = partial(in_pairs, view=topology, steps=far[0], own=far[1])
+        if known:
+            made[TIES] = project_ties(walked, graph.n, known.parts[TIES])
+        else:
+            tied = partial(represent_ties, walked, graph.component, s.ties)
+            made[TIES] = graph.derive(("concord", TIES, *far, s.ties), tied)
     return made
+
+
+def _travel(view: View, steps: int, own: float) -> Filter:
+    return partial(travelled, view=view, steps=steps, own=own)
 
 
 def _unit_features(graph: NodeGraph, weights: np.ndarray | None) -> Any:
     return scaled(weighted(graph.features, weights), "unit")
 
 
-def _represent(x: Callable[[], Any], view: View, steps: int, own: float, rank: int) -> Representation:
-    return represent(view, x(), steps, own, rank)
+def _represent(along: Filter, x: Callable[[], Any], rank: int) -> Representation:
+    return represent(along, x(), rank)
 
 
 def rarity_of(graph: NodeGraph, settings: ConcordSettings) -> np.ndarray | None:
@@ -166,7 +183,7 @@ def voices_of(
 
     The scarcer the given labels, the more the leading directions are relied on, and who is joined to whom.
     """
-    z = {name: part.favouring(q * settings.favour) for name, part in parts.items()}
+    z = {name: part.favouring(q * settings.favour) for name, part in parts.items() if name not in (OWN, AROUND)}
     own = [Voice(name.split(".")[0], rows, views[name.split(".")[0]]) for name, rows in z.items()]
     parts_of_joined = [rows * np.float32(q) if name == TIES else rows for name, rows in z.items()]
     joined = np.hstack(parts_of_joined) / np.float32(np.sqrt(len(z)))
@@ -175,6 +192,21 @@ def voices_of(
         *(Voice("joined", joined, view) for view in views.values()),
         Voice("labels", None, views["topology"]),
     ]
+
+
+def rooms_of(parts: dict[str, Representation], graph: NodeGraph | None = None) -> dict[str, Room]:
+    """Where answers resound: what a node has of its own, that and what its neighbours have, and all that travelled.
+
+    A room that belongs to a graph is built once.
+    """
+    travelled_parts = [part for name, part in parts.items() if name not in (OWN, AROUND)]
+    heard_in = {OWN: [parts[OWN]], AROUND: [parts[OWN], parts[AROUND]], TRAVELLED: travelled_parts}
+
+    def room(kept: Sequence[Representation]) -> Room:
+        build = partial(Room.of, *(part.z for part in kept))
+        return build() if graph is None else graph.derive(("concord", "room", *kept), build)
+
+    return {name: room(kept) for name, kept in heard_in.items()}
 
 
 def in_rounds(
@@ -198,9 +230,14 @@ def in_rounds(
 
 
 def deliberate(
-    voices: list[Voice], said: list[np.ndarray], views: dict[str, View], learned: Learned, settings: ConcordSettings
+    voices: list[Voice],
+    said: list[np.ndarray],
+    views: dict[str, View],
+    rooms: Mapping[str, Room],
+    learned: Learned,
+    settings: ConcordSettings,
 ) -> Concord:
-    """What the voices say together, repaired where the channels disagree."""
+    """What the voices say together, repaired where the channels disagree, and with what is heard of it again."""
     weights = learned.weights
     before = pooled(said, weights)
     pools, believed = {}, {}
@@ -213,16 +250,25 @@ def deliberate(
     agree = pools["topology"].argmax(axis=1) == pools["features"].argmax(axis=1)
     support = agreeing_neighbours(views, believed, agree)
     f = repaired(before, support, settings.repair)
+    if settings.echo:
+        taught = learned.clamped(f)
+        heard = rooms[AROUND].echo(taught)
+        f = resounded(f, heard, taught.mean(axis=0), settings.echo * explained(heard, taught))
     return Concord(f, before, said, joined, pools, believed, agree, support)
 
 
 def conclude(
-    voices: list[Voice], said: list[np.ndarray], views: dict[str, View], learned: Learned, settings: ConcordSettings
+    voices: list[Voice],
+    said: list[np.ndarray],
+    views: dict[str, View],
+    rooms: Mapping[str, Room],
+    learned: Learned,
+    settings: ConcordSettings,
 ) -> Outcome:
     """The answers, each with the probability of being right."""
-    concord = deliberate(voices, said, views, learned, settings)
+    concord = deliberate(voices, said, views, rooms, learned, settings)
     known = {name: _joined(voices, name) for name in [*views, "joined"]}
-    sure = trust(evidence(concord, known["joined"], views, learned))
+    sure = trust(evidence(concord, [rooms[OWN], rooms[TRAVELLED]], learned))
     probabilities, given = with_confidence(concord.f, sure), learned.given
     probabilities[given.nodes], sure[given.nodes] = given.targets, 1  # a given label is not ours to change
     support = without_rows(concord.support, given.nodes)  # nor to repair

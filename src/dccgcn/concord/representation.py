@@ -4,8 +4,10 @@
     Z = rows of (H - 1 mean(H)) V, scaled to unit length                                  (C2)
     Z ← rows of Z diag(σ)^q, scaled to unit length,   σ_j² = mean_i Z_ij²                 (C3)
 
-For one representation X are no features but the nodes themselves, X = diag(c/(c + n/20)) with c the size of a node's
-component: what is left of H is then who is joined to whom.
+Other representations have another p. With p = I it is what a node has of its own, with p = N, the normalised adjacency
+without self-loops, what its neighbours have. And where X are no features but the nodes themselves, X = diag(c/(c +
+n/20)) with c the size of a node's component, what is left of H is who is joined to whom; there p walks two edges of N
+at a time, so that nodes are alike that are joined to the same ones, whether or not to one another.
 
 V are the leading right singular vectors of the centred H. H is never formed: it is dense and as wide as the features,
 while the singular vectors only need products with it. V, the offset mean(H) V and σ are kept, for nodes that come
@@ -22,7 +24,7 @@ import scipy.sparse as sp
 import torch
 from sklearn.preprocessing import normalize
 
-from dccgcn.kernels import spmm
+from dccgcn.kernels import sparse_times, spmm
 from dccgcn.views import View
 
 OVERSAMPLING = 8  # further directions in the search for the leading ones
@@ -30,9 +32,10 @@ _EPSILON = 1e-12  # of the largest eigenvalue: directions below are rounding err
 _OVERLAP = 1e-6  # the same where directions are those of several steps, and most of them are there twice
 SEARCHES = 3  # of the search
 _SMALL = 0.05  # of all nodes: those of a component of that size count half
-_ROWS = 65536  # that are in double precision at a time
+ROWS = 65536  # that are in double precision at a time
 
 Matrix = np.ndarray  # (rows, columns) float32
+Filter = Callable[[Matrix], Matrix]  # p of (C1), a symmetric matrix that is known by its products
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +72,7 @@ def rarity(features: Any) -> np.ndarray | None:
     return (np.log((1 + features.shape[0]) / (1 + frequency)) + 1).astype(np.float32)
 
 
-def travelled(view: View, h: Matrix, steps: int, own: float) -> Matrix:
+def travelled(h: Matrix, view: View, steps: int, own: float) -> Matrix:
     """p(S) h of (C1)."""
     current = torch.as_tensor(np.ascontiguousarray(h, dtype=np.float32))
     total = own * current
@@ -79,44 +82,71 @@ def travelled(view: View, h: Matrix, steps: int, own: float) -> Matrix:
     return total.cpu().numpy()
 
 
-def represent(view: View, x: Any, steps: int, own: float, rank: int) -> Representation:
+def itself(h: Matrix) -> Matrix:
+    """What a node has of its own."""
+    return h
+
+
+def of_neighbours(h: Matrix, view: View) -> Matrix:
+    """N h, N = D^-1/2 A D^-1/2: what a node's neighbours have, and nothing of its own."""
+    weight = _by_degree(view)
+    return weight * sparse_times(view.adjacency, weight * h)
+
+
+def in_pairs(h: Matrix, view: View, steps: int, own: float) -> Matrix:
+    """p(N²) h, half as many steps of two edges each."""
+    weight, pairs = _by_degree(view), max(1, steps // 2)
+    current, total = h, np.float32(own) * h
+    for _ in range(pairs):
+        current = weight**2 * sparse_times(view.adjacency, weight * current)
+        current = weight * sparse_times(view.adjacency, current)
+        total += np.float32((1 - own) / pairs) * current
+    return total
+
+
+def _by_degree(view: View) -> Matrix:
+    """1/√degree of each node, (n, 1)."""
+    degree = np.diff(view.adjacency.indptr)
+    return (1 / np.sqrt(np.maximum(degree, 1)))[:, None].astype(np.float32)
+
+
+def represent(along: Filter, x: Any, rank: int) -> Representation:
     """Z of (C2), its directions found by a randomised search."""
 
     def times(m: Matrix) -> Matrix:
-        h = travelled(view, x @ m, steps, own)
+        h = along(x @ m)
         return h - h.mean(axis=0)
 
-    def transposed_times(m: Matrix) -> Matrix:  # S is symmetric, so p(S)ᵀ = p(S)
-        return x.T @ travelled(view, m - m.mean(axis=0), steps, own)
+    def transposed_times(m: Matrix) -> Matrix:  # pᵀ = p
+        return x.T @ along(m - m.mean(axis=0))
 
     basis = leading_directions(times, transposed_times, x.shape, rank)
-    h = travelled(view, x @ basis, steps, own)
+    h = along(x @ basis)
     offset = h.mean(axis=0)
     z = np.asarray(normalize(h - offset), dtype=np.float32)
     return Representation(z, basis, offset, np.sqrt((z**2).mean(axis=0)))
 
 
-def represent_ties(view: View, component: np.ndarray, steps: int, own: float, rank: int) -> Representation:
+def represent_ties(along: Filter, component: np.ndarray, rank: int) -> Representation:
     """Z of (C2) where a node's only feature is which node it is: its place among those that it is joined to.
 
     Every small component would have a direction of its own, as strong as that of the largest, so its nodes count less.
     """
     size = np.bincount(component)[component]
     weights = (size / (size + _SMALL * len(size))).astype(np.float32)
-    found = represent(view, sp.csr_array(sp.diags_array(weights)), steps, own, rank)
+    found = represent(along, sp.csr_array(sp.diags_array(weights)), rank)
     return replace(found, basis=weights[:, None] * found.basis)  # of nodes that count alike: the graph may have grown
 
 
-def project_ties(view: View, steps: int, own: float, known: Representation) -> Representation:
-    """The same for a graph that has grown: nodes that were not there are known by those that they are joined to."""
-    there = sp.eye_array(view.matrix.shape[0], len(known.basis), dtype=np.float32, format="csr")
-    return project(view, there, steps, own, known)
-
-
-def project(view: View, x: Any, steps: int, own: float, known: Representation) -> Representation:
+def project(along: Filter, x: Any, known: Representation) -> Representation:
     """Z of (C2) in directions that were found for other nodes."""
-    h = travelled(view, x @ known.basis, steps, own)
+    h = along(x @ known.basis)
     return replace(known, z=np.asarray(normalize(h - known.offset), dtype=np.float32))
+
+
+def project_ties(along: Filter, n: int, known: Representation) -> Representation:
+    """The same for a graph that has grown: nodes that were not there are known by those that they are joined to."""
+    return project(along, sp.eye_array(n, len(known.basis), dtype=np.float32, format="csr"), known)
 
 
 def orthonormal(m: Matrix) -> Matrix:
@@ -130,8 +160,8 @@ def gram(*parts: Matrix) -> np.ndarray:
     """mᵀ m in double precision, where m are the parts side by side, without a copy of m."""
     width = sum(part.shape[1] for part in parts)
     total = np.zeros((width, width))
-    for start in range(0, len(parts[0]), _ROWS):
-        rows = np.hstack([part[start : start + _ROWS] for part in parts]).astype(np.float64)
+    for start in range(0, len(parts[0]), ROWS):
+        rows = np.hstack([part[start : start + ROWS] for part in parts]).astype(np.float64)
         total += rows.T @ rows
     return total
 

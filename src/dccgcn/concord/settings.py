@@ -48,6 +48,8 @@ class ConcordSettings(Settings):
     most: int = count(2000, "At most so many such labels of each class.")
     # the repair
     repair: float = share(0.3, "Share of agreeing neighbours in the answer where the channels disagree.")
+    # the echo
+    echo: float = weight(1.0, "How far an answer follows what all other answers tell of its features; 0: not at all.")
 
     @property
     def neighbours(self) -> int:

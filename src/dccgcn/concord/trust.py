@@ -1,10 +1,11 @@
 """Trust: how likely an answer is right, from margin, agreement and neighbourhood together.
 
-    e = E u / √λ,   E'E/n u = λ u, λ the largest                                                        (C10)
-    trust = sigmoid(β0 + β1 e + β2 log odds of a label's being found unseen)                           (C11)
+    e = E u / √λ,   E'E/n u = λ u, λ the largest                                                        (C12)
+    trust = sigmoid(β0 + β1 e + β2 log odds of a label's being found unseen)                           (C13)
 
-A row of E holds the evidence for one node: its margin, how much nearer it is to its own class than to another, and how
-probable its voices and its neighbours find its answer. Evidence counts by its rank among the nodes of its graph: how
+A row of E holds the evidence for one node: its margin, how probable its voices find its answer, and how far that answer
+leads in two echoes of all other nodes' answers (C10), one in what a node has of its own and one in all that both
+channels know of it and of those around it. Evidence counts by its rank among the nodes of its graph: how
 confident voices sound differs from graph to graph far more than who sounds most confident. And it counts as far as it
 is in concord with the rest: on each graph another kind of evidence misleads, and nothing else tells which. How far a
 graph's answers can be believed as a whole is told by how many of the given labels are found unseen. The coefficients
@@ -16,11 +17,10 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import expit, ndtri
 from scipy.stats import rankdata
-from sklearn.preprocessing import normalize
 
 from dccgcn.concord.consensus import Concord, margin
+from dccgcn.concord.echo import Room
 from dccgcn.concord.learned import Learned
-from dccgcn.views import View
 
 COEFFICIENTS = {
     "constant": 0.518,
@@ -30,11 +30,11 @@ COEFFICIENTS = {
 _RIGHT, _WRONG = 12, 4  # before any label is looked for, as if so many had been: a handful says little by itself
 
 
-def evidence(concord: Concord, z: np.ndarray, views: dict[str, View], learned: Learned) -> np.ndarray:
-    """The evidence for each node, (n, columns) in the order of COEFFICIENTS. z: what is known of the nodes, joined."""
-    f = concord.f
-    of_voices = approval(concord.said, learned.weights, f.argmax(axis=1))
-    kinds = [margin(f), nearness(z, f), of_voices, *(around(view, f) for view in views.values())]
+def evidence(concord: Concord, rooms: Sequence[Room], learned: Learned) -> np.ndarray:
+    """The evidence for each node, (n, columns) in the order of COEFFICIENTS."""
+    f, answer = learned.clamped(concord.f), concord.f.argmax(axis=1)
+    of_voices = approval(concord.said, learned.weights, answer)
+    kinds = [margin(concord.f), of_voices, *(lead(room.echo(f), answer) for room in rooms)]
     shared = in_common(np.column_stack([normal_scores(kind) for kind in kinds]))
     found = np.log((learned.found + _RIGHT) / (learned.n_given - learned.found + _WRONG))
     return np.column_stack([np.ones(len(f)), shared, np.full(len(f), found)])
@@ -52,13 +52,11 @@ def normal_scores(values: np.ndarray) -> np.ndarray:
     return np.asarray(ndtri((rankdata(values) - 0.5) / len(values)))
 
 
-def nearness(z: np.ndarray, f: np.ndarray) -> np.ndarray:
-    """How much nearer a node is to the mean of its own class than to any other, by cosine, (n,)."""
-    near = z @ normalize(f.T @ z).T
-    rows, answer = np.arange(len(f)), f.argmax(axis=1)
-    own = near[rows, answer]
-    near[rows, answer] = -np.inf
-    return np.asarray(own - near.max(axis=1))
+def lead(scores: np.ndarray, answer: np.ndarray) -> np.ndarray:
+    """How far the answers are ahead of any other class, (n,)."""
+    rows, rest = np.arange(len(answer)), scores.copy()
+    rest[rows, answer] = -np.inf
+    return np.asarray(scores[rows, answer] - rest.max(axis=1))
 
 
 def approval(said: Sequence[np.ndarray], weights: np.ndarray, answer: np.ndarray) -> np.ndarray:
@@ -68,16 +66,8 @@ def approval(said: Sequence[np.ndarray], weights: np.ndarray, answer: np.ndarray
     return np.asarray(sum(share * np.exp(log_p[rows, answer]) for share, log_p in zip(shares, said, strict=True)))
 
 
-def around(view: View, f: np.ndarray) -> np.ndarray:
-    """How probable a node's neighbours find its answer, shrunk towards one half where there are few, (n,)."""
-    a, answer = view.adjacency, f.argmax(axis=1)
-    rows = np.repeat(np.arange(len(f)), np.diff(a.indptr))
-    total = np.bincount(rows, weights=f[a.indices, answer[rows]], minlength=len(f))
-    return np.asarray((total + 0.5) / (np.diff(a.indptr) + 1))
-
-
 def trust(columns: np.ndarray) -> np.ndarray:
-    """(C11), (n,)."""
+    """(C13), (n,)."""
     return np.asarray(expit(columns @ np.array(list(COEFFICIENTS.values()))), dtype=np.float32)
 
 

@@ -26,7 +26,7 @@ from dccgcn.outcome import Outcome
 from dccgcn.result import Result, answers, measured
 from dccgcn.splits import PARTS, Split
 
-FORMAT = 2  # of the folder; raised when an older version could not read it
+FORMAT = 3  # of the folder; raised when an older version could not read it
 DESCRIPTION, TENSORS, CARD = "model.json", "model.safetensors", "README.md"
 _REMEDY = "Copy the whole folder again, or train the model again: dccgcn fit … --out FOLDER."
 

@@ -170,7 +170,7 @@ def _same_json(one, other):
 def test_row_40_another_version_is_refused_and_named(saved):
     folder, _ = saved
     altered(folder, format=9, dccgcn="9.1")
-    with pytest.raises(DataFileError, match=r"model\.json is of format 9, saved by dccgcn 9\.1.*reads format 2"):
+    with pytest.raises(DataFileError, match=r"model\.json is of format 9, saved by dccgcn 9\.1.*reads format 3"):
         load_model(folder)
 
 

@@ -13,7 +13,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from dccgcn import by_rate, load, per_class
-from dccgcn.concord import method
+from dccgcn.concord import groundwork, method
 from dccgcn.concord.consensus import margin
 from dccgcn.concord.representation import scarcity
 from dccgcn.concord.settings import ConcordSettings
@@ -39,17 +39,17 @@ def collect(name: str, size: float, splits: int) -> list[Run]:
     graph, settings, runs = load(name).graph, ConcordSettings(), []
     for seed in range(FIRST_SEED, FIRST_SEED + splits):
         split = by_rate(graph, size, seed) if size < 1 else per_class(graph, int(size), seed, "half")
-        views = method.channel_views(graph, settings)
+        views = groundwork.channel_views(graph, settings)
         targets = np.eye(graph.c, dtype=np.float32)[graph.labels[split.train]]
         given = Labels(split.train, targets, np.ones(len(split.train)))
         q = scarcity(len(split.train) / graph.c, settings.enough)
-        parts = method.representations(graph, settings, q)
-        voices, rooms = method.voices_of(parts, views, q, settings), method.rooms_of(parts, graph)
+        parts = groundwork.representations(graph, settings, q)
+        voices, rooms = method.voices_of(parts, views, q, settings), groundwork.rooms_of(parts, graph)
         learned, said = method.in_rounds(voices, given, settings, seed, None)
         concord = method.deliberate(voices, said, views, rooms, learned, settings)
         some = np.random.default_rng(seed).permutation(split.test)[:SAMPLE]
         right = concord.f.argmax(axis=1) == graph.labels
-        columns = evidence(concord, [rooms[method.OWN], rooms[method.TRAVELLED]], learned)
+        columns = evidence(concord, [rooms[groundwork.OWN], rooms[groundwork.TRAVELLED]], learned)
         runs.append((columns[some], margin(concord.f)[some], right[some]))
     return runs
 

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from dccgcn import NodeGraph, by_rate, load
-from dccgcn.concord import method
+from dccgcn.concord import groundwork
 from dccgcn.concord.accord import attuned
 from dccgcn.concord.head import answer, fit_head
 from dccgcn.concord.representation import scarcity
@@ -62,9 +62,9 @@ def main() -> None:
     graph, settings = load(arguments.graph).graph, ConcordSettings()
     rates = RATES[arguments.graph]
     q = scarcity(rates[0] * graph.n / graph.c, settings.enough)
-    parts = method.representations(graph, settings, q)
+    parts = groundwork.representations(graph, settings, q)
     print("accuracy in %, named as well as can be, and by the labels of", ", ".join(f"{rate:.2%}" for rate in rates))
-    for name in ("topology.far", "topology.near", method.TIES):
+    for name in ("topology.far", "topology.near", groundwork.TIES):
         for how, found in findings(graph, parts[name].favouring(q)).items():
             told = [
                 np.mean(

@@ -8,7 +8,7 @@ import pytest
 
 from dccgcn.benchmarks.concord import _with_views_only, build_concord_views
 from dccgcn.benchmarks.scale import ScaleBenchmark, growth
-from dccgcn.concord.method import representations
+from dccgcn.concord.groundwork import representations
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.datasets.synthetic import synthetic_graph
 

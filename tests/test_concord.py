@@ -10,7 +10,7 @@ from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
 from dccgcn import NodeGraph
-from dccgcn.concord import method
+from dccgcn.concord import groundwork, method
 from dccgcn.concord.accord import attuned, mutual_information
 from dccgcn.concord.accord import loss as accord_loss
 from dccgcn.concord.consensus import _folds, held_out_hits, inferred, margin, pooled, weighed
@@ -105,9 +105,9 @@ def test_attuning_lowers_the_loss_and_finds_the_groups(graph: NodeGraph) -> None
 
 def test_only_the_channels_own_voices_are_attuned(graph: NodeGraph) -> None:
     settings = ConcordSettings()
-    views = method.channel_views(graph, settings)
+    views = groundwork.channel_views(graph, settings)
     given = Labels(np.arange(9), np.eye(3, dtype=np.float32)[graph.labels[:9]], np.ones(9))
-    voices = method.voices_of(method.representations(graph, settings, 0.7), views, 0.7, settings)
+    voices = method.voices_of(groundwork.representations(graph, settings, 0.7), views, 0.7, settings)
     nothing = [None] * len(voices)
     plain, listening = learn(voices, given, settings, nothing), learn(voices, given, settings, nothing, 3)
     deaf = learn(voices, given, ConcordSettings(accord=0), nothing, 3)
@@ -235,10 +235,10 @@ def test_lead_is_the_gap_to_the_next_class() -> None:
 
 def test_evidence_has_a_coefficient_each(graph: NodeGraph) -> None:
     settings = ConcordSettings(rounds=1)
-    views = method.channel_views(graph, settings)
+    views = groundwork.channel_views(graph, settings)
     given = Labels(np.arange(9), np.eye(3, dtype=np.float32)[graph.labels[:9]], np.ones(9))
-    parts = method.representations(graph, settings, 0.7)
-    voices, rooms = method.voices_of(parts, views, 0.7, settings), method.rooms_of(parts)
+    parts = groundwork.representations(graph, settings, 0.7)
+    voices, rooms = method.voices_of(parts, views, 0.7, settings), groundwork.rooms_of(parts)
     learned, said = method.in_rounds(voices, given, settings, 0, None)
     for log_p, again in zip(said, speak(voices, learned.heads, learned.labels, settings), strict=True):
         np.testing.assert_array_equal(log_p, again)

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from dccgcn import NodeGraph, per_class
-from dccgcn.concord import method
+from dccgcn.concord import groundwork, method
 from dccgcn.concord.learned import Bases, from_arrays, to_arrays
 from dccgcn.concord.representation import rarity
 from dccgcn.concord.settings import ConcordSettings
@@ -106,9 +106,9 @@ def test_new_nodes_are_classified_without_training() -> None:
 
 def test_arrays_round_trip(graph: NodeGraph) -> None:
     settings = ConcordSettings(rounds=1)
-    parts = method.representations(graph, settings, 0.8)
+    parts = groundwork.representations(graph, settings, 0.8)
     given = Labels(np.arange(6), np.eye(3, dtype=np.float32)[graph.labels[:6]], np.ones(6))
-    voices = method.voices_of(parts, method.channel_views(graph, settings), 0.8, settings)
+    voices = method.voices_of(parts, groundwork.channel_views(graph, settings), 0.8, settings)
     learned, _ = method.in_rounds(voices, given, settings, 0, None)
     bases, back = from_arrays(to_arrays(Bases(parts, rarity(graph.features), None), learned))
     assert set(bases.parts) == set(parts)

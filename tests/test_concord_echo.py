@@ -5,7 +5,7 @@ import pytest
 from scipy.special import softmax
 
 from dccgcn import NodeGraph, per_class
-from dccgcn.concord import echo, method
+from dccgcn.concord import echo, groundwork, method
 from dccgcn.concord.echo import Room, explained, resounded
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.datasets.synthetic import synthetic_graph
@@ -71,11 +71,11 @@ def test_a_class_without_answers_is_no_error() -> None:
 
 def test_rooms_are_built_once_for_a_graph() -> None:
     graph, settings = blocks(60), ConcordSettings()
-    known = method.representations(graph, settings, 0.5)
-    one, other = method.rooms_of(known, graph), method.rooms_of(known, graph)
+    made = groundwork.representations(graph, settings, 0.5)
+    one, other = groundwork.rooms_of(made, graph), groundwork.rooms_of(made, graph)
     assert all(one[name] is other[name] for name in one)
-    assert sum(part.shape[1] for part in one[method.TRAVELLED].parts) == sum(
-        known[name].z.shape[1] for name in known if name not in (method.OWN, method.AROUND)
+    assert sum(part.shape[1] for part in one[groundwork.TRAVELLED].parts) == sum(
+        made[name].z.shape[1] for name in made if name not in (groundwork.OWN, groundwork.AROUND)
     )
 
 

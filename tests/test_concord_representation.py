@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from dccgcn import NodeGraph
-from dccgcn.concord import method
+from dccgcn.concord import groundwork
 from dccgcn.concord.representation import (
     Filter,
     in_pairs,
@@ -136,7 +136,7 @@ def test_plentiful_labels_shorten_the_travel() -> None:
 
 
 def test_only_what_is_seen_from_near_depends_on_the_labels(graph: NodeGraph) -> None:
-    scarce, plenty = (method.representations(graph, ConcordSettings(), q) for q in (0.9, 0.3))
+    scarce, plenty = (groundwork.representations(graph, ConcordSettings(), q) for q in (0.9, 0.3))
     assert scarce.keys() == plenty.keys()
     assert {name for name in scarce if scarce[name] is not plenty[name]} == {"topology.near"}
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dccgcn import datasets, splits
-from dccgcn.concord.method import channel_views, rarity_of
+from dccgcn.concord.groundwork import channel_views, rarity_of
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.dcc.method import build_views
 from dccgcn.dcc.settings import DccSettings

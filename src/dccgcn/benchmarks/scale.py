@@ -9,7 +9,7 @@ from typing import Any
 
 from dccgcn.benchmarks.concord import build_concord_views
 from dccgcn.benchmarks.memory import peak_mb
-from dccgcn.concord.method import channel_views, entries_of, rarity_of, representations
+from dccgcn.concord.groundwork import channel_views, entries_of, rarity_of, representations
 from dccgcn.concord.representation import scarcity
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.datasets.synthetic import synthetic_graph

@@ -1,31 +1,27 @@
 """Concord: two channels, several voices, one answer for each node and how far to trust it. See docs/concord.md."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 import numpy as np
 
 from dccgcn.concord.consensus import Concord, held_out_hits, inferred, pooled, weighed
 from dccgcn.concord.echo import Room, explained, resounded
+from dccgcn.concord.groundwork import (
+    AROUND,
+    OWN,
+    TIES,
+    TRAVELLED,
+    channel_views,
+    comparable,
+    entries_of,
+    rarity_of,
+    representations,
+    rooms_of,
+)
 from dccgcn.concord.learned import Bases, Learned, from_arrays, to_arrays
 from dccgcn.concord.repair import agreeing_neighbours, repaired, without_rows
-from dccgcn.concord.representation import (
-    Filter,
-    Representation,
-    in_pairs,
-    itself,
-    of_neighbours,
-    project,
-    project_ties,
-    rarity,
-    represent,
-    represent_ties,
-    scarcity,
-    shortened,
-    travelled,
-)
+from dccgcn.concord.representation import Representation, scarcity
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.trust import evidence, trust, with_confidence
 from dccgcn.concord.voices import Heads, Labels, Voice, learn, speak
@@ -34,24 +30,11 @@ from dccgcn.method import Method
 from dccgcn.outcome import Outcome
 from dccgcn.threads import threads_for
 from dccgcn.training import Progress
-from dccgcn.views import (
-    Measured,
-    View,
-    feature_view,
-    measured_in,
-    scaled,
-    standardised,
-    topology_view,
-    weighted,
-)
+from dccgcn.views import View, measured_in
 
 # towards accord, in the last round but one and the last: sooner, what a head is made of a few labels may be taken to
 # classes that are none of theirs, and no later round brings it back
 _STEPS = (4, 10)
-
-TIES = "topology.ties"
-OWN, AROUND = "own", "around"  # not what a voice learns from, but where answers are heard again
-TRAVELLED = "travelled"
 
 
 def fit(
@@ -92,90 +75,6 @@ def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordS
         return conclude(voices, said, views, rooms_of(parts), learned, settings)
 
 
-def comparable(graph: NodeGraph, by: Measured | None) -> NodeGraph:
-    """Nodes and edges as the channels see them: with measurements of one zero and one unit, so none drowns the rest.
-
-    Its labels may be those of an earlier run.
-    """
-    if by is None:
-        return graph
-    return graph.derive(
-        ("comparable", by.mean.tobytes()), lambda: graph.with_features(standardised(graph.features, by))
-    )
-
-
-def channel_views(graph: NodeGraph, settings: ConcordSettings, weights: np.ndarray | None = None) -> dict[str, View]:
-    """The graph of each channel: the one given, and the k nearest neighbours by features."""
-    # a tiny graph has fewer neighbours than the default; a k that somebody chose is taken at its word
-    k = settings.k if "k" in settings.model_fields_set else min(settings.k, graph.n - 1)
-    return {
-        "topology": topology_view(graph, "symmetric"),
-        "features": feature_view(graph, k, "symmetric", weights=weights),
-    }
-
-
-def entries_of(views: Mapping[str, View]) -> int:
-    """Of all graphs together: what a product with each of them takes."""
-    return sum(view.pattern.entries for view in views.values())
-
-
-def representations(
-    graph: NodeGraph, s: ConcordSettings, q: float, known: Bases | None = None
-) -> dict[str, Representation]:
-    """Each channel's Z, from afar and from near, the topology's of who is joined to whom, and those of the echo.
-
-    From afar are the plain features. From near they are weighted by their rarity, where they are counts, and travel
-    less far along the given edges the less scarce labels are: with many, what a node has of its own tells it apart.
-    """
-    rare = known.rarity if known else rarity_of(graph, s)
-    plain, by_rarity = channel_views(graph, s), channel_views(graph, s, rare)
-    topology = plain["topology"]
-    far, near = (s.topology_steps, s.own), shortened(s.topology_steps, s.own, q, s.shorten)
-    similar = (s.feature_steps, s.own)
-    sources: list[tuple[str, np.ndarray | None, Filter, tuple[float, ...]]] = [
-        ("topology.far", None, _travel(topology, *far), far),
-        ("features.far", None, _travel(plain["features"], *similar), (s.k, *similar)),
-        ("topology.near", rare, _travel(topology, *near), near),
-        (OWN, rare, itself, ()),
-        (AROUND, rare, partial(of_neighbours, view=topology), ()),
-    ]
-    if rare is not None:
-        sources.append(("features.near", rare, _travel(by_rarity["features"], *similar), (s.k, *similar)))
-    made = {}
-    for name, weights, along, key in sources:
-        x = partial(_unit_features, graph, weights)  # read only where a representation is not there yet
-        if known:
-            made[name] = project(along, x(), known.parts[name])
-        else:
-            whole = ("concord", name, s.rank, weights is not None, *key)
-            made[name] = graph.derive(whole, partial(_represent, along, x, s.rank))
-    if s.ties:
-        walked = partial(in_pairs, view=topology, steps=far[0], own=far[1])
-        if known:
-            made[TIES] = project_ties(walked, graph.n, known.parts[TIES])
-        else:
-            tied = partial(represent_ties, walked, graph.component, s.ties)
-            made[TIES] = graph.derive(("concord", TIES, *far, s.ties), tied)
-    return made
-
-
-def _travel(view: View, steps: int, own: float) -> Filter:
-    return partial(travelled, view=view, steps=steps, own=own)
-
-
-def _unit_features(graph: NodeGraph, weights: np.ndarray | None) -> Any:
-    return scaled(weighted(graph.features, weights), "unit")
-
-
-def _represent(along: Filter, x: Callable[[], Any], rank: int) -> Representation:
-    return represent(along, x(), rank)
-
-
-def rarity_of(graph: NodeGraph, settings: ConcordSettings) -> np.ndarray | None:
-    """Weights of the features by rarity, where they are wanted and mean something."""
-    return graph.derive(("rarity",), partial(rarity, graph.features)) if settings.rarity else None
-
-
 def voices_of(
     parts: dict[str, Representation], views: dict[str, View], q: float, settings: ConcordSettings
 ) -> list[Voice]:
@@ -192,21 +91,6 @@ def voices_of(
         *(Voice("joined", joined, view) for view in views.values()),
         Voice("labels", None, views["topology"]),
     ]
-
-
-def rooms_of(parts: dict[str, Representation], graph: NodeGraph | None = None) -> dict[str, Room]:
-    """Where answers resound: what a node has of its own, that and what its neighbours have, and all that travelled.
-
-    A room that belongs to a graph is built once.
-    """
-    travelled_parts = [part for name, part in parts.items() if name not in (OWN, AROUND)]
-    heard_in = {OWN: [parts[OWN]], AROUND: [parts[OWN], parts[AROUND]], TRAVELLED: travelled_parts}
-
-    def room(kept: Sequence[Representation]) -> Room:
-        build = partial(Room.of, *(part.z for part in kept))
-        return build() if graph is None else graph.derive(("concord", "room", *kept), build)
-
-    return {name: room(kept) for name, kept in heard_in.items()}
 
 
 def in_rounds(

@@ -55,7 +55,8 @@ def fit(
         parts = representations(seen, settings, q)
         voices = voices_of(parts, views, q, settings)
         learned, said = in_rounds(voices, given, settings, seed, progress)
-        outcome = conclude(voices, said, views, rooms_of(parts, seen), learned, settings)
+        rooms = rooms_of(parts, seen)
+        outcome = conclude(deliberate(voices, said, views, rooms, learned, settings), voices, rooms, learned)
         rare = rarity_of(seen, settings)
         heard = [*channel_views(seen, settings, rare).values(), *views.values()]
         findings = {finding.code: finding for view in heard for finding in view.findings}  # each kind once
@@ -72,7 +73,8 @@ def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordS
         parts = representations(seen, settings, q, bases)
         voices = voices_of(parts, views, q, settings)
         said = speak(voices, learned.heads, learned.labels, settings)
-        return conclude(voices, said, views, rooms_of(parts), learned, settings)
+        rooms = rooms_of(parts)
+        return conclude(deliberate(voices, said, views, rooms, learned, settings), voices, rooms, learned)
 
 
 def voices_of(
@@ -141,17 +143,9 @@ def deliberate(
     return Concord(f, before, said, joined, pools, believed, agree, support)
 
 
-def conclude(
-    voices: list[Voice],
-    said: list[np.ndarray],
-    views: dict[str, View],
-    rooms: Mapping[str, Room],
-    learned: Learned,
-    settings: ConcordSettings,
-) -> Outcome:
+def conclude(concord: Concord, voices: list[Voice], rooms: Mapping[str, Room], learned: Learned) -> Outcome:
     """The answers, each with the probability of being right."""
-    concord = deliberate(voices, said, views, rooms, learned, settings)
-    known = {name: _joined(voices, name) for name in [*views, "joined"]}
+    known = {name: _joined(voices, name) for name in [*concord.channels, "joined"]}
     sure = trust(evidence(concord, [rooms[OWN], rooms[TRAVELLED]], learned))
     probabilities, given = with_confidence(concord.f, sure), learned.given
     probabilities[given.nodes], sure[given.nodes] = given.targets, 1  # a given label is not ours to change

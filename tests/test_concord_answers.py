@@ -72,6 +72,16 @@ def test_nodes_that_are_joined_to_the_same_ones_are_alike() -> None:
     assert (outcome.prediction == labels)[split.test].mean() > 0.6
 
 
+@pytest.mark.parametrize("unit", [1e4, 1e-4])
+def test_edges_may_have_weights_of_any_unit(unit: float) -> None:
+    plain = blocks(180)
+    graph = NodeGraph(plain.features, plain.edges, plain.labels, edge_weights=np.full(len(plain.edges), unit))
+    split = per_class(graph, 3, 0)
+    outcome = method.fit(graph, split.train, ConcordSettings(), 0)
+    assert np.isfinite(outcome.probabilities).all()
+    assert (outcome.prediction == graph.labels)[split.test].mean() > 0.85
+
+
 def test_units_of_measurements_do_not_matter() -> None:
     whole = blocks(180)
     rng = np.random.default_rng(4)

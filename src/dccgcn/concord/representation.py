@@ -105,9 +105,9 @@ def in_pairs(h: Matrix, view: View, steps: int, own: float) -> Matrix:
 
 
 def _by_degree(view: View) -> Matrix:
-    """1/√degree of each node, (n, 1)."""
-    degree = np.diff(view.adjacency.indptr)
-    return (1 / np.sqrt(np.maximum(degree, 1)))[:, None].astype(np.float32)
+    """1/√degree of each node, edges counting by their weight, 0 without any, (n, 1)."""
+    degree = np.asarray(view.adjacency.sum(axis=1), dtype=np.float64).reshape(-1, 1)
+    return np.divide(1, np.sqrt(degree), out=np.zeros_like(degree), where=degree > 0).astype(np.float32)
 
 
 def represent(along: Filter, x: Any, rank: int) -> Representation:

@@ -8,12 +8,13 @@ import scipy.sparse as sp
 from scipy.special import softmax
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import cohen_kappa_score
 
 from dccgcn import NodeGraph
 from dccgcn.concord import groundwork, method
 from dccgcn.concord.accord import attuned, mutual_information
 from dccgcn.concord.accord import loss as accord_loss
-from dccgcn.concord.consensus import _folds, held_out_hits, inferred, margin, pooled, weighed
+from dccgcn.concord.consensus import _folds, beyond_chance, held_out_hits, inferred, margin, pooled, weighed
 from dccgcn.concord.head import answer, fit_head
 from dccgcn.concord.repair import agreeing_neighbours, repaired
 from dccgcn.concord.representation import represent, scarcity, travelled
@@ -27,7 +28,7 @@ from dccgcn.concord.trust import (
     normal_scores,
     with_confidence,
 )
-from dccgcn.concord.voices import Labels, learn, smoothed, speak, spread_labels
+from dccgcn.concord.voices import Labels, Voice, learn, smoothed, speak, spread_labels, standing
 from dccgcn.views import topology_view
 from groups import blocks
 
@@ -151,6 +152,34 @@ def test_a_voice_that_fails_on_held_out_labels_is_all_but_silent() -> None:
     f, weights = weighed([good, bad], np.array([20.0, 5.0]), 20, np.ones(2), ConcordSettings())
     assert (f.argmax(axis=1) == truth).all()
     assert weights[0] > 100 * weights[1]
+
+
+def test_agreement_counts_beyond_chance() -> None:
+    rng = np.random.default_rng(4)
+    one, other = rng.choice(3, 200, p=[0.7, 0.2, 0.1]), rng.choice(3, 200, p=[0.6, 0.3, 0.1])
+    other[:120] = one[:120]
+    assert beyond_chance(one, other, 3) == pytest.approx(cohen_kappa_score(one, other))
+    assert beyond_chance(one, one, 3) == pytest.approx(1)
+    assert beyond_chance(one, (one + 1) % 3, 3) == 0  # contradiction is no less than chance
+    same = np.zeros(200, int)
+    assert beyond_chance(same, same, 3) == 0  # one answer for all nodes says nothing
+
+
+def test_voices_that_give_one_answer_to_all_do_not_outvote_one_that_tells_nodes_apart() -> None:
+    truth = np.arange(40) % 2
+    telling = np.log(np.eye(2)[truth] * 0.2 + 0.4)
+    dull = [np.log(np.full((40, 2), [0.8, 0.2])) for _ in range(3)]
+    hits = np.array([2.0, 2.0, 2.0, 3.0])  # of four labels
+    f, weights = weighed([*dull, telling], hits, 4, np.ones(4), ConcordSettings())
+    assert weights[3] > 10 * weights[:3].max()
+    assert (f.argmax(axis=1) == truth).all()
+
+
+def test_channels_stand_alike_before_they_are_judged(graph: NodeGraph) -> None:
+    view, z = topology_view(graph, "symmetric"), np.zeros((graph.n, 2), np.float32)
+    names = ["topology", "features", "topology", "topology", "joined", "joined", "labels"]
+    weights = standing([Voice(name, z, view) for name in names])
+    np.testing.assert_allclose(weights, [1 / 4, 1, 1 / 4, 1 / 4, 1 / 2, 1 / 2, 1 / 4])
 
 
 def test_every_label_is_held_out_once_and_classes_are_spread() -> None:

@@ -46,6 +46,14 @@ def test_useless_edges_are_not_believed() -> None:
     assert outcome.channel_weights["features"] > 0.8
 
 
+def test_useless_edges_do_not_outvote_features_where_labels_are_few() -> None:
+    for seed in range(5):
+        graph = synthetic_graph(800, 8000, 60, classes=2, homophily=0.5, telling=0.4, words=10, seed=seed % 3)
+        outcome = method.fit(graph, per_class(graph, 2, seed).train, ConcordSettings(), 0)
+        assert outcome.channel_weights["features"] > 0.6
+        assert np.bincount(outcome.prediction, minlength=2).min() > 0.1 * graph.n  # not one answer for all nodes
+
+
 def test_useless_features_do_little_harm_where_edges_tell() -> None:
     noise = synthetic_graph(1500, 4500, 60, classes=4, homophily=0.75, telling=0.0)
     none = NodeGraph(np.ones((noise.n, 1)), noise.edges, noise.labels, featureless=True)
@@ -56,7 +64,7 @@ def test_useless_features_do_little_harm_where_edges_tell() -> None:
 
     assert right(noise, ConcordSettings()) > 0.75
     assert right(none, ConcordSettings()) > 0.75
-    assert right(noise, ConcordSettings(ties=0)) < 0.5
+    assert right(noise, ConcordSettings(ties=0)) < 0.7
 
 
 def test_nodes_that_are_joined_to_the_same_ones_are_alike() -> None:

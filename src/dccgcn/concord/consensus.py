@@ -38,20 +38,31 @@ def pooled(said: Sequence[np.ndarray], weights: np.ndarray) -> np.ndarray:
 
 
 def weighed(
-    said: Sequence[np.ndarray], hits: np.ndarray, n_labels: int, weights: np.ndarray, settings: ConcordSettings
+    said: Sequence[np.ndarray], hits: np.ndarray, n_labels: int, standing: np.ndarray, settings: ConcordSettings
 ) -> tuple[np.ndarray, np.ndarray]:
     """F, and the weight of each voice: the log-odds of its being right, from held-out labels and from agreement.
 
     r_v = (hits_v + prior · agreement_v) / (labels + prior),   w_v = log((C-1) r_v / (1 - r_v))^sharpness  (C8)
+
+    ``standing`` are the weights that the voices have before they are judged.
     """
-    c, answers = said[0].shape[1], [log_p.argmax(axis=1) for log_p in said]
+    c, answers, weights = said[0].shape[1], [log_p.argmax(axis=1) for log_p in said], standing
     for _ in range(_PASSES):
         answer = pooled(said, weights).argmax(axis=1)
-        agreement = np.array([(own == answer).mean() for own in answers])
+        agreement = (1 + (c - 1) * np.array([beyond_chance(own, answer, c) for own in answers])) / c
         right = np.clip((hits + settings.prior * agreement) / (n_labels + settings.prior), 0.02, 0.98)
         # a voice no better than chance is all but silent, never an advocate of the opposite
         weights = np.maximum(np.log((c - 1) * right / (1 - right)), 0.01) ** settings.sharpness
     return pooled(said, weights), weights
+
+
+def beyond_chance(one: np.ndarray, other: np.ndarray, c: int) -> float:
+    """How far two say the same more often than their frequencies of classes would let them, 0 to 1 (Cohen's kappa).
+
+    Who gives one answer to all nodes agrees with whoever mostly gives it, and has said nothing.
+    """
+    chance = float((np.bincount(one, minlength=c) / len(one)) @ (np.bincount(other, minlength=c) / len(other)))
+    return max(0.0, float((one == other).mean()) - chance) / max(1 - chance, 1e-9)
 
 
 def held_out_hits(

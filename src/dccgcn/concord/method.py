@@ -24,7 +24,7 @@ from dccgcn.concord.repair import agreeing_neighbours, repaired, without_rows
 from dccgcn.concord.representation import Representation, scarcity
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.trust import evidence, trust, with_confidence
-from dccgcn.concord.voices import Heads, Labels, Voice, learn, speak
+from dccgcn.concord.voices import Heads, Labels, Voice, learn, speak, standing
 from dccgcn.graph import NodeGraph
 from dccgcn.method import Method
 from dccgcn.outcome import Outcome
@@ -100,13 +100,13 @@ def in_rounds(
 ) -> tuple[Learned, list[np.ndarray]]:
     """Learn from the given labels, let the best answers be labels too, and learn again; and what is said in the end."""
     hits, together = held_out_hits(voices, given, settings, seed)
-    labels, weights = given, np.ones(len(voices))
+    labels, unjudged = given, standing(voices)
     heads: Heads = [None] * len(voices)
     for turn in range(settings.rounds + 1):
         late = turn - settings.rounds + len(_STEPS) - 1
         heads = learn(voices, labels, settings, heads, _STEPS[late] if late >= 0 else 0)
         said = speak(voices, heads, labels, settings)
-        f, weights = weighed(said, hits, len(given.nodes), weights, settings)
+        f, weights = weighed(said, hits, len(given.nodes), unjudged, settings)
         if progress:
             progress("rounds", turn + 1, settings.rounds + 1)
         if turn < settings.rounds:

@@ -47,6 +47,15 @@ class Labels:
 Heads = Sequence[np.ndarray | None]  # of each voice; None for labels alone
 
 
+def standing(voices: Sequence[Voice]) -> np.ndarray:
+    """The weight of each voice before it is judged, (voices,): either channel and both joined count alike.
+
+    There are more voices along the edges than others. Where edges are noise they would outvote the rest by number.
+    """
+    group = ["topology" if voice.channel == "labels" else voice.channel for voice in voices]
+    return np.array([1 / group.count(channel) for channel in group])
+
+
 def learn(voices: Sequence[Voice], labels: Labels, settings: ConcordSettings, before: Heads, steps: int = 0) -> Heads:
     """A head for each voice. The heads of the round before are where to begin.
 

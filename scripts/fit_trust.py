@@ -45,8 +45,9 @@ def collect(name: str, size: float, splits: int) -> list[Run]:
         q = scarcity(len(split.train) / graph.c, settings.enough)
         parts = groundwork.representations(graph, settings, q)
         voices, rooms = method.voices_of(parts, views, q, settings), groundwork.rooms_of(parts, graph)
-        learned, said = method.in_rounds(voices, given, settings, seed, None)
-        concord = method.deliberate(voices, said, views, rooms, learned, settings)
+        alike = np.ones(graph.c)
+        learned, said = method.in_rounds(voices, given, alike, settings, seed)
+        concord = method.deliberate(voices, said, views, rooms, learned, alike, settings)
         some = np.random.default_rng(seed).permutation(split.test)[:SAMPLE]
         right = concord.f.argmax(axis=1) == graph.labels
         columns = evidence(concord, [rooms[groundwork.OWN], rooms[groundwork.TRAVELLED]], learned)

@@ -1,4 +1,4 @@
-"""Concord's voices, concord, repair and trust (C4 to C9, C12, C13) against slow literal versions."""
+"""Concord's voices, concord, repair and trust (C4 to C9, C13, C14) against slow literal versions."""
 
 from functools import partial
 
@@ -65,24 +65,28 @@ def test_mutual_information_of_neighbours_is_that_of_the_edges(graph: NodeGraph)
         joint[j, k] * np.log(joint[j, k] / (joint[j].sum() * joint[k].sum())) for j in range(3) for k in range(3)
     )
     assert mutual_information(graph.adjacency, p)[0] == pytest.approx(literal, rel=1e-4)
+    frequent = np.array([0.3, 1.2, 1.5])
+    told = literal + joint.sum(axis=1) @ np.log(frequent)
+    assert mutual_information(graph.adjacency, p, frequent)[0] == pytest.approx(told, rel=1e-4)
     assert mutual_information(graph.adjacency, truth)[0] > 0.3
     alike = np.full((graph.n, 3), 1 / 3, np.float32)
     assert mutual_information(graph.adjacency, alike)[0] == pytest.approx(0, abs=1e-5)
     assert mutual_information(sp.csr_array((graph.n, graph.n), dtype=np.float32), p)[0] == 0
 
 
-def test_gradient_of_the_attuned_loss(graph: NodeGraph) -> None:
+@pytest.mark.parametrize("frequent", [None, np.array([0.3, 1.2, 1.5])])
+def test_gradient_of_the_attuned_loss(graph: NodeGraph, frequent: np.ndarray | None) -> None:
     rng = np.random.default_rng(5)
     z = rng.standard_normal((graph.n, 5)).astype(np.float32)
     head = rng.standard_normal((6, 3)).astype(np.float32)
     known = Labels(np.arange(9), np.eye(3, dtype=np.float32)[graph.labels[:9]], rng.random(9))
-    _, slope = accord_loss(z, head, graph.adjacency, 9.0, known, 0.1)
+    _, slope = accord_loss(z, head, graph.adjacency, 9.0, known, 0.1, frequent)
     for a in range(6):
         for j in range(3):
             moved = [head.copy(), head.copy()]
             moved[0][a, j] += 0.01
             moved[1][a, j] -= 0.01
-            up, down = (accord_loss(z, there, graph.adjacency, 9.0, known, 0.1)[0] for there in moved)
+            up, down = (accord_loss(z, there, graph.adjacency, 9.0, known, 0.1, frequent)[0] for there in moved)
             assert slope[a, j] == pytest.approx((up - down) / 0.02, rel=0.02, abs=2e-3)
 
 
@@ -192,12 +196,14 @@ def test_every_label_is_held_out_once_and_classes_are_spread() -> None:
 def test_inferred_labels_are_balanced_and_never_outvote_the_given() -> None:
     f = softmax(RNG.standard_normal((200, 4)) + np.array([2, 0, 0, 0]), axis=1)
     given = Labels(np.arange(4), np.eye(4, dtype=np.float32), np.ones(4))
-    labels = inferred(f, given, 0.08, ConcordSettings())
+    labels = inferred(f, given, 0.08, ConcordSettings(), np.ones(4))
     new = labels.nodes[4:]
     assert (np.bincount(labels.targets[4:].argmax(axis=1)) == 4).all()  # 0.08 · 200 / 4
     assert not set(new) & set(given.nodes)
     assert labels.weights[4:].sum() <= 4 * 4 * scarcity(1, ConcordSettings().enough) + 1e-9
-    few = inferred(f, given, 0.08, ConcordSettings(most=2))
+    rare = inferred(f, given, 0.08, ConcordSettings(), np.array([2.5, 0.5, 0.5, 0.5]))
+    np.testing.assert_array_equal(np.bincount(rare.targets[4:].argmax(axis=1)), [10, 2, 2, 2])
+    few = inferred(f, given, 0.08, ConcordSettings(most=2), np.ones(4))
     assert (np.bincount(few.targets[4:].argmax(axis=1)) == 2).all()
     answers, gap = f.argmax(axis=1), margin(f)
     for j in range(4):
@@ -268,10 +274,12 @@ def test_evidence_has_a_coefficient_each(graph: NodeGraph) -> None:
     given = Labels(np.arange(9), np.eye(3, dtype=np.float32)[graph.labels[:9]], np.ones(9))
     parts = groundwork.representations(graph, settings, 0.7)
     voices, rooms = method.voices_of(parts, views, 0.7, settings), groundwork.rooms_of(parts)
-    learned, said = method.in_rounds(voices, given, settings, 0, None)
+    learned, said = method.in_rounds(voices, given, np.ones(graph.c), settings, 0)
     for log_p, again in zip(said, speak(voices, learned.heads, learned.labels, settings), strict=True):
         np.testing.assert_array_equal(log_p, again)
-    found = evidence(method.deliberate(voices, said, views, rooms, learned, settings), [*rooms.values()], learned)
+    found = evidence(
+        method.deliberate(voices, said, views, rooms, learned, np.ones(graph.c), settings), [*rooms.values()], learned
+    )
     assert found.shape == (graph.n, len(COEFFICIENTS))
     assert np.isfinite(found).all()
     hits, together = held_out_hits(voices, given, settings, 0)

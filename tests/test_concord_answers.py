@@ -127,7 +127,7 @@ def test_arrays_round_trip(graph: NodeGraph) -> None:
     parts = groundwork.representations(graph, settings, 0.8)
     given = Labels(np.arange(6), np.eye(3, dtype=np.float32)[graph.labels[:6]], np.ones(6))
     voices = method.voices_of(parts, groundwork.channel_views(graph, settings), 0.8, settings)
-    learned, _ = method.in_rounds(voices, given, settings, 0, None)
+    learned, _ = method.in_rounds(voices, given, np.ones(graph.c), settings, 0)
     bases, back = from_arrays(to_arrays(Bases(parts, rarity(graph.features), None), learned))
     assert set(bases.parts) == set(parts)
     for name, part in parts.items():

@@ -1,11 +1,12 @@
 """Accord: heads whose answers neighbours bear out, on all nodes, labelled or not.
 
-    J = Pᵀ A P / Σ A,   I = Σ_jk J_jk log(J_jk / (a_j a_k)),   a = J 1                                  (C5)
+    J = Pᵀ A P / Σ A,   I = Σ_jk J_jk log(J_jk / (a_j a_k)) + Σ_j a_j log(C φ_j),   a = J 1              (C5)
 
 J_jk is how often an edge joins an answer j to an answer k, I what one end of an edge tells of the other: nothing where
 all answers are alike or given at random, most where classes are many, sure, and rarely joined to others. Labels alone
 leave most of a head open while they are few; of the heads that fit them, those are preferred whose classes the graph
-can be seen to have.
+can be seen to have. I is also log C less the entropy of a neighbour's answer given a node's own, less the divergence of
+a from φ: how frequent the C classes are, 1/C if that is not known, and then the last sum is 0.
 """
 
 from typing import TYPE_CHECKING
@@ -25,12 +26,19 @@ _LEAST = 1e-9  # a probability below counts as that
 
 
 def attuned(
-    z: np.ndarray, head: np.ndarray, a: sp.csr_array, weight: float, labels: "Labels", ridge: float, steps: int
+    z: np.ndarray,
+    head: np.ndarray,
+    a: sp.csr_array,
+    weight: float,
+    labels: "Labels",
+    ridge: float,
+    steps: int,
+    frequent: np.ndarray | None = None,
 ) -> np.ndarray:
     """A head near the one given with a lower loss. A few steps are enough: other labels follow in the next round."""
 
     def at(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        value, slope = loss(z, theta.reshape(head.shape).astype(np.float32), a, weight, labels, ridge)
+        value, slope = loss(z, theta.reshape(head.shape).astype(np.float32), a, weight, labels, ridge, frequent)
         return value, slope.astype(np.float64).reshape(-1)
 
     start = head.astype(np.float64).reshape(-1)
@@ -39,14 +47,20 @@ def attuned(
 
 
 def loss(
-    z: np.ndarray, head: np.ndarray, a: sp.csr_array, weight: float, labels: "Labels", ridge: float
+    z: np.ndarray,
+    head: np.ndarray,
+    a: sp.csr_array,
+    weight: float,
+    labels: "Labels",
+    ridge: float,
+    frequent: np.ndarray | None = None,
 ) -> tuple[float, np.ndarray]:
     """Σ_i w_i CE(p_i, y_i) + ridge/2 |W|² - weight · I, where P = softmax(z W + b), and its gradient.
 
     Shapes: z (n, r), head (r + 1, classes), a (n, n) → (r + 1, classes).
     """
     p = answer(z, head)
-    told, slope = mutual_information(a, p)
+    told, slope = mutual_information(a, p, frequent)
     slope *= np.float32(-weight)
     _by_scores(p, slope)
     own = p[labels.nodes]
@@ -56,8 +70,11 @@ def loss(
     return value, np.vstack([(slope.T @ z).T + np.float32(ridge) * head[:-1], np.ones(len(z), np.float32) @ slope])
 
 
-def mutual_information(a: sp.csr_array, p: np.ndarray) -> tuple[float, np.ndarray]:
-    """I of (C5), and its derivative by P but for what moves all classes of a node alike, (n, classes)."""
+def mutual_information(a: sp.csr_array, p: np.ndarray, frequent: np.ndarray | None = None) -> tuple[float, np.ndarray]:
+    """I of (C5), and its derivative by P but for what moves all classes of a node alike, (n, classes).
+
+    ``frequent`` is C φ, (classes,).
+    """
     edges = float(a.data.sum())
     if edges == 0:
         return 0.0, np.zeros_like(p)
@@ -65,6 +82,8 @@ def mutual_information(a: sp.csr_array, p: np.ndarray) -> tuple[float, np.ndarra
     joint = np.maximum(p.T @ around / edges, _LEAST)
     share = np.log(joint.sum(axis=1))
     told = np.log(joint) - share[:, None] - share
+    if frequent is not None:
+        told += np.log(frequent)[:, None] / 2 + np.log(frequent) / 2  # Σ_j a_j log(C φ_j), by either end of an edge
     return float((joint * told).sum()), around @ (2 / edges * told).astype(np.float32)
 
 

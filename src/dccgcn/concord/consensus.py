@@ -92,10 +92,10 @@ def _folds(y: np.ndarray, seed: int) -> np.ndarray:
     return fold
 
 
-def inferred(f: np.ndarray, given: Labels, share: float, settings: ConcordSettings) -> Labels:
-    """The given labels, and of each class the nodes with the largest margins, the same number from every class.
+def inferred(f: np.ndarray, given: Labels, share: float, settings: ConcordSettings, frequent: np.ndarray) -> Labels:
+    """The given labels, and of each class the nodes with the largest margins, as many as it is frequent.
 
-    Without that balance the largest class takes over within a few rounds. All of them together weigh as much as
+    Without that, the largest class takes over within a few rounds. All of them together weigh as much as
     ``pseudo_weight`` given labels of each class, and less where labels are not scarce, so that what was given is never
     outvoted.
     """
@@ -103,9 +103,9 @@ def inferred(f: np.ndarray, given: Labels, share: float, settings: ConcordSettin
     total = settings.pseudo_weight * c * scarcity(len(given.nodes) / c, settings.enough)
     answer, gap = f.argmax(axis=1), margin(f)
     gap[given.nodes] = -1
-    wanted = min(int(np.ceil(share * n / c)), settings.most)
     chosen = []
     for j in range(c):
+        wanted = min(int(np.ceil(share * n / c * frequent[j])), settings.most)
         of_class = np.flatnonzero((answer == j) & (gap >= 0))
         chosen.append(of_class[np.argsort(-gap[of_class], kind="stable")[:wanted]])
     new = np.concatenate(chosen)

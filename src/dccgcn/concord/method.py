@@ -7,6 +7,7 @@ import numpy as np
 
 from dccgcn.concord.consensus import Concord, held_out_hits, inferred, pooled, weighed
 from dccgcn.concord.echo import Room, explained, resounded
+from dccgcn.concord.frequencies import as_frequent, relative_frequencies
 from dccgcn.concord.groundwork import (
     AROUND,
     OWN,
@@ -48,15 +49,17 @@ def fit(
     """Train on the labels of the nodes in ``train`` and classify all nodes. Validation nodes are not used."""
     given = Labels(train, np.eye(graph.c, dtype=np.float32)[graph.labels[train]], np.ones(len(train)))
     q = scarcity(len(train) / graph.c, settings.enough)
+    frequent = relative_frequencies(graph.classes, settings.frequencies)
     by = measured_in(graph)
     seen = comparable(graph, by)
     views = channel_views(seen, settings)
     with threads_for(entries_of(views)):
         parts = representations(seen, settings, q)
         voices = voices_of(parts, views, q, settings)
-        learned, said = in_rounds(voices, given, settings, seed, progress)
+        learned, said = in_rounds(voices, given, frequent, settings, seed, progress)
         rooms = rooms_of(parts, seen)
-        outcome = conclude(deliberate(voices, said, views, rooms, learned, settings), voices, rooms, learned)
+        concord = deliberate(voices, said, views, rooms, learned, frequent, settings)
+        outcome = conclude(concord, voices, rooms, learned)
         rare = rarity_of(seen, settings)
         heard = [*channel_views(seen, settings, rare).values(), *views.values()]
         findings = {finding.code: finding for view in heard for finding in view.findings}  # each kind once
@@ -74,7 +77,9 @@ def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordS
         voices = voices_of(parts, views, q, settings)
         said = speak(voices, learned.heads, learned.labels, settings)
         rooms = rooms_of(parts)
-        return conclude(deliberate(voices, said, views, rooms, learned, settings), voices, rooms, learned)
+        frequent = relative_frequencies(graph.classes, settings.frequencies)
+        concord = deliberate(voices, said, views, rooms, learned, frequent, settings)
+        return conclude(concord, voices, rooms, learned)
 
 
 def voices_of(
@@ -96,7 +101,12 @@ def voices_of(
 
 
 def in_rounds(
-    voices: list[Voice], given: Labels, settings: ConcordSettings, seed: int, progress: Progress | None
+    voices: list[Voice],
+    given: Labels,
+    frequent: np.ndarray,
+    settings: ConcordSettings,
+    seed: int,
+    progress: Progress | None = None,
 ) -> tuple[Learned, list[np.ndarray]]:
     """Learn from the given labels, let the best answers be labels too, and learn again; and what is said in the end."""
     hits, together = held_out_hits(voices, given, settings, seed)
@@ -104,14 +114,14 @@ def in_rounds(
     heads: Heads = [None] * len(voices)
     for turn in range(settings.rounds + 1):
         late = turn - settings.rounds + len(_STEPS) - 1
-        heads = learn(voices, labels, settings, heads, _STEPS[late] if late >= 0 else 0)
+        heads = learn(voices, labels, settings, heads, _STEPS[late] if late >= 0 else 0, frequent)
         said = speak(voices, heads, labels, settings)
         f, weights = weighed(said, hits, len(given.nodes), unjudged, settings)
         if progress:
             progress("rounds", turn + 1, settings.rounds + 1)
         if turn < settings.rounds:
             share = settings.last_share / 2 ** (settings.rounds - 1 - turn)
-            labels = inferred(f, given, share, settings)
+            labels = inferred(f, given, share, settings, frequent)
     return Learned(heads, labels, len(given.nodes), weights, together), said
 
 
@@ -121,6 +131,7 @@ def deliberate(
     views: dict[str, View],
     rooms: Mapping[str, Room],
     learned: Learned,
+    frequent: np.ndarray,
     settings: ConcordSettings,
 ) -> Concord:
     """What the voices say together, repaired where the channels disagree, and with what is heard of it again."""
@@ -140,6 +151,8 @@ def deliberate(
         taught = learned.clamped(f)
         heard = rooms[AROUND].echo(taught)
         f = resounded(f, heard, taught.mean(axis=0), settings.echo * explained(heard, taught))
+    if settings.frequencies:
+        f = as_frequent(f, frequent)
     return Concord(f, before, said, joined, pools, believed, agree, support)
 
 

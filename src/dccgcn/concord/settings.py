@@ -1,8 +1,18 @@
 """Concord's settings: one set of defaults for every graph."""
 
-from pydantic import Field
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
 
 from dccgcn.settings import Settings, count, rate, share, weight
+
+
+def _by_text(value: Any) -> Any:
+    """Classes may be numbers in a file of settings; they are told apart by what is written."""
+    return {str(name): share for name, share in value.items()} if isinstance(value, dict) else value
+
+
+Frequencies = Annotated[dict[str, Annotated[float, Field(gt=0, lt=1)]], BeforeValidator(_by_text)]
 
 
 class ConcordSettings(Settings):
@@ -46,6 +56,10 @@ class ConcordSettings(Settings):
     last_share: float = share(0.16, "Share of the nodes so labelled in the last round; half as many in each before.")
     pseudo_weight: float = weight(4.0, "Weight of all such labels, in given labels per class, while those are scarce.")
     most: int = count(2000, "At most so many such labels of each class.")
+    frequencies: Frequencies = Field(
+        default={},
+        description="How frequent classes are, where that is known, such as {fraud: 0.02}; the others share the rest.",
+    )
     # the repair
     repair: float = share(0.3, "Share of agreeing neighbours in the answer where the channels disagree.")
     # the echo

@@ -1,7 +1,7 @@
 """Trust: how likely an answer is right, from margin, agreement and neighbourhood together.
 
-    e = E u / √λ,   E'E/n u = λ u, λ the largest                                                        (C12)
-    trust = sigmoid(β0 + β1 e + β2 log odds of a label's being found unseen)                           (C13)
+    e = E u / √λ,   E'E/n u = λ u, λ the largest                                                        (C13)
+    trust = sigmoid(β0 + β1 e + β2 log odds of a label's being found unseen)                           (C14)
 
 A row of E holds the evidence for one node: its margin, how probable its voices find its answer, and how far that answer
 leads in two echoes of all other nodes' answers (C10), one in what a node has of its own and one in all that both
@@ -67,7 +67,7 @@ def approval(said: Sequence[np.ndarray], weights: np.ndarray, answer: np.ndarray
 
 
 def trust(columns: np.ndarray) -> np.ndarray:
-    """(C13), (n,)."""
+    """(C14), (n,)."""
     return np.asarray(expit(columns @ np.array(list(COEFFICIENTS.values()))), dtype=np.float32)
 
 

@@ -56,11 +56,18 @@ def standing(voices: Sequence[Voice]) -> np.ndarray:
     return np.array([1 / group.count(channel) for channel in group])
 
 
-def learn(voices: Sequence[Voice], labels: Labels, settings: ConcordSettings, before: Heads, steps: int = 0) -> Heads:
+def learn(
+    voices: Sequence[Voice],
+    labels: Labels,
+    settings: ConcordSettings,
+    before: Heads,
+    steps: int = 0,
+    frequent: np.ndarray | None = None,
+) -> Heads:
     """A head for each voice. The heads of the round before are where to begin.
 
-    A channel's own voices take some steps towards what neighbours in its graph bear out; the joined ones learn from
-    labels alone, so that not all voices follow the graphs.
+    A channel's own voices take some steps towards what neighbours in its graph bear out and how frequent classes are;
+    the joined ones learn from labels alone, so that not all voices follow the graphs.
     """
     heads: dict[int, np.ndarray] = {}
     for voice, start in zip(voices, before, strict=True):
@@ -72,7 +79,7 @@ def learn(voices: Sequence[Voice], labels: Labels, settings: ConcordSettings, be
             head = fit_head(voice.z[labels.nodes], labels.targets, labels.weights, settings.ridge, start)
         if listens:
             weight = settings.accord * labels.targets.shape[1]
-            head = attuned(voice.z, head, voice.view.adjacency, weight, labels, settings.ridge, steps)
+            head = attuned(voice.z, head, voice.view.adjacency, weight, labels, settings.ridge, steps, frequent)
         heads[id(voice.z)] = head
     return [None if voice.z is None else heads[id(voice.z)] for voice in voices]
 

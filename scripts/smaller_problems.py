@@ -1,6 +1,6 @@
 """How Concord does on problems that are cut out of the six graphs: a few of their classes, the nodes that have them.
 
-    python scripts/smaller_problems.py [--problems 300]
+    python scripts/smaller_problems.py [--problems 120]
 
 A handful of graphs is a handful of cases; some of their classes are hundreds, with two classes or eight, of like size
 or not, where edges tell and where they do not. For each kind of problem: the accuracy of Concord, of Concord without
@@ -77,7 +77,7 @@ def answered(problem: Problem) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--problems", type=int, default=300)
+    parser.add_argument("--problems", type=int, default=120)
     arguments = parser.parse_args()
     results = []
     for nth in range(arguments.problems):

@@ -59,8 +59,8 @@ class Job:
         The dataset's name stands for its content: files are read only if their hash is the catalogue's.
         """
         settings = get_method(self.method).published_settings(self.dataset, self.options).model_dump()
-        content = {**asdict(self), "options": settings}
-        if not self.picture:  # lines written before there were pictures keep their keys
+        content = {**asdict(self), "options": {name: value for name, value in settings.items() if value != {}}}
+        if not self.picture:  # lines written before there were pictures or frequencies keep their keys
             del content["picture"]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:24]
 

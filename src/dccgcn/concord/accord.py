@@ -1,12 +1,12 @@
 """Accord: heads whose answers neighbours bear out, on all nodes, labelled or not.
 
-    J = Pᵀ A P / Σ A,   I = Σ_jk J_jk log(J_jk / (a_j a_k)) + Σ_j a_j log(C φ_j),   a = J 1              (C5)
+    J = Pᵀ A P / Σ A,   I = Σ_jk J_jk log(J_jk / (a_j a_k)) + Σ_j a_j log(C ψ_j),   a = J 1              (C5)
 
 J_jk is how often an edge joins an answer j to an answer k, I what one end of an edge tells of the other: nothing where
 all answers are alike or given at random, most where classes are many, sure, and rarely joined to others. Labels alone
 leave most of a head open while they are few; of the heads that fit them, those are preferred whose classes the graph
 can be seen to have. I is also log C less the entropy of a neighbour's answer given a node's own, less the divergence of
-a from φ: how frequent the C classes are, 1/C if that is not known, and then the last sum is 0.
+a from ψ, by which the C classes are expected (C12): 1/C if nothing is known of that, and then the last sum is 0.
 """
 
 from typing import TYPE_CHECKING
@@ -73,7 +73,7 @@ def loss(
 def mutual_information(a: sp.csr_array, p: np.ndarray, frequent: np.ndarray | None = None) -> tuple[float, np.ndarray]:
     """I of (C5), and its derivative by P but for what moves all classes of a node alike, (n, classes).
 
-    ``frequent`` is C φ, (classes,).
+    ``frequent`` is C ψ, (classes,).
     """
     edges = float(a.data.sum())
     if edges == 0:
@@ -83,7 +83,7 @@ def mutual_information(a: sp.csr_array, p: np.ndarray, frequent: np.ndarray | No
     share = np.log(joint.sum(axis=1))
     told = np.log(joint) - share[:, None] - share
     if frequent is not None:
-        told += np.log(frequent)[:, None] / 2 + np.log(frequent) / 2  # Σ_j a_j log(C φ_j), by either end of an edge
+        told += np.log(frequent)[:, None] / 2 + np.log(frequent) / 2  # Σ_j a_j log(C ψ_j), by either end of an edge
     return float((joint * told).sum()), around @ (2 / edges * told).astype(np.float32)
 
 

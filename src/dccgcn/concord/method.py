@@ -7,7 +7,7 @@ import numpy as np
 
 from dccgcn.concord.consensus import Concord, held_out_hits, inferred, pooled, weighed
 from dccgcn.concord.echo import Room, explained, resounded
-from dccgcn.concord.frequencies import as_frequent, relative_frequencies
+from dccgcn.concord.frequencies import as_frequent, half_way, relative_frequencies
 from dccgcn.concord.groundwork import (
     AROUND,
     OWN,
@@ -56,7 +56,7 @@ def fit(
     with threads_for(entries_of(views)):
         parts = representations(seen, settings, q)
         voices = voices_of(parts, views, q, settings)
-        learned, said = in_rounds(voices, given, frequent, settings, seed, progress)
+        learned, said = in_rounds(voices, given, half_way(frequent), settings, seed, progress)
         rooms = rooms_of(parts, seen)
         concord = deliberate(voices, said, views, rooms, learned, frequent, settings)
         outcome = conclude(concord, voices, rooms, learned)
@@ -146,13 +146,15 @@ def deliberate(
     believed = {name: weight / sum(believed.values()) for name, weight in believed.items()}
     agree = pools["topology"].argmax(axis=1) == pools["features"].argmax(axis=1)
     support = agreeing_neighbours(views, believed, agree)
-    f = repaired(before, support, settings.repair)
+
+    def expected(f: np.ndarray) -> np.ndarray:
+        return as_frequent(f, frequent) if settings.frequencies else f
+
+    f = expected(repaired(before, support, settings.repair))  # or the echo would make what is rare still rarer
     if settings.echo:
         taught = learned.clamped(f)
         heard = rooms[AROUND].echo(taught)
-        f = resounded(f, heard, taught.mean(axis=0), settings.echo * explained(heard, taught))
-    if settings.frequencies:
-        f = as_frequent(f, frequent)
+        f = expected(resounded(f, heard, taught.mean(axis=0), settings.echo * explained(heard, taught)))
     return Concord(f, before, said, joined, pools, believed, agree, support)
 
 

@@ -58,7 +58,7 @@ def test_the_page_on_ones_own_data_names_what_there_is(tmp_path, monkeypatch):
     Path("more-edges.csv").write_text("source,target\np-009,p-001\n")
     for command in shown.splitlines():
         small = {"fit": ["--method", "ssgc"], "doctor": ["--k", "2"], "label-next": ["--count", "1"]}
-        extra = small.get(command.split()[1], [])
+        extra = ["--set", "k=2"] if "frequencies" in command else small.get(command.split()[1], [])
         done = dccgcn(*shlex.split(command)[1:], *extra)
         assert done.returncode == 0, f"{command}\n{done.stderr}"
     assert Path("more-answers.csv").exists()

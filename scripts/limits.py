@@ -9,6 +9,7 @@ any other learning from the unlabelled nodes can add to a handful of labels.
 """
 
 import argparse
+from functools import partial
 from itertools import permutations
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.cluster import KMeans
 
 from dccgcn import NodeGraph, by_rate, load
 from dccgcn.concord import groundwork
-from dccgcn.concord.accord import attuned
+from dccgcn.concord.accord import attuned, loss
 from dccgcn.concord.head import answer, fit_head
 from dccgcn.concord.representation import scarcity
 from dccgcn.concord.settings import ConcordSettings
@@ -46,7 +47,7 @@ def findings(graph: NodeGraph, z: np.ndarray) -> dict[str, np.ndarray]:
     every = Labels(known, np.eye(graph.c, dtype=np.float32)[graph.labels[known]], np.ones(len(known)))
     best = fit_head(z[known], every.targets, every.weights, 0.1)
     nobody = Labels(known[:1], every.targets[:1], np.zeros(1))
-    accord = attuned(z, best, graph.adjacency, PULL, nobody, 0.1, 100)
+    accord = attuned(best, partial(loss, z, a=graph.adjacency, weight=PULL, labels=nobody, ridge=0.1), 100)
     return {
         "k-means": KMeans(graph.c, n_init=10, random_state=0).fit_predict(z),
         "accord, from the best head": answer(z, accord).argmax(axis=1),

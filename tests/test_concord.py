@@ -96,11 +96,9 @@ def test_attuning_lowers_the_loss_and_finds_the_groups(graph: NodeGraph) -> None
     z = represent(partial(travelled, view=view, steps=4, own=0.05), graph.features, 8).z
     known = Labels(np.arange(3), np.eye(3, dtype=np.float32)[graph.labels[:3]], np.ones(3))
     start = fit_head(z[:3], known.targets, known.weights, 0.1)
-    found = attuned(z, start, graph.adjacency, 9.0, known, 0.1, 20)
-    assert (
-        accord_loss(z, found, graph.adjacency, 9.0, known, 0.1)[0]
-        < accord_loss(z, start, graph.adjacency, 9.0, known, 0.1)[0]
-    )
+    loss_at = partial(accord_loss, z, a=graph.adjacency, weight=9.0, labels=known, ridge=0.1)
+    found = attuned(start, loss_at, 20)
+    assert loss_at(found)[0] < loss_at(start)[0]
 
     def right(head: np.ndarray) -> float:
         return float((answer(z, head).argmax(axis=1) == graph.labels).mean())

@@ -9,6 +9,7 @@ can be seen to have. I is also log C less the entropy of a neighbour's answer gi
 a from ψ, by which the C classes are expected (C12): 1/C if nothing is known of that, and then the last sum is 0.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numba
@@ -25,20 +26,11 @@ if TYPE_CHECKING:
 _LEAST = 1e-9  # a probability below counts as that
 
 
-def attuned(
-    z: np.ndarray,
-    head: np.ndarray,
-    a: sp.csr_array,
-    weight: float,
-    labels: "Labels",
-    ridge: float,
-    steps: int,
-    frequent: np.ndarray | None = None,
-) -> np.ndarray:
+def attuned(head: np.ndarray, loss_at: Callable[[np.ndarray], tuple[float, np.ndarray]], steps: int) -> np.ndarray:
     """A head near the one given with a lower loss. A few steps are enough: other labels follow in the next round."""
 
     def at(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        value, slope = loss(z, theta.reshape(head.shape).astype(np.float32), a, weight, labels, ridge, frequent)
+        value, slope = loss_at(theta.reshape(head.shape).astype(np.float32))
         return value, slope.astype(np.float64).reshape(-1)
 
     start = head.astype(np.float64).reshape(-1)

@@ -6,11 +6,12 @@ smoothed on one of the two graphs, or the labels alone, spread along the edges. 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
 
-from dccgcn.concord.accord import attuned
+from dccgcn.concord.accord import attuned, loss
 from dccgcn.concord.head import answer, fit_head
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.kernels import log_shares, smooth
@@ -79,7 +80,11 @@ def learn(
             head = fit_head(voice.z[labels.nodes], labels.targets, labels.weights, settings.ridge, start)
         if listens:
             weight = settings.accord * labels.targets.shape[1]
-            head = attuned(voice.z, head, voice.view.adjacency, weight, labels, settings.ridge, steps, frequent)
+            graph = voice.view.adjacency
+            loss_at = partial(
+                loss, voice.z, a=graph, weight=weight, labels=labels, ridge=settings.ridge, frequent=frequent
+            )
+            head = attuned(head, loss_at, steps)
         heads[id(voice.z)] = head
     return [None if voice.z is None else heads[id(voice.z)] for voice in voices]
 

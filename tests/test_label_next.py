@@ -1,36 +1,20 @@
 """Where the next labels would help most: the formula, what it promises, the command and its benchmark."""
 
-import io
 import json
-import sys
-from contextlib import redirect_stderr, redirect_stdout
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import dccgcn.label_next as module
+from command import dccgcn
 from dccgcn import NodeGraph, run
 from dccgcn.benchmarks.label_next import three_ways
 from dccgcn.benchmarks.seeds import for_each_seed
-from dccgcn.cli import main
 from dccgcn.errors import DccgcnError
 from dccgcn.label_next import label_next, nearest, similarity
 from dccgcn.outcome import Outcome
 from dccgcn.splits import per_class
-
-
-def dccgcn(*arguments):
-    out, err = io.StringIO(), io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-        patch.setattr(sys, "argv", ["dccgcn", *map(str, arguments)])
-        patch.setenv("COLUMNS", "200")
-        try:
-            main()
-            code = 0
-        except SystemExit as stop:
-            code = stop.code or 0
-    return code, out.getvalue(), err.getvalue()
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,6 @@
 """Nodes that come after training: a grown graph, its answers, and dccgcn predict."""
 
-import io
 import json
-import sys
-from contextlib import redirect_stderr, redirect_stdout
 
 import numpy as np
 import pandas as pd
@@ -11,9 +8,9 @@ import pytest
 import scipy.sparse as sp
 
 import literal
+from command import dccgcn
 from dccgcn import NodeGraph, grown, load_model, run
 from dccgcn.benchmarks.new_nodes import put_back, without
-from dccgcn.cli import main
 from dccgcn.errors import DccgcnError, GraphError
 from dccgcn.growth import extend
 from dccgcn.io.tables import read_tables
@@ -214,19 +211,6 @@ def model(tmp_path_factory):
     read = read_tables(folder / "people.csv", folder / "knows.csv", **named)
     run(read.graph, method="ssgc").save(folder / "model", read)
     return folder
-
-
-def dccgcn(*arguments):
-    out, err = io.StringIO(), io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-        patch.setattr(sys, "argv", ["dccgcn", *map(str, arguments)])
-        patch.setenv("COLUMNS", "200")
-        try:
-            main()
-            code = 0
-        except SystemExit as stop:
-            code = stop.code or 0
-    return code, out.getvalue(), err.getvalue()
 
 
 def test_tables_of_new_nodes_are_read_as_at_training(model):

@@ -99,11 +99,11 @@ def features(
         zero = np.diff(x.indptr) == 0
     else:
         zero = ~x.any(axis=1)
-    if len(node_ids) > 1 and _is_constant(x):
+    if len(node_ids) > 1 and is_constant(x):
         if not featureless:
             raise GraphError(
                 "All nodes have the same features, so no feature graph is possible.",
-                "Give features that differ, or pass featureless=True to learn from the edges alone.",
+                "Give features that differ, or learn from the edges alone (--featureless, featureless=True).",
             )
         findings.append(
             Finding("warning", "no-features", "All nodes have the same features: only the edges can tell them apart.")
@@ -132,7 +132,8 @@ def _check_size(values: np.ndarray) -> None:
         )
 
 
-def _is_constant(x: Any) -> bool:
+def is_constant(x: Any) -> bool:
+    """Whether all rows are the same."""
     if not sp.issparse(x):
         return bool((x == x[0]).all())
     width = x.indptr[1]  # entries in the first row; columns are sorted and zeros are gone

@@ -105,7 +105,7 @@ def _reach(graph: NodeGraph) -> Iterator[Complaint]:
             "warning",
             "isolated-nodes",
             f"{len(isolated)} nodes have no edge: {some(graph.ids[isolated])}.",
-            "Their answers rest on their features alone.",
+            f"Their answers {'rest on their features alone' if graph.described.any() else 'will be guesses'}.",
             len(isolated),
         )
     reached = np.isin(graph.component, graph.component[graph.labelled])
@@ -113,12 +113,13 @@ def _reach(graph: NodeGraph) -> Iterator[Complaint]:
     if len(away) and len(graph.labelled):
         components = len(np.unique(graph.component[away]))
         largest = int(np.bincount(graph.component[away]).max())
+        told = "features alone can tell" if graph.described.any() else "their answers will be guesses"
         yield Complaint(
             "warning",
             "unreached-components",
             f"{components} components without a label hold {len(away)} nodes, the largest {largest}: "
             f"{some(graph.ids[away])}.",
-            "No label reaches them along edges; features alone can tell. One label in the largest would help.",
+            f"No label reaches them along edges; {told}. One label in the largest would help.",
             len(away),
         )
 
@@ -161,7 +162,7 @@ def _interval(share: float, count: int) -> tuple[float, float]:
 def _features(graph: NodeGraph, k: int) -> Iterator[Complaint]:
     x = sp.csr_array(graph.features)
     zero = np.flatnonzero(np.diff(x.indptr) == 0)
-    if "no-features" in {finding.code for finding in graph.findings}:
+    if not graph.described.any():
         text, meaning = (
             "All nodes have the same features.",
             "Only the edges can tell; methods that look at features alone, such as mlp, will guess.",

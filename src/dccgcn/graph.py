@@ -109,6 +109,13 @@ class NodeGraph:
         return np.asarray(connected_components(self.adjacency, directed=False)[1])
 
     @cached_property
+    def described(self) -> np.ndarray:
+        """(n,) whether a node has features, and such that could tell it from others."""
+        if checks.is_constant(self.features):
+            return np.zeros(self.n, dtype=bool)
+        return np.asarray(abs(self.features).sum(axis=1)).reshape(-1) > 0
+
+    @cached_property
     def homophily(self) -> float:
         """Share of the edges between labelled nodes that join two of one class."""
         a, b = self.labels[self.edges].T
@@ -137,6 +144,7 @@ class NodeGraph:
         """The same nodes, edges and labels with other features, which are not checked again."""
         other = copy(self)
         other.features, other._derived = features, {}
+        other.__dict__.pop("described", None)
         return other
 
     def _relabelled(self, labels: np.ndarray, classes: tuple[Any, ...]) -> "NodeGraph":

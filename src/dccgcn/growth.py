@@ -87,16 +87,15 @@ def _free_ids(graph: NodeGraph, m: int) -> np.ndarray:
 
 def _oddities(graph: NodeGraph, old: int) -> Iterator[Finding]:
     new = np.arange(old, graph.n)
-    featureless = np.asarray(abs(graph.features[new]).sum(axis=1)).reshape(-1) == 0
-    lone = graph.degree[new] == 0
+    described, lone = graph.described[new], graph.degree[new] == 0
     for code, which, text in (
-        ("isolated-nodes", lone & ~featureless, "have no edge and are known by their features alone"),
+        ("isolated-nodes", lone & described, "have no edge and are known by their features alone"),
         (
             "zero-features",
-            featureless & ~lone,
+            ~described & ~lone & graph.described.any(),
             "have no feature that was there at training and are known by their edges",
         ),
-        ("unknown-nodes", featureless & lone, "have neither edges nor known features: their answers are guesses"),
+        ("unknown-nodes", ~described & lone, "have neither edges nor known features: their answers are guesses"),
     ):
         if which.any():
             text = f"{int(which.sum())} of the {len(new)} new nodes {text}: {some(graph.ids[new[which]])}."

@@ -30,6 +30,7 @@ STEPS, OWN = 20, 0.1  # of smoothing along the edges, and a node's own share in 
 SHARPNESS = 4  # exponent of the cosine: how near a label must be to speak for a node
 UNSURE = 0.5  # certainty below which an answer is more likely wrong than right
 SAMPLE = 5000  # nodes that the doubt is summed over at most
+_STRANGERS = 0.01  # nodes less similar than that are not spoken for, even by the nearest label
 _BLOCK = 1024
 
 
@@ -66,7 +67,8 @@ def label_next(
     covered = nearest(place[asked], place[labelled])[1]
     labels = np.bincount(graph.labels[labelled], minlength=graph.c).astype(np.float64)
     chosen = _choose(place[asked], doubt(outcome)[asked], covered, place, pool, outcome.prediction, labels, count)
-    whose, _ = nearest(place, place[np.concatenate([labelled, chosen])])
+    whose, alike = nearest(place, place[np.concatenate([labelled, chosen])])
+    whose[alike < _STRANGERS] = -1
     whose[chosen] = len(labelled) + np.arange(count)  # even a node that is like nobody stands for itself
     near = [np.flatnonzero(whose == len(labelled) + i) for i in range(count)]
     return [_suggestion(graph, outcome, labelled, u, nodes) for u, nodes in zip(chosen, near, strict=True)]
@@ -80,7 +82,7 @@ def doubt(outcome: Outcome) -> np.ndarray:
 
 def places(graph: NodeGraph) -> np.ndarray:
     """(n, WIDTH) unit rows: the features' main directions, smoothed along the edges."""
-    x = normalize(graph.features)
+    x = normalize(graph.features if graph.described.any() else _unlike(graph.n))
     if min(x.shape) > WIDTH:
         x = TruncatedSVD(WIDTH, random_state=0).fit_transform(x)
     x = np.asarray(x.toarray() if sp.issparse(x) else x, dtype=np.float32)
@@ -88,6 +90,11 @@ def places(graph: NodeGraph) -> np.ndarray:
     for _ in range(STEPS):
         h = (1 - OWN) * (step @ h) + OWN * x
     return np.asarray(normalize(h))
+
+
+def _unlike(n: int) -> np.ndarray:
+    """Features where there are none: which node it is, in random directions, of which any two are nearly orthogonal."""
+    return np.random.default_rng(0).standard_normal((n, WIDTH), dtype=np.float32)
 
 
 def similarity(one: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -210,7 +210,17 @@ def check_training(graph: NodeGraph, train: Any) -> list[Finding]:
         components = len(np.unique(graph.component[unreached]))
         text = f"{components} components, {int(unreached.sum())} nodes, hold no training label; along the edges none"
         found.append(("unreached-components", f"{text} reaches them: {some(graph.ids[unreached])}."))
+    if (guessed := unknown(graph, train)).any():
+        text = f"{int(guessed.sum())} nodes have neither features nor a training label in reach: their answers are"
+        found.append(("unknown-nodes", f"{text} guesses: {some(graph.ids[guessed])}."))
     return [Finding("warning", code, text) for code, text in found]
+
+
+def unknown(graph: NodeGraph, train: np.ndarray) -> np.ndarray:
+    """Nodes in whose whole component there is neither a training label nor a feature, (n,)."""
+    tells = graph.described.copy()
+    tells[train] = True
+    return np.asarray(np.bincount(graph.component, weights=tells)[graph.component] == 0)
 
 
 def fingerprint(graph: NodeGraph) -> str:

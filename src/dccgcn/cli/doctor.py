@@ -33,6 +33,7 @@ def doctor(
     unknown_ids: tables.UnknownIds = "error",
     impute: tables.Impute = "error",
     encoding: tables.Encoding = "utf-8",
+    featureless: tables.Featureless = False,
     k: Annotated[int, typer.Option(help="Neighbours in the feature graph, for the ties among them.", min=1)] = 6,
     data: Annotated[
         Path | None, typer.Option(help="Folder of the data files; default: $DCCGCN_DATA or a cache.")
@@ -54,7 +55,7 @@ def doctor(
 
     own = tables.TableOptions(
         nodes, edges, label, id, features, text, categorical, ignore, source, target, weight, unlabelled, unknown_ids,
-        impute, encoding,
+        impute, encoding, featureless,
     )  # fmt: skip
     graph = own.read().graph if own.given_instead_of(name) else load(name or "", data).graph
     complaints = examine(graph, k)

@@ -44,6 +44,7 @@ def fit(
     unknown_ids: tables.UnknownIds = "error",
     impute: tables.Impute = "error",
     encoding: tables.Encoding = "utf-8",
+    featureless: tables.Featureless = False,
     hold_out: Annotated[
         float | None,
         typer.Option(
@@ -116,7 +117,7 @@ def fit(
 
     own = tables.TableOptions(
         nodes, edges, label, id, features, text, categorical, ignore, source, target, weight, unlabelled, unknown_ids,
-        impute, encoding,
+        impute, encoding, featureless,
     )  # fmt: skip
     is_own = own.given_instead_of(name)
     use_threads(threads)

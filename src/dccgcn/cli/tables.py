@@ -51,6 +51,14 @@ Impute = Annotated[
     Literal["error", "zero", "mean"], typer.Option(help="What to do with missing numbers.", rich_help_panel=_GROUP)
 ]
 Encoding = Annotated[str, typer.Option(help="Of text files, such as latin-1.", rich_help_panel=_GROUP)]
+Featureless = Annotated[
+    bool,
+    typer.Option(
+        "--featureless",
+        help="Learn from the edges alone: no column of the nodes is a feature.",
+        rich_help_panel=_GROUP,
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -72,6 +80,7 @@ class TableOptions:
     unknown_ids: Literal["error", "drop"] = "error"
     impute: Literal["error", "zero", "mean"] = "error"
     encoding: str = "utf-8"
+    featureless: bool = False
 
     def given_instead_of(self, name: str | None) -> bool:
         """Whether the graph comes from tables rather than a benchmark; an error if neither or both are named."""
@@ -106,4 +115,5 @@ class TableOptions:
             unknown_ids=self.unknown_ids,
             impute=self.impute,
             encoding=self.encoding,
+            featureless=self.featureless,
         )

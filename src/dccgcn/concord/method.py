@@ -29,6 +29,7 @@ from dccgcn.concord.voices import Heads, Labels, Voice, learn, speak, standing
 from dccgcn.graph import NodeGraph
 from dccgcn.method import Method
 from dccgcn.outcome import Outcome
+from dccgcn.splits import unknown
 from dccgcn.threads import threads_for
 from dccgcn.training import Progress
 from dccgcn.views import View, measured_in
@@ -59,7 +60,7 @@ def fit(
         learned, said = in_rounds(voices, given, half_way(frequent), settings, seed, progress)
         rooms = rooms_of(parts, seen)
         concord = deliberate(voices, said, views, rooms, learned, frequent, settings)
-        outcome = conclude(concord, voices, rooms, learned)
+        outcome = conclude(concord, voices, rooms, learned, unknown(graph, train))
         rare = rarity_of(seen, settings)
         heard = [*channel_views(seen, settings, rare).values(), *views.values()]
         findings = {finding.code: finding for view in heard for finding in view.findings}  # each kind once
@@ -79,7 +80,7 @@ def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordS
         rooms = rooms_of(parts)
         frequent = relative_frequencies(graph.classes, settings.frequencies)
         concord = deliberate(voices, said, views, rooms, learned, frequent, settings)
-        return conclude(concord, voices, rooms, learned)
+        return conclude(concord, voices, rooms, learned, unknown(graph, learned.given.nodes))
 
 
 def voices_of(
@@ -158,10 +159,13 @@ def deliberate(
     return Concord(f, before, said, joined, pools, believed, agree, support)
 
 
-def conclude(concord: Concord, voices: list[Voice], rooms: Mapping[str, Room], learned: Learned) -> Outcome:
-    """The answers, each with the probability of being right."""
+def conclude(
+    concord: Concord, voices: list[Voice], rooms: Mapping[str, Room], learned: Learned, guessed: np.ndarray
+) -> Outcome:
+    """The answers, each with the probability of being right; some are ``guessed``."""
     known = {name: _joined(voices, name) for name in [*concord.channels, "joined"]}
     sure = trust(evidence(concord, [rooms[OWN], rooms[TRAVELLED]], learned))
+    sure[guessed] = 1 / concord.f.shape[1]
     probabilities, given = with_confidence(concord.f, sure), learned.given
     probabilities[given.nodes], sure[given.nodes] = given.targets, 1  # a given label is not ours to change
     support = without_rows(concord.support, given.nodes)  # nor to repair

@@ -9,7 +9,8 @@ channels know of it and of those around it. Evidence counts by its rank among th
 confident voices sound differs from graph to graph far more than who sounds most confident. And it counts as far as it
 is in concord with the rest: on each graph another kind of evidence misleads, and nothing else tells which. How far a
 graph's answers can be believed as a whole is told by how many of the given labels are found unseen. The coefficients
-are the same for every graph; they were fitted on development splits of six.
+are the same for every graph; they were fitted on development splits of six. Of nodes that neither a label nor a feature
+can tell anything of, the answer is a guess, and is trusted as one.
 """
 
 from collections.abc import Sequence

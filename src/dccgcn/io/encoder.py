@@ -84,6 +84,11 @@ class FeatureEncoder:
         weights = [1 / norm if norm > 0 and len(blocks) > 1 else 1.0 for norm in norms]
         return cls(encoder.numbers, encoder.categories, encoder.texts, tuple(weights))
 
+    @classmethod
+    def of_nothing(cls) -> Self:
+        """For nodes of which only the edges are known: one feature, which is the same for all."""
+        return cls(Numbers([], [], [], None), (), (), ())
+
     @property
     def columns(self) -> list[str]:
         """The columns that a table needs."""
@@ -103,6 +108,8 @@ class FeatureEncoder:
                 f"The table lacks columns that were there at training: {some(missing)}.",
                 f"Its columns are: {some(frame.columns, 12)}.",
             )
+        if not self.columns:
+            return sp.csr_array(np.ones((len(frame), 1), np.float32))
         weighted = [block * weight for block, weight in zip(self._blocks(frame), self.weights, strict=True)]
         return sp.csr_array(sp.hstack(weighted, format="csr"), dtype=np.float32)
 

@@ -52,6 +52,7 @@ def read_tables(
     impute: Impute = "error",
     scale: bool = True,
     encoding: str = "utf-8",
+    featureless: bool = False,
     name: str | None = None,
 ) -> Tables:
     """Read a graph from a table of nodes and a table of edges: CSV or TSV (plain or gzip), Parquet or DataFrames.
@@ -67,6 +68,7 @@ def read_tables(
     unknown_ids : an edge to an id that is not among the nodes is an "error", or the edge is "drop"ped.
     impute : a missing number is an "error", or replaced by "zero" or the "mean" of its column.
     scale : False uses all numbers as they are; True brings dense columns to mean 0 and variance 1.
+    featureless : True takes no column for a feature: the edges alone are learned from.
     """
     check_word("impute", impute, get_args(Impute))
     check_word("unknown_ids", unknown_ids, get_args(UnknownIds))
@@ -75,12 +77,19 @@ def read_tables(
     node_table, edge_table = read_table(nodes, "nodes", encoding), read_table(edges, "edges", encoding)
     findings = [*node_table.findings, *edge_table.findings]
     chosen = _columns(node_table, edge_table, id, label, source, target, weight, findings)
-    node_table, chosen = _with_features(node_table, chosen, features, text, categorical, ignore, scale, findings)
+    if featureless:
+        _refuse_features(features, text, categorical)
+    else:
+        node_table, chosen = _with_features(node_table, chosen, features, text, categorical, ignore, scale, findings)
     with _guesses_told(findings):
         ids = read_ids(node_table, chosen.id)
         pairs, weights = read_edges(edge_table, chosen, ids, unknown_ids, findings)
     with node_table.named_in_errors():
-        encoder = FeatureEncoder.fit(node_table.frame, chosen.features, impute)
+        encoder = (
+            FeatureEncoder.of_nothing()
+            if featureless
+            else FeatureEncoder.fit(node_table.frame, chosen.features, impute)
+        )
         matrix = encoder.transform(node_table.frame)
     findings += encoder.filled(node_table)
     labels = read_labels(node_table, chosen.label, unlabelled, classes, findings)
@@ -92,6 +101,7 @@ def read_tables(
         classes=classes,
         edge_weights=weights,
         unlabelled=unlabelled,
+        featureless=featureless,
         name=name or node_table.name,
         findings=findings,
     )
@@ -220,6 +230,14 @@ def _told(table: Table, name: str | None, what: str) -> str | None:
     return None if name is None else choose.find(table, name, what)
 
 
+def _refuse_features(*named: Sequence[str] | None) -> None:
+    if any(named):
+        raise GraphError(
+            "Feature columns were named, and none was asked for (--featureless, featureless=True).",
+            "Leave one of the two out.",
+        )
+
+
 def _with_features(
     table: Table,
     columns: Columns,
@@ -239,7 +257,8 @@ def _with_features(
     if not names:
         raise GraphError(
             f"{table.name} has no feature columns beside the id and the label.",
-            "Add numbers, classes or text about each node; edges alone are enough in Python only (featureless=True).",
+            "Add numbers, classes or text about each node, or learn from the edges alone (--featureless, "
+            "featureless=True).",
         )
     open_ = [name for name in names if name not in declared]
     table = replace(table, frame=choose.typed(table.frame, open_))

@@ -3,21 +3,22 @@
     python scripts/fit_trust.py [--splits 8]
 
 Prints the coefficients for src/dccgcn/concord/trust.py, and for each graph the error of calibration and the AUROC with
-coefficients fitted on the other graphs alone.
+coefficients fitted on the other graphs alone; then how far answers are trusted, by the coefficients of the package,
+where features and edges belong to other nodes and tell nothing.
 """
 
 import argparse
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
-from sklearn.linear_model import LogisticRegression
+from scipy.optimize import minimize
 
-from dccgcn import by_rate, load, per_class
+from dccgcn import NodeGraph, by_rate, load, per_class
 from dccgcn.concord import groundwork, method
 from dccgcn.concord.consensus import margin
 from dccgcn.concord.representation import scarcity
 from dccgcn.concord.settings import ConcordSettings
-from dccgcn.concord.trust import COEFFICIENTS, evidence
+from dccgcn.concord.trust import COEFFICIENTS, by_luck, evidence, trust
 from dccgcn.concord.voices import Labels
 from dccgcn.evaluation.trust import auroc
 
@@ -27,11 +28,23 @@ CELLS = [
     *(("pubmed", size) for size in (0.0003, 0.0005, 0.001, 20)),
     *((name, size) for name in ("acm", "flickr", "uai2010") for size in (5, 20)),
 ]
+USELESS = [(name, size) for name in ("cora", "citeseer", "acm") for size in (2, 5, 20)]
 SAMPLE = 2000  # test nodes of each run, so that a large graph does not count for more
 FIRST_SEED = 1000
 
 
-Run = tuple[np.ndarray, np.ndarray, np.ndarray]  # of some nodes: evidence, margin, whether the answer was right
+@dataclass(frozen=True)
+class Run:
+    """Of some test nodes: evidence, margin, whether the answer was right; of the run: what luck may have done."""
+
+    columns: np.ndarray
+    gap: np.ndarray
+    right: np.ndarray
+    luck: float
+    chance: float
+
+    def trust(self, beta: np.ndarray) -> np.ndarray:
+        return trust(self.columns, self.luck, self.chance, beta.tolist())
 
 
 def collect(name: str, size: float, splits: int) -> list[Run]:
@@ -51,17 +64,19 @@ def collect(name: str, size: float, splits: int) -> list[Run]:
         some = np.random.default_rng(seed).permutation(split.test)[:SAMPLE]
         right = concord.f.argmax(axis=1) == graph.labels
         columns = evidence(concord, [rooms[groundwork.OWN], rooms[groundwork.TRAVELLED]], learned)
-        runs.append((columns[some], margin(concord.f)[some], right[some]))
+        luck = by_luck(learned.found, learned.sought, learned.chance)
+        runs.append(Run(columns[some], margin(concord.f)[some], right[some], luck, learned.chance))
     return runs
 
 
-def fitted(runs: list[Run], penalty: float) -> np.ndarray:
-    """Coefficients of a logistic regression on standardised evidence, in units of the evidence itself."""
-    columns, right = np.concatenate([run[0] for run in runs]), np.concatenate([run[2] for run in runs])
-    mean, scale = columns[:, 1:].mean(axis=0), columns[:, 1:].std(axis=0)
-    model = LogisticRegression(C=1 / penalty, max_iter=1000).fit((columns[:, 1:] - mean) / scale, right)
-    slope = model.coef_[0] / scale
-    return np.concatenate([[model.intercept_[0] - slope @ mean], slope])
+def fitted(runs: list[Run]) -> np.ndarray:
+    """The coefficients that make what was right most likely."""
+
+    def loss(beta: np.ndarray) -> float:
+        likely = [np.where(run.right, sure := run.trust(beta).astype(float), 1 - sure) for run in runs]
+        return -float(np.mean([np.log(np.maximum(p, 1e-6)).mean() for p in likely]))
+
+    return np.asarray(minimize(loss, list(COEFFICIENTS.values()), method="Nelder-Mead").x)
 
 
 def gap_of(sure: np.ndarray, right: np.ndarray) -> float:
@@ -72,32 +87,51 @@ def gap_of(sure: np.ndarray, right: np.ndarray) -> float:
 
 def judged(run: Run, beta: np.ndarray) -> tuple[float, float, float]:
     """ECE and AUROC of the trust, and AUROC of the margin."""
-    columns, gap, right = run
-    sure = expit(columns @ beta)
-    return gap_of(sure, right), auroc(sure, right), auroc(gap, right)
+    sure = run.trust(beta)
+    return gap_of(sure, run.right), auroc(sure, run.right), auroc(run.gap, run.right)
+
+
+def shuffled(graph: NodeGraph, seed: int) -> NodeGraph:
+    """The same labels on nodes with the features and edges of others."""
+    rng = np.random.default_rng(seed)
+    return NodeGraph(graph.features[rng.permutation(graph.n)], rng.permutation(graph.n)[graph.edges], graph.labels)
+
+
+def on_useless(name: str, size: int, splits: int) -> tuple[float, float]:
+    """Mean trust in the answers for a graph that tells nothing, and how many are right."""
+    found = []
+    for seed in range(FIRST_SEED, FIRST_SEED + splits):
+        graph = shuffled(load(name).graph, seed)
+        split = per_class(graph, size, seed)
+        outcome = method.fit(graph, split.train, ConcordSettings(), seed)
+        right = outcome.prediction == graph.labels
+        found.append((outcome.trust[split.test].mean(), right[split.test].mean()))
+    sure, right_share = np.mean(found, axis=0)
+    return float(sure), float(right_share)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--splits", type=int, default=8)
-    parser.add_argument("--penalty", type=float, default=100.0)
     arguments = parser.parse_args()
     data = {}
     for name, size in CELLS:
         data[name, size] = collect(name, size, arguments.splits)
-        print(name, size, f"accuracy {np.mean([run[2].mean() for run in data[name, size]]):.3f}", flush=True)
+        print(name, size, f"accuracy {np.mean([run.right.mean() for run in data[name, size]]):.3f}", flush=True)
     unseen = []
     for name in dict(CELLS):
         others = [run for cell, runs in data.items() if cell[0] != name for run in runs]
-        beta = fitted(others, arguments.penalty)
+        beta = fitted(others)
         for cell in CELLS:
             if cell[0] == name:
                 unseen.append(np.mean([judged(run, beta) for run in data[cell]], axis=0))
                 print(*cell, "ECE {:.3f}, AUROC {:.3f}, of the margin {:.3f}".format(*unseen[-1]))
     print("mean of graphs unseen: ECE {:.3f}, AUROC {:.3f}, of the margin {:.3f}".format(*np.mean(unseen, axis=0)))
-    beta = fitted([run for runs in data.values() for run in runs], arguments.penalty)
+    beta = fitted([run for runs in data.values() for run in runs])
     for name, value in zip(COEFFICIENTS, beta, strict=True):
         print(f'    "{name}": {value:.3f},')
+    for name, size in USELESS:
+        print("{}, shuffled, {} per class: trust {:.3f}, right {:.3f}".format(name, size, *on_useless(name, size, 4)))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""Concord's voices, concord, repair and trust (C4 to C9, C13, C14) against slow literal versions."""
+"""Concord's voices, concord, repair and trust (C4 to C9, C13 to C15) against slow literal versions."""
 
 from functools import partial
+from math import comb
 
 import numpy as np
 import pytest
@@ -16,16 +17,19 @@ from dccgcn.concord.accord import attuned, mutual_information
 from dccgcn.concord.accord import loss as accord_loss
 from dccgcn.concord.consensus import _folds, beyond_chance, held_out_hits, inferred, margin, pooled, weighed
 from dccgcn.concord.head import answer, fit_head
+from dccgcn.concord.learned import Learned
 from dccgcn.concord.repair import agreeing_neighbours, repaired
 from dccgcn.concord.representation import represent, scarcity, travelled
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.trust import (
     COEFFICIENTS,
     approval,
+    by_luck,
     evidence,
     in_common,
     lead,
     normal_scores,
+    trust,
     with_confidence,
 )
 from dccgcn.concord.voices import Labels, Voice, learn, smoothed, speak, spread_labels, standing
@@ -284,3 +288,25 @@ def test_evidence_has_a_coefficient_each(graph: NodeGraph) -> None:
     assert together == learned.found
     assert hits.max() >= together / 2
     assert hits.max() <= len(given.nodes)
+
+
+def test_luck_by_the_integral() -> None:
+    """(C15): h of m labels are found by guessing, or as often as on graphs that tell something."""
+    x = np.linspace(0, 1, 20_001)
+    for found, sought, chance in ((0, 0, 0.3), (2, 14, 1 / 7), (9, 14, 1 / 7), (20, 140, 1 / 7), (3, 6, 1 / 3)):
+        luck = comb(sought, found) * chance**found * (1 - chance) ** (sought - found)
+        density = 20 * x**3 * (1 - x)  # Beta(4, 2)
+        skill = np.trapezoid(comb(sought, found) * x**found * (1 - x) ** (sought - found) * density, x)
+        assert by_luck(found, sought, chance) == pytest.approx(0.05 * luck / (0.05 * luck + 0.95 * skill), rel=1e-4)
+    assert by_luck(0, 0, 0.3) == pytest.approx(0.05)  # nothing was sought, so nothing is learned of it
+    assert by_luck(20, 140, 1 / 7) > 0.9
+    assert by_luck(120, 140, 1 / 7) < 1e-9
+    sure = trust(np.zeros((2, 3)), luck=0.25, chance=0.2)
+    np.testing.assert_allclose(sure, 0.75 * 0.5 + 0.25 * 0.2)
+
+
+def test_labels_that_could_be_found_have_a_class_with_another() -> None:
+    targets = np.eye(4, dtype=np.float32)[[0, 0, 0, 1, 2, 2]]
+    learned = Learned([], Labels(np.arange(6), targets, np.ones(6)), 6, np.ones(1), 2)
+    assert learned.sought == 5
+    assert learned.chance == pytest.approx((9 + 1 + 4) / 36)

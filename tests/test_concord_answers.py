@@ -67,6 +67,16 @@ def test_useless_features_do_little_harm_where_edges_tell() -> None:
     assert right(noise, ConcordSettings(ties=0)) < 0.7
 
 
+def test_where_nothing_tells_there_is_no_trust() -> None:
+    """Neither edges nor words have to do with the classes, and enough labels show that."""
+    graph = synthetic_graph(800, 3000, 60, classes=5, homophily=0.2, telling=0.0)
+    split = per_class(graph, 20, 0)
+    outcome = method.fit(graph, split.train, ConcordSettings(), 0)
+    assert (outcome.prediction == graph.labels)[split.test].mean() < 0.3
+    assert outcome.trust is not None
+    assert outcome.trust[split.test].mean() < 0.3
+
+
 def test_nodes_that_are_joined_to_the_same_ones_are_alike() -> None:
     """Edges lead to the next class by rule, never to a node's own, and there are no features."""
     rng = np.random.default_rng(0)

@@ -25,6 +25,18 @@ class Learned:
         """The labels that were given."""
         return self.labels.only(slice(self.n_given))
 
+    @property
+    def sought(self) -> int:
+        """Given labels that could be found unseen: those of a class that has another one."""
+        count = self.given.targets.sum(axis=0)
+        return int(count[count > 1].sum())
+
+    @property
+    def chance(self) -> float:
+        """The share of them that is found by guessing classes as often as they were given."""
+        share = self.given.targets.mean(axis=0)
+        return float(share @ share)
+
     def clamped(self, f: np.ndarray) -> np.ndarray:
         """Answers with the given labels in place of theirs."""
         f = f.copy()

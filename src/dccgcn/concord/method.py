@@ -24,7 +24,7 @@ from dccgcn.concord.learned import Bases, Learned, from_arrays, to_arrays
 from dccgcn.concord.repair import agreeing_neighbours, repaired, without_rows
 from dccgcn.concord.representation import Representation, scarcity
 from dccgcn.concord.settings import ConcordSettings
-from dccgcn.concord.trust import evidence, trust, with_confidence
+from dccgcn.concord.trust import by_luck, evidence, trust, with_confidence
 from dccgcn.concord.voices import Heads, Labels, Voice, learn, speak, standing
 from dccgcn.graph import NodeGraph
 from dccgcn.method import Method
@@ -164,7 +164,8 @@ def conclude(
 ) -> Outcome:
     """The answers, each with the probability of being right; some are ``guessed``."""
     known = {name: _joined(voices, name) for name in [*concord.channels, "joined"]}
-    sure = trust(evidence(concord, [rooms[OWN], rooms[TRAVELLED]], learned))
+    luck = by_luck(learned.found, learned.sought, learned.chance)
+    sure = trust(evidence(concord, [rooms[OWN], rooms[TRAVELLED]], learned), luck, learned.chance)
     sure[guessed] = 1 / concord.f.shape[1]
     probabilities, given = with_confidence(concord.f, sure), learned.given
     probabilities[given.nodes], sure[given.nodes] = given.targets, 1  # a given label is not ours to change

@@ -1,34 +1,39 @@
 """Trust: how likely an answer is right, from margin, agreement and neighbourhood together.
 
     e = E u / √λ,   E'E/n u = λ u, λ the largest                                                        (C13)
-    trust = sigmoid(β0 + β1 e + β2 log odds of a label's being found unseen)                           (C14)
+    trust = (1-ν) sigmoid(β0 + β1 e + β2 log odds of a label's being found unseen) + ν g               (C14)
+    ν = π B0 / (π B0 + (1-π) B1),   B0 = Bin(h; m, g),   B1 = ∫ Bin(h; m, x) Beta(x; 4, 2) dx          (C15)
 
 A row of E holds the evidence for one node: its margin, how probable its voices find its answer, and how far that answer
 leads in two echoes of all other nodes' answers (C10), one in what a node has of its own and one in all that both
 channels know of it and of those around it. Evidence counts by its rank among the nodes of its graph: how
 confident voices sound differs from graph to graph far more than who sounds most confident. And it counts as far as it
 is in concord with the rest: on each graph another kind of evidence misleads, and nothing else tells which. How far a
-graph's answers can be believed as a whole is told by how many of the given labels are found unseen. The coefficients
-are the same for every graph; they were fitted on development splits of six. Of nodes that neither a label nor a feature
-can tell anything of, the answer is a guess, and is trusted as one.
+graph's answers can be believed as a whole is told by how many of the given labels are found unseen: h of m. It may also
+be that neither edges nor features tell anything of the classes: ν is how likely that is, if h labels were found where g
+of them are found by chance, and π how likely it was before. The coefficients are the same for every graph; they were
+fitted on development splits of six. Of nodes that neither a label nor a feature can tell anything of, the answer is a
+guess, and is trusted as one.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 from scipy.special import expit, ndtri
-from scipy.stats import rankdata
+from scipy.stats import betabinom, binom, rankdata
 
 from dccgcn.concord.consensus import Concord, margin
 from dccgcn.concord.echo import Room
 from dccgcn.concord.learned import Learned
 
 COEFFICIENTS = {
-    "constant": 0.514,
-    "evidence": 1.226,
-    "graph: labels found unseen": 1.033,
+    "constant": 0.249,
+    "evidence": 1.277,
+    "graph: labels found unseen": 1.319,
 }
-_RIGHT, _WRONG = 12, 4  # before any label is looked for, as if so many had been: a handful says little by itself
+_RIGHT, _WRONG = 24, 8  # before any label is looked for, as if so many had been: a handful says little by itself
+_USELESS = 0.05  # π: how often a graph tells nothing of its classes
+_FOUND = 4, 2  # of Beta: how often labels are found unseen on a graph that does tell something
 
 
 def evidence(concord: Concord, rooms: Sequence[Room], learned: Learned) -> np.ndarray:
@@ -37,7 +42,7 @@ def evidence(concord: Concord, rooms: Sequence[Room], learned: Learned) -> np.nd
     of_voices = approval(concord.said, learned.weights, answer)
     kinds = [margin(concord.f), of_voices, *(lead(room.echo(f), answer) for room in rooms)]
     shared = in_common(np.column_stack([normal_scores(kind) for kind in kinds]))
-    found = np.log((learned.found + _RIGHT) / (learned.n_given - learned.found + _WRONG))
+    found = np.log((learned.found + _RIGHT) / (learned.sought - learned.found + _WRONG))
     return np.column_stack([np.ones(len(f)), shared, np.full(len(f), found)])
 
 
@@ -67,9 +72,17 @@ def approval(said: Sequence[np.ndarray], weights: np.ndarray, answer: np.ndarray
     return np.asarray(sum(share * np.exp(log_p[rows, answer]) for share, log_p in zip(shares, said, strict=True)))
 
 
-def trust(columns: np.ndarray) -> np.ndarray:
-    """(C14), (n,)."""
-    return np.asarray(expit(columns @ np.array(list(COEFFICIENTS.values()))), dtype=np.float32)
+def by_luck(found: int, sought: int, chance: float) -> float:
+    """ν of (C15): how likely it is that nothing can be told, and labels were found by chance alone."""
+    found = min(found, sought)
+    luck, skill = binom.pmf(found, sought, chance), betabinom.pmf(found, sought, *_FOUND)
+    return float(_USELESS * luck / (_USELESS * luck + (1 - _USELESS) * skill))
+
+
+def trust(columns: np.ndarray, luck: float, chance: float, beta: Sequence[float] | None = None) -> np.ndarray:
+    """(C14), (n,), by the coefficients above or others."""
+    sure = expit(columns @ np.array(list(COEFFICIENTS.values()) if beta is None else beta))
+    return np.asarray((1 - luck) * sure + luck * chance, dtype=np.float32)
 
 
 def with_confidence(f: np.ndarray, confidence: np.ndarray) -> np.ndarray:

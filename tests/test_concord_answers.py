@@ -75,6 +75,9 @@ def test_where_nothing_tells_there_is_no_trust() -> None:
     assert (outcome.prediction == graph.labels)[split.test].mean() < 0.3
     assert outcome.trust is not None
     assert outcome.trust[split.test].mean() < 0.3
+    assert "by-chance" in {finding.code for finding in outcome.findings}
+    sound = method.fit(blocks(), np.arange(0, 90, 9), ConcordSettings(), 0)
+    assert "by-chance" not in {finding.code for finding in sound.findings}
 
 
 def test_nodes_that_are_joined_to_the_same_ones_are_alike() -> None:

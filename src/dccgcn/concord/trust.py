@@ -25,6 +25,7 @@ from scipy.stats import betabinom, binom, rankdata
 from dccgcn.concord.consensus import Concord, margin
 from dccgcn.concord.echo import Room
 from dccgcn.concord.learned import Learned
+from dccgcn.errors import Finding
 
 COEFFICIENTS = {
     "constant": 0.249,
@@ -77,6 +78,17 @@ def by_luck(found: int, sought: int, chance: float) -> float:
     found = min(found, sought)
     luck, skill = binom.pmf(found, sought, chance), betabinom.pmf(found, sought, *_FOUND)
     return float(_USELESS * luck / (_USELESS * luck + (1 - _USELESS) * skill))
+
+
+def warnings(learned: Learned) -> list[Finding]:
+    """Where given labels are found no more often than by chance, most answers may be guesses."""
+    if by_luck(learned.found, learned.sought, learned.chance) < 0.5:
+        return []
+    text = (
+        f"Only {learned.found} of {learned.sought} given labels were found when they were held out, about as many as "
+        "by chance: edges and features seem to tell nothing of these classes."
+    )
+    return [Finding("warning", "by-chance", text)]
 
 
 def trust(columns: np.ndarray, luck: float, chance: float, beta: Sequence[float] | None = None) -> np.ndarray:

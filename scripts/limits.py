@@ -9,7 +9,7 @@ any other learning from the unlabelled nodes can add to a handful of labels.
 
     python scripts/limits.py --graph uai2010 --many
 
-Instead: Concord with a quarter, half and four fifths of all labels, which bounds what any method can make of fewer.
+Instead: Concord with a quarter, half and four fifths of all labels, which shows how much is left for fewer to tell.
 """
 
 import argparse

@@ -24,7 +24,7 @@ from dccgcn.concord.learned import Bases, Learned, from_arrays, to_arrays
 from dccgcn.concord.repair import agreeing_neighbours, repaired, without_rows
 from dccgcn.concord.representation import Representation, scarcity
 from dccgcn.concord.settings import ConcordSettings
-from dccgcn.concord.trust import by_luck, evidence, trust, warnings, with_confidence
+from dccgcn.concord.trust import by_luck, doubts, evidence, trust, with_confidence
 from dccgcn.concord.voices import Heads, Labels, Voice, learn, speak, standing
 from dccgcn.graph import NodeGraph
 from dccgcn.method import Method
@@ -64,7 +64,7 @@ def fit(
         rare = rarity_of(seen, settings)
         heard = [*channel_views(seen, settings, rare).values(), *views.values()]
         findings = {finding.code: finding for view in heard for finding in view.findings}  # each kind once
-        told = (*findings.values(), *warnings(learned))
+        told = (*findings.values(), *doubts(learned))
         return replace(outcome, model=to_arrays(Bases(parts, rare, by), learned), findings=told)
 
 

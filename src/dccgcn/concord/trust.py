@@ -43,7 +43,8 @@ def evidence(concord: Concord, rooms: Sequence[Room], learned: Learned) -> np.nd
     of_voices = approval(concord.said, learned.weights, answer)
     kinds = [margin(concord.f), of_voices, *(lead(room.echo(f), answer) for room in rooms)]
     shared = in_common(np.column_stack([normal_scores(kind) for kind in kinds]))
-    found = np.log((learned.found + _RIGHT) / (learned.sought - learned.found + _WRONG))
+    missed = max(learned.sought - learned.found, 0)
+    found = np.log((learned.found + _RIGHT) / (missed + _WRONG))
     return np.column_stack([np.ones(len(f)), shared, np.full(len(f), found)])
 
 
@@ -80,7 +81,7 @@ def by_luck(found: int, sought: int, chance: float) -> float:
     return float(_USELESS * luck / (_USELESS * luck + (1 - _USELESS) * skill))
 
 
-def warnings(learned: Learned) -> list[Finding]:
+def doubts(learned: Learned) -> list[Finding]:
     """Where given labels are found no more often than by chance, most answers may be guesses."""
     if by_luck(learned.found, learned.sought, learned.chance) < 0.5:
         return []

@@ -1,23 +1,45 @@
-"""The command line within the tests' own process: a subprocess takes seconds to import everything."""
+"""The command line in the tests' own process; a process of its own would load torch anew for each."""
 
 import io
 import sys
 from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from dccgcn.cli import main
 
 
-def dccgcn(*arguments: object) -> tuple[int, str, str]:
-    """The exit code, and what was printed to either stream."""
+class Done(NamedTuple):
+    """How a command ended, and what it printed."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def dccgcn(*arguments: object, cwd: Path | None = None) -> Done:
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         patch.setattr(sys, "argv", ["dccgcn", *map(str, arguments)])
-        patch.setenv("COLUMNS", "200")
+        patch.setenv("COLUMNS", "200")  # rich folds long cells on a narrow terminal
+        if cwd:
+            patch.chdir(cwd)
         try:
             main()
             code = 0
         except SystemExit as stop:
             code = int(stop.code or 0)
-    return code, out.getvalue(), err.getvalue()
+    return Done(code, out.getvalue(), err.getvalue())
+
+
+def refused(done: Done, *words: str) -> None:
+    """A user's mistake: exit code 2, a sentence and a remedy, nothing on standard output, no traceback."""
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert "Error: " in done.stderr
+    assert "Remedy: " in done.stderr
+    for word in words:
+        assert word in done.stderr

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from command import dccgcn
 from dccgcn.errors import DataFileError
 from dccgcn.experiments.runner import read_store
 from dccgcn.graph import NodeGraph
@@ -28,7 +29,6 @@ from dccgcn.report.store import load_data
 from dccgcn.result import run
 from dccgcn.saved import load_model
 from dccgcn.splits import per_class
-from test_cli import dccgcn
 
 N = 300
 ROWS = 36  # of the comparison

@@ -1,49 +1,20 @@
 """The command line as a user meets it: one JSON object, sentences with a remedy, exit codes."""
 
-import io
 import json
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
 
 import pandas as pd
 import pytest
 import yaml
 
+from command import dccgcn, refused
 from dccgcn import datasets, result
-from dccgcn.cli import main
 from dccgcn.cli.fit import print_result
 from dccgcn.methods import METHODS
 from dccgcn.splits import Split, per_class
 
 QUICK = ["--method", "dcc-gcn", "--set", "epochs=5", "--set", "hidden1=16", "--set", "hidden2=8"]
-
-
-def dccgcn(*arguments, cwd=None):
-    """The command in this process; a process of its own would load torch anew for each."""
-    out, err = io.StringIO(), io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-        patch.setattr(sys, "argv", ["dccgcn", *arguments])
-        patch.setenv("COLUMNS", "200")  # rich folds long cells on a narrow terminal
-        if cwd:
-            patch.chdir(cwd)
-        try:
-            main()
-            code = 0
-        except SystemExit as stop:
-            code = stop.code or 0
-    return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
-
-
-def refused(done, *words):
-    """A user's mistake: exit code 2, a sentence and a remedy, nothing on standard output, no traceback."""
-    assert done.returncode == 2, done.stderr
-    assert done.stdout == ""
-    assert "Traceback" not in done.stderr
-    assert "Error: " in done.stderr
-    assert "Remedy: " in done.stderr
-    for word in words:
-        assert word in done.stderr
 
 
 @pytest.fixture(scope="module")

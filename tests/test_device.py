@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import pretend
+from command import dccgcn, refused
 from dccgcn import NodeClassifier, result
 from dccgcn.device import available, computing_on
 from dccgcn.errors import DccgcnError
@@ -18,7 +19,6 @@ from dccgcn.splits import published
 from dccgcn.threads import use_threads
 from dccgcn.training import seeded
 from dccgcn.views import topology_view
-from test_cli import dccgcn, refused
 
 SHORT = {
     "epochs": 4, "most_epochs": 4, "calibration_epochs": 3, "patience": 2, "alpha_after": 2, "stages": 2, "clusters": 5,

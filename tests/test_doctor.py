@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+from command import dccgcn, refused
 from dccgcn import cost
 from dccgcn.doctor import examine, facts
 from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
-from test_cli import dccgcn, refused
 
 
 def clusters(labelled, between=0, n=60):

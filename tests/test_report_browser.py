@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from browser import Visit, chromium
+from command import dccgcn
 from dccgcn.outcome import Outcome
 from dccgcn.report import data as report
 from dccgcn.report.data import report_data
 from dccgcn.report.page import render
 from dccgcn.result import run
 from dccgcn.splits import per_class
-from test_cli import QUICK, dccgcn
+from test_cli import QUICK
 from test_report import dual, toy
 
 

@@ -21,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kill
+from command import dccgcn, refused
 from dccgcn import cost, memory
 from dccgcn.errors import DataFileError, GraphError, SettingsError
 from dccgcn.graph import NodeGraph
@@ -30,7 +31,6 @@ from dccgcn.io.tables import read_tables
 from dccgcn.methods import METHODS
 from dccgcn.result import run
 from dccgcn.splits import published
-from test_cli import dccgcn, refused
 
 ROWS = {
     1: "NaN or infinite feature: error with count and ids; impute on request",

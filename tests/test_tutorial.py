@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from test_cli import dccgcn
+from command import dccgcn
 
 DOCS = Path(__file__).parent.parent / "docs"
 

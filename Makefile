@@ -17,11 +17,11 @@ lint: .venv/installed
 
 # ten thousand damaged tables through the reader, without a traceback
 fuzz: .venv/installed
-	$(BIN)/python tests/fuzz.py 10000
+	$(BIN)/python tests/tools/fuzz.py 10000
 
 # fifty kill -9 of a fit, of a comparison and of a save, and everything still whole
 kill: .venv/installed
-	$(BIN)/python tests/kill.py 50
+	$(BIN)/python tests/tools/kill.py 50
 
 # the report's script and style, from frontend/ into the package; committed, so that users need no Node
 frontend:

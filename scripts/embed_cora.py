@@ -18,9 +18,9 @@ import pandas as pd
 import scipy.sparse as sp
 
 from dccgcn.datasets.catalog import CORA_CLASSES
+from dccgcn.datasets.formats import planetoid
 from dccgcn.graph import NodeGraph
-from dccgcn.io import planetoid
-from dccgcn.io.files import write_atomically
+from dccgcn.runtime.files import write_atomically
 
 OUTPUT = Path(__file__).parents[1] / "src" / "dccgcn" / "datasets" / "cora.npz"
 # the class names behind the numbers in the wheel's `subject` column

@@ -14,13 +14,13 @@ import numpy as np
 from scipy.optimize import minimize
 
 from dccgcn import NodeGraph, by_rate, load, per_class
-from dccgcn.concord import groundwork, method
-from dccgcn.concord.consensus import margin
-from dccgcn.concord.representation import scarcity
-from dccgcn.concord.settings import ConcordSettings
-from dccgcn.concord.trust import COEFFICIENTS, by_luck, evidence, trust
-from dccgcn.concord.voices import Labels
 from dccgcn.evaluation.trust import auroc
+from dccgcn.models.concord import groundwork, method
+from dccgcn.models.concord.confidence import COEFFICIENTS, by_luck, evidence, trust
+from dccgcn.models.concord.ensemble import margin
+from dccgcn.models.concord.members import Labels
+from dccgcn.models.concord.settings import ConcordSettings
+from dccgcn.models.concord.spectral_features import scarcity
 
 CELLS = [
     *(("cora", size) for size in (0.005, 0.01, 0.02, 20)),
@@ -103,9 +103,9 @@ def on_useless(name: str, size: int, splits: int) -> tuple[float, float]:
     for seed in range(FIRST_SEED, FIRST_SEED + splits):
         graph = shuffled(load(name).graph, seed)
         split = per_class(graph, size, seed)
-        outcome = method.fit(graph, split.train, ConcordSettings(), seed)
-        right = outcome.prediction == graph.labels
-        found.append((outcome.trust[split.test].mean(), right[split.test].mean()))
+        prediction = method.fit(graph, split.train, ConcordSettings(), seed)
+        right = prediction.y_pred == graph.labels
+        found.append((prediction.trust[split.test].mean(), right[split.test].mean()))
     sure, right_share = np.mean(found, axis=0)
     return float(sure), float(right_share)
 

@@ -12,8 +12,8 @@ import numpy as np
 from scipy.stats import t
 
 from dccgcn import NodeGraph, by_rate, load, per_class
-from dccgcn.concord import method
-from dccgcn.concord.settings import ConcordSettings
+from dccgcn.models.concord import method
+from dccgcn.models.concord.settings import ConcordSettings
 
 CELLS = [
     *((name, size) for name in ("cora", "citeseer") for size in (0.005, 0.02, 20)),
@@ -37,8 +37,8 @@ def measured(graph: NodeGraph, size: float, seed: int) -> list[float]:
     wrong = right * MISTAKE ** np.random.default_rng(seed).choice([-1, 1], graph.c)
     found = []
     for settings in (ConcordSettings(), settings_of(graph, right), settings_of(graph, wrong)):
-        outcome = method.fit(graph, split.train, settings, seed)
-        found.append(100 * float((outcome.prediction == graph.labels)[split.test].mean()))
+        prediction = method.fit(graph, split.train, settings, seed)
+        found.append(100 * float((prediction.y_pred == graph.labels)[split.test].mean()))
     return found
 
 

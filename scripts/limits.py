@@ -20,12 +20,12 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from dccgcn import NodeGraph, by_rate, load
-from dccgcn.concord import groundwork, method
-from dccgcn.concord.accord import attuned, loss
-from dccgcn.concord.head import answer, fit_head
-from dccgcn.concord.representation import scarcity
-from dccgcn.concord.settings import ConcordSettings
-from dccgcn.concord.voices import Labels
+from dccgcn.models.concord import groundwork, method
+from dccgcn.models.concord.members import Labels
+from dccgcn.models.concord.neighbour_mi import attuned, loss
+from dccgcn.models.concord.settings import ConcordSettings
+from dccgcn.models.concord.softmax_regression import answer, fit_head
+from dccgcn.models.concord.spectral_features import scarcity
 
 FIRST_SEED = 1000
 RATES = {"cora": (0.005, 0.01, 0.02), "citeseer": (0.005, 0.01, 0.02), "pubmed": (0.0003, 0.0005, 0.001)}
@@ -64,7 +64,7 @@ def with_many(graph: NodeGraph, share: float, seed: int) -> float:
     """Concord's accuracy on the other labelled nodes if so many of them train."""
     order = np.random.default_rng(seed).permutation(np.flatnonzero(graph.labels >= 0))
     train, test = np.split(order, [round(share * len(order))])
-    prediction = method.fit(graph, train, ConcordSettings(), seed).prediction
+    prediction = method.fit(graph, train, ConcordSettings(), seed).y_pred
     return float((prediction == graph.labels)[test].mean())
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dccgcn import NodeGraph, load
-from dccgcn.methods import METHODS
+from dccgcn.models.registry import METHODS
 
 GRAPHS = ("cora", "citeseer", "pubmed", "acm", "flickr", "uai2010")
 PER_CLASS = (1, 2, 3, 5, 10, 20)
@@ -68,10 +68,10 @@ def answered(problem: Problem) -> dict[str, float]:
         ("knn-gcn", "knn-gcn", {}),
     ):
         method = METHODS[name]
-        outcome = method.fit(graph, problem.train, method.settings.of(options), 0)
-        found[column] = 100 * float((outcome.prediction == graph.labels)[test].mean())
-        if column == "concord" and outcome.trust is not None:
-            over = 100 * float(outcome.trust[test].mean()) - found["concord"]
+        prediction = method.fit(graph, problem.train, method.settings.of(options), 0)
+        found[column] = 100 * float((prediction.y_pred == graph.labels)[test].mean())
+        if column == "concord" and prediction.trust is not None:
+            over = 100 * float(prediction.trust[test].mean()) - found["concord"]
     return found | {"over": over}
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from dccgcn import datasets
-from dccgcn.threads import use_threads
+from dccgcn.runtime.threads import use_threads
 
 # no test depends on how busy the machine is
 hypothesis.settings.register_profile(

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dccgcn.result import run
-from dccgcn.splits import per_class
+from dccgcn.graph.splits import per_class
+from dccgcn.workflow.result import run
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -31,5 +31,5 @@ def test_the_system_of_the_page_on_adding_one_works(cora):
     page = {}
     exec(code, page)
     result = run(cora.graph, per_class(cora.graph, 20, seed=0), page["METHOD"])
-    np.testing.assert_allclose(result.outcome.probabilities.sum(axis=1), 1, rtol=1e-5)
+    np.testing.assert_allclose(result.prediction.probabilities.sum(axis=1), 1, rtol=1e-5)
     assert result.accuracy > 0.3

@@ -20,17 +20,18 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import kill
-from command import dccgcn, refused
-from dccgcn import cost, memory
 from dccgcn.errors import DataFileError, GraphError, SettingsError
 from dccgcn.graph import NodeGraph
+from dccgcn.graph.splits import published
 from dccgcn.io import files
-from dccgcn.io.lock import locked
 from dccgcn.io.tables import read_tables
-from dccgcn.methods import METHODS
-from dccgcn.result import run
-from dccgcn.splits import published
+from dccgcn.models import resources
+from dccgcn.models.registry import METHODS
+from dccgcn.runtime import memory
+from dccgcn.runtime.lock import locked
+from dccgcn.workflow.result import run
+from helpers.command import dccgcn, refused
+from tools import kill
 
 ROWS = {
     1: "NaN or infinite feature: error with count and ids; impute on request",
@@ -80,7 +81,7 @@ ROWS = {
 
 def test_every_row_has_a_test_that_names_it():
     named = set()
-    for file in Path(__file__).parent.glob("test_*.py"):
+    for file in Path(__file__).parent.rglob("test_*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef) and re.match(r"test_rows?_\d", node.name):
                 named |= {int(number) for number in re.findall(r"(?<=_)\d\d(?=_)", node.name)}
@@ -147,12 +148,12 @@ def test_rows_29_and_31_the_feature_graph_of_a_run():
 
 def test_row_37_memory_is_estimated_before_the_run(monkeypatch):
     graph = NodeGraph(np.eye(40), [(0, 1)], [0, 1] + [None] * 38)
-    needed = cost.estimate(graph).bytes
-    monkeypatch.setattr(cost, "memory", lambda: (needed / 2, needed * 2))
-    assert [finding.code for finding in cost.check_memory(graph)] == ["memory"]
+    needed = resources.estimate(graph).bytes
+    monkeypatch.setattr(resources, "memory", lambda: (needed / 2, needed * 2))
+    assert [finding.code for finding in resources.check_memory(graph)] == ["memory"]
     result = run(graph, method="ssgc")
     assert "memory" in {finding.code for finding in result.findings}
-    monkeypatch.setattr(cost, "memory", lambda: (needed / 4, needed / 2))
+    monkeypatch.setattr(resources, "memory", lambda: (needed / 4, needed / 2))
     with pytest.raises(GraphError, match=r"memory will be needed.*SciPy sparse matrix"):
         run(graph, method="ssgc")
 
@@ -160,7 +161,7 @@ def test_row_37_memory_is_estimated_before_the_run(monkeypatch):
 @pytest.mark.parametrize(("method", "words"), [("concord", "rank=32"), ("gcn", "hidden=4"), ("sgc", "more memory")])
 def test_row_37_the_remedy_is_one_that_the_method_knows(method, words, monkeypatch):
     graph = NodeGraph(sp.csr_array(np.eye(40) + 1), [(0, 1)], [0, 1] + [None] * 38)
-    monkeypatch.setattr(cost, "memory", lambda: (1, 1))
+    monkeypatch.setattr(resources, "memory", lambda: (1, 1))
     with pytest.raises(GraphError) as caught:
         run(graph, method=method)
     assert words in caught.value.remedy
@@ -170,15 +171,17 @@ def test_row_37_the_estimate_grows_with_what_costs():
     small, large = (NodeGraph(sp.eye_array(n, format="csr"), [(0, 1)]) for n in (1000, 4000))
     dense = NodeGraph(np.random.default_rng(0).random((1000, 4000)), [(0, 1)])
     narrow, wide = (METHODS["dcc-gcn"].settings(hidden1=width) for width in (256, 4096))
-    assert cost.estimate(small).bytes < cost.estimate(large).bytes < cost.estimate(dense).bytes
-    assert cost.estimate(small, wide).bytes > cost.estimate(small, narrow).bytes + 4 * 1000 * 3800
+    assert resources.estimate(small).bytes < resources.estimate(large).bytes < resources.estimate(dense).bytes
+    assert resources.estimate(small, wide).bytes > resources.estimate(small, narrow).bytes + 4 * 1000 * 3800
     for method in (None, narrow):
-        assert cost.estimate(small, method).seconds < cost.estimate(large, method).seconds
-        assert cost.estimate(small, method).seconds < cost.estimate(dense, method).seconds
+        assert resources.estimate(small, method).seconds < resources.estimate(large, method).seconds
+        assert resources.estimate(small, method).seconds < resources.estimate(dense, method).seconds
     simple = METHODS["ssgc"].settings()
-    assert cost.estimate(small, simple).bytes < min(cost.estimate(small).bytes, cost.estimate(small, narrow).bytes)
+    assert resources.estimate(small, simple).bytes < min(
+        resources.estimate(small).bytes, resources.estimate(small, narrow).bytes
+    )
     more = METHODS["concord"].settings(rounds=9, topology_steps=64)
-    assert cost.estimate(small).seconds < cost.estimate(small, more).seconds
+    assert resources.estimate(small).seconds < resources.estimate(small, more).seconds
 
 
 def test_row_37_a_table_too_large_is_refused_before_it_is_parsed(tmp_path, monkeypatch):
@@ -199,7 +202,7 @@ def test_row_37_the_machines_memory_is_known():
 def test_row_41_a_folder_is_held_by_one_process(tmp_path):
     code = f"""
 from pathlib import Path
-from dccgcn.io.lock import locked
+from dccgcn.runtime.lock import locked
 with locked(Path({str(tmp_path)!r})):
     print("held", flush=True)
     input()
@@ -300,18 +303,18 @@ def any_graph(draw):
 
 def answer(x, edges, labels, train, method):
     graph = NodeGraph(x, edges, labels, classes=range(4))
-    return run(graph, published(graph, "drawn", train, [], []), method).outcome
+    return run(graph, published(graph, "drawn", train, [], []), method).prediction
 
 
 @pytest.mark.parametrize("method", LINEAR)
 @settings(max_examples=8)
 @given(any_graph())
 def test_probabilities_are_finite_and_sum_to_one_and_their_largest_is_the_answer(method, drawn):
-    outcome = answer(*drawn, method)
-    assert np.isfinite(outcome.probabilities).all()
-    assert (outcome.probabilities >= 0).all()
-    np.testing.assert_allclose(outcome.probabilities.sum(axis=1), 1, rtol=1e-5)
-    np.testing.assert_array_equal(outcome.prediction, outcome.probabilities.argmax(axis=1))
+    prediction = answer(*drawn, method)
+    assert np.isfinite(prediction.probabilities).all()
+    assert (prediction.probabilities >= 0).all()
+    np.testing.assert_allclose(prediction.probabilities.sum(axis=1), 1, rtol=1e-5)
+    np.testing.assert_array_equal(prediction.y_pred, prediction.probabilities.argmax(axis=1))
 
 
 @pytest.mark.parametrize("method", LINEAR)
@@ -343,6 +346,6 @@ def test_every_other_method_on_a_graph_that_has_every_oddity(method):
     graph = NodeGraph(x, [(0, 1), (1, 2), (2, 3), (4, 5), (5, 5), (4, 5)], [0, 1, None, 1, None, None, None, None])
     fields = METHODS[method].settings.model_fields
     few = {name: 3 for name in ("epochs", "k") if name in fields}
-    outcome = run(graph, method=method, settings=METHODS[method].settings.of(few)).outcome
-    assert np.isfinite(outcome.probabilities).all()
-    np.testing.assert_allclose(outcome.probabilities.sum(axis=1), 1, rtol=1e-5)
+    prediction = run(graph, method=method, settings=METHODS[method].settings.of(few)).prediction
+    assert np.isfinite(prediction.probabilities).all()
+    np.testing.assert_allclose(prediction.probabilities.sum(axis=1), 1, rtol=1e-5)

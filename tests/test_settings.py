@@ -5,10 +5,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dccgcn.baselines.gcn import GcnSettings
-from dccgcn.dcc.settings import DccSettings
 from dccgcn.errors import SettingsError
-from dccgcn.methods import METHODS
+from dccgcn.models.baselines.gcn import GcnSettings
+from dccgcn.models.dcc.settings import DccSettings
+from dccgcn.models.registry import METHODS
 from dccgcn.settings import parse_assignments, read_yaml
 
 MODELS = {name: method.settings for name, method in METHODS.items()}

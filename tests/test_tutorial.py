@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from command import dccgcn
+from helpers.command import dccgcn
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parents[1] / "docs"
 
 
 def blocks(page):

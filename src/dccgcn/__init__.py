@@ -12,32 +12,32 @@ os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from dccgcn.artifacts.model_io import load_model
     from dccgcn.datasets import load
     from dccgcn.errors import DccgcnError, Finding
-    from dccgcn.estimator import NodeClassifier
     from dccgcn.graph import NodeGraph
-    from dccgcn.growth import grown
+    from dccgcn.graph.splits import Split, by_rate, per_class
     from dccgcn.io.tables import read_tables
-    from dccgcn.outcome import Outcome
-    from dccgcn.result import Result, run
-    from dccgcn.saved import load_model
-    from dccgcn.splits import Split, by_rate, per_class
+    from dccgcn.models.prediction import Prediction
+    from dccgcn.workflow.estimator import NodeClassifier
+    from dccgcn.workflow.inductive import grown
+    from dccgcn.workflow.result import Result, run
 
 _HOME = {
     "DccgcnError": "errors",
     "Finding": "errors",
-    "NodeClassifier": "estimator",
+    "NodeClassifier": "workflow.estimator",
     "NodeGraph": "graph",
-    "Outcome": "outcome",
-    "Result": "result",
-    "Split": "splits",
-    "by_rate": "splits",
-    "grown": "growth",
+    "Prediction": "prediction",
+    "Result": "workflow.result",
+    "Split": "graph.splits",
+    "by_rate": "graph.splits",
+    "grown": "workflow.inductive",
     "load": "datasets",
-    "load_model": "saved",
-    "per_class": "splits",
+    "load_model": "artifacts.model_io",
+    "per_class": "graph.splits",
     "read_tables": "io.tables",
-    "run": "result",
+    "run": "workflow.result",
 }
 
 __all__ = [
@@ -45,7 +45,7 @@ __all__ = [
     "Finding",
     "NodeClassifier",
     "NodeGraph",
-    "Outcome",
+    "Prediction",
     "Result",
     "Split",
     "by_rate",

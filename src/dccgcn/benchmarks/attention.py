@@ -11,10 +11,10 @@ from torch import Tensor, nn
 from torch_geometric.nn import GATConv
 
 from dccgcn import datasets
-from dccgcn.baselines.gat import AttentionLayer, GatSettings
-from dccgcn.methods import METHODS
-from dccgcn.training import seeded
-from dccgcn.views import receptive_field, topology_view
+from dccgcn.models.baselines.gat import AttentionLayer, GatSettings
+from dccgcn.models.registry import METHODS
+from dccgcn.models.training import seeded
+from dccgcn.operators import receptive_field, topology_operator
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def bench_attention(name: str, rounds: int, threads: int) -> AttentionBenchmark:
     """Interleave both forms, with GAT's published settings, after comparing them on the same weights."""
     graph, s = datasets.load(name).graph, METHODS["gat"].published_settings(name)
     assert isinstance(s, GatSettings)
-    (layer,) = receptive_field(topology_view(graph, "none"), np.arange(graph.n), depth=1)
+    (layer,) = receptive_field(topology_operator(graph, "none"), np.arange(graph.n), depth=1)
     pattern = layer.pattern
     edge_index = torch.stack([pattern.cols, pattern.rows])  # PyG wants (source, target)
     with seeded(0):

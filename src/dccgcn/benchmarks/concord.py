@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from dccgcn import datasets, splits
-from dccgcn.concord.groundwork import channel_views, rarity_of
-from dccgcn.concord.settings import ConcordSettings
-from dccgcn.dcc.method import build_views
-from dccgcn.dcc.settings import DccSettings
+from dccgcn import datasets
 from dccgcn.evaluation.paired import Summary, summary
-from dccgcn.graph import NodeGraph
-from dccgcn.methods import METHODS
-from dccgcn.result import run
+from dccgcn.graph import NodeGraph, splits
+from dccgcn.models.concord.precompute import channel_views, rarity_of
+from dccgcn.models.concord.settings import ConcordSettings
+from dccgcn.models.dcc.method import build_views
+from dccgcn.models.dcc.settings import DccSettings
+from dccgcn.models.registry import METHODS
+from dccgcn.workflow.result import run
 
 _VIEWS = ("topology", "knn", "feature", "rarity")  # the last one weighs features for a view
 

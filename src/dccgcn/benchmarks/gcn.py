@@ -11,13 +11,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.nn import GCNConv
 
-from dccgcn import datasets, splits
-from dccgcn.baselines.gcn import GcnSettings
-from dccgcn.dcc.channel import Channel
-from dccgcn.graph import NodeGraph
-from dccgcn.methods import METHODS
-from dccgcn.training import seeded
-from dccgcn.views import FieldInput, scaled, topology_view
+from dccgcn import datasets
+from dccgcn.graph import NodeGraph, splits
+from dccgcn.models.baselines.gcn import GcnSettings
+from dccgcn.models.dcc.channel import Channel
+from dccgcn.models.registry import METHODS
+from dccgcn.models.training import seeded
+from dccgcn.operators import ReceptiveField, normalise_rows, topology_operator
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ class OurForm(nn.Module):
 
     def __init__(self, graph: NodeGraph, train: np.ndarray, settings: GcnSettings, outputs: np.ndarray) -> None:
         super().__init__()
-        view = topology_view(graph, settings.normalisation)
-        self.inputs, self.alpha = FieldInput.of(graph, settings.features, view, outputs), view.alpha
+        view = topology_operator(graph, settings.normalisation)
+        self.inputs, self.alpha = ReceptiveField.of(graph, settings.features, view, outputs), view.alpha
         self.channel = Channel(graph.d, settings.hidden, graph.c, settings.dropout, output_activation=False)
         self.train_in_outputs = torch.from_numpy(np.searchsorted(outputs, train))
         self.labels = torch.from_numpy(graph.labels[train])
@@ -112,7 +112,7 @@ class PygForm(nn.Module):
 
     def __init__(self, graph: NodeGraph, train: np.ndarray, settings: GcnSettings) -> None:
         super().__init__()
-        x = scaled(graph.features, settings.features)
+        x = normalise_rows(graph.features, settings.features)
         self.x = torch.from_numpy(x.toarray() if sp.issparse(x) else x)
         self.edge_index = torch.from_numpy(np.concatenate([graph.edges, graph.edges[:, ::-1]]).T.copy())
         self.conv1 = GCNConv(graph.d, settings.hidden, cached=True, bias=False)
@@ -147,7 +147,7 @@ def _difference(ours: OurForm, pyg: PygForm) -> float:
 
 
 def _adam(form: OurForm | PygForm, settings: GcnSettings) -> torch.optim.Optimizer:
-    """Adam as either side uses it: fused in training.minimise, as it comes in PyG's example."""
+    """Adam as either side uses it: fused in training.train_full_batch, as it comes in PyG's example."""
     first, second = form.weights()
     groups: list[dict[str, Any]] = [{"params": [first], "weight_decay": settings.weight_decay}, {"params": [second]}]
     return torch.optim.Adam(groups, lr=settings.lr, fused=isinstance(form, OurForm))

@@ -12,11 +12,11 @@ from dccgcn.benchmarks.seeds import for_each_seed
 from dccgcn.evaluation.metrics import accuracy
 from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
 from dccgcn.graph import NodeGraph
-from dccgcn.label_next import label_next
-from dccgcn.methods import Method
-from dccgcn.outcome import Outcome
-from dccgcn.result import run
-from dccgcn.splits import per_class, published
+from dccgcn.graph.splits import per_class, published
+from dccgcn.models.prediction import Prediction
+from dccgcn.models.registry import Method
+from dccgcn.workflow.active_learning import label_next
+from dccgcn.workflow.result import run
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,14 @@ def bench_label_next(
 
     def measure(seed: int) -> dict[str, float]:
         split = per_class(graph, labels_per_class, seed)
-        start = run(graph, split, method, settings, seed).outcome
+        start = run(graph, split, method, settings, seed).prediction
         ways = three_ways(graph, start, split.train, split.test, count, seed)
         test = np.setdiff1d(split.test, np.concatenate(list(ways.values())))
-        outcomes = {"start": start}
+        predictions = {"start": start}
         for way, more in ways.items():
             longer = published(graph, way, np.concatenate([split.train, more]), [], test)
-            outcomes[way] = run(graph, longer, method, settings, seed).outcome
-        return {way: 100 * accuracy(graph.labels[test], got.prediction[test]) for way, got in outcomes.items()}
+            predictions[way] = run(graph, longer, method, settings, seed).prediction
+        return {way: 100 * accuracy(graph.labels[test], got.y_pred[test]) for way, got in predictions.items()}
 
     about = {
         "benchmark": "label-next",
@@ -83,11 +83,11 @@ def bench_label_next(
 
 
 def three_ways(
-    graph: NodeGraph, outcome: Outcome, labelled: np.ndarray, pool: np.ndarray, count: int, seed: int
+    graph: NodeGraph, prediction: Prediction, labelled: np.ndarray, pool: np.ndarray, count: int, seed: int
 ) -> dict[str, np.ndarray]:
     """Nodes of the pool to be labelled: chosen by ``label_next``, at random, or by uncertainty alone."""
     return {
-        "chosen": np.array([s.position for s in label_next(graph, outcome, labelled, count, pool)]),
+        "chosen": np.array([s.position for s in label_next(graph, prediction, labelled, count, pool)]),
         "random": np.random.default_rng(seed).choice(pool, count, replace=False),
-        "uncertain": pool[np.argsort(outcome.certainty[pool], kind="stable")[:count]],
+        "uncertain": pool[np.argsort(prediction.confidence[pool], kind="stable")[:count]],
     }

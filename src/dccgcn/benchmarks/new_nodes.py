@@ -12,10 +12,10 @@ from dccgcn.benchmarks.seeds import for_each_seed
 from dccgcn.evaluation.metrics import accuracy
 from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
 from dccgcn.graph import NodeGraph
-from dccgcn.growth import extend, grown
-from dccgcn.methods import Method
-from dccgcn.result import run
-from dccgcn.splits import Split, fingerprint, per_class
+from dccgcn.graph.splits import Split, fingerprint, per_class
+from dccgcn.models.registry import Method
+from dccgcn.workflow.inductive import extend, grown
+from dccgcn.workflow.result import run
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ def bench_new_nodes(
         smaller, small_split, order = without(graph, split, held)
         part = run(smaller, small_split, method, settings, seed)
         answers = {
-            "there": whole.outcome.prediction[held],
-            "new": extend(part, put_back(graph, smaller, order)).prediction[smaller.n :],
+            "there": whole.prediction.y_pred[held],
+            "new": extend(part, put_back(graph, smaller, order)).y_pred[smaller.n :],
         }
         return {when: 100 * accuracy(graph.labels[held], answer) for when, answer in answers.items()}
 

@@ -9,16 +9,16 @@ from typing import Any
 
 from dccgcn.benchmarks.concord import build_concord_views
 from dccgcn.benchmarks.memory import peak_mb
-from dccgcn.concord.groundwork import channel_views, entries_of, rarity_of, representations
-from dccgcn.concord.representation import scarcity
-from dccgcn.concord.settings import ConcordSettings
 from dccgcn.datasets.synthetic import synthetic_graph
-from dccgcn.methods import METHODS
-from dccgcn.parent import end_with
-from dccgcn.result import run
-from dccgcn.splits import per_class
-from dccgcn.threads import threads_for, use_threads
-from dccgcn.views.approximate import nearly_nearest
+from dccgcn.graph.splits import per_class
+from dccgcn.models.concord.precompute import channel_views, entries_of, rarity_of, representations
+from dccgcn.models.concord.settings import ConcordSettings
+from dccgcn.models.concord.spectral_features import scarcity
+from dccgcn.models.registry import METHODS
+from dccgcn.operators.approximate_knn import approximate_knn
+from dccgcn.runtime.process_guard import end_with
+from dccgcn.runtime.threads import threads_for, use_threads
+from dccgcn.workflow.result import run
 
 
 @dataclass(frozen=True)
@@ -111,5 +111,5 @@ def growth(one: ScaleBenchmark, other: ScaleBenchmark) -> Growth:
 def _compile(features: int, labels_per_class: int) -> None:
     """A small run first, so that the smallest size does not pay for the kernels' compilation."""
     graph = synthetic_graph(2000, features=features)
-    nearly_nearest(graph.features, ConcordSettings.of({}).k)
+    approximate_knn(graph.features, ConcordSettings.of({}).k)
     run(graph, per_class(graph, labels_per_class, seed=0), METHODS["concord"], ConcordSettings.of({}), seed=0)

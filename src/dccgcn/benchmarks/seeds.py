@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dccgcn.experiments.runner import append, read_store
-from dccgcn.io.lock import alone
+from dccgcn.runtime.lock import alone
 
 
 def for_each_seed(

@@ -11,15 +11,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dccgcn import datasets, splits
+from dccgcn import datasets
 from dccgcn.benchmarks.memory import peak_mb
 from dccgcn.benchmarks.straightforward import StraightforwardStep
-from dccgcn.dcc.method import TrainingStep, build_views
-from dccgcn.dcc.model import DccGcn
-from dccgcn.dcc.settings import DccSettings
-from dccgcn.methods import METHODS
-from dccgcn.threads import use_threads
-from dccgcn.training import seeded
+from dccgcn.graph import splits
+from dccgcn.models.dcc.method import TrainingStep, build_views
+from dccgcn.models.dcc.model import DccGcn
+from dccgcn.models.dcc.settings import DccSettings
+from dccgcn.models.registry import METHODS
+from dccgcn.models.training import seeded
+from dccgcn.runtime.threads import use_threads
 
 
 @dataclass(frozen=True)

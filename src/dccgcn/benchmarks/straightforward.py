@@ -12,17 +12,17 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch_geometric.utils import scatter, softmax
 
-from dccgcn.dcc.model import DccGcn
 from dccgcn.graph import NodeGraph
-from dccgcn.views import View, scaled
+from dccgcn.models.dcc.model import DccGcn
+from dccgcn.operators import Operator, normalise_rows
 
 
 class StraightforwardStep:
     """The loss of Eq. 12 on the whole graph."""
 
-    def __init__(self, graph: NodeGraph, train: np.ndarray, views: tuple[View, View], model: DccGcn) -> None:
+    def __init__(self, graph: NodeGraph, train: np.ndarray, views: tuple[Operator, Operator], model: DccGcn) -> None:
         self.model, self.n = model, graph.n
-        features = scaled(graph.features, model.settings.features)
+        features = normalise_rows(graph.features, model.settings.features)
         self.x = torch.from_numpy(features.toarray() if sp.issparse(features) else features)
         self.train = torch.from_numpy(np.unique(train))
         self.labels = torch.from_numpy(graph.labels[self.train.numpy()])

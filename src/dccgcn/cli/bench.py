@@ -51,8 +51,8 @@ def step(
     Both take their steps in turn from the same parameters; loss and gradients are compared first.
     """
     from dccgcn.benchmarks.step import bench_step
+    from dccgcn.runtime.threads import use_threads
     from dccgcn.settings import parse_assignments
-    from dccgcn.threads import use_threads
 
     used = use_threads(threads)
     with errors.status("measuring"):
@@ -75,7 +75,7 @@ def gcn(
     trains. All take their epochs in turn; loss and gradients are compared first, from the same weights.
     """
     from dccgcn.benchmarks.gcn import bench_gcn
-    from dccgcn.threads import use_threads
+    from dccgcn.runtime.threads import use_threads
 
     used = use_threads(threads)
     with errors.status("measuring"):
@@ -91,7 +91,7 @@ def attention(dataset: Dataset = "cora", rounds: Rounds = 20, threads: Threads =
     Both take their turns on the same input, with GAT's published settings; outputs and gradients are compared first.
     """
     from dccgcn.benchmarks.attention import bench_attention
-    from dccgcn.threads import use_threads
+    from dccgcn.runtime.threads import use_threads
 
     used = use_threads(threads)
     with errors.status("measuring"):
@@ -110,7 +110,7 @@ def knn(
 ) -> None:
     """The exact cosine kNN graph against scikit-learn's brute force, with the same neighbours."""
     from dccgcn.benchmarks.knn import bench_knn
-    from dccgcn.threads import use_threads
+    from dccgcn.runtime.threads import use_threads
 
     used = use_threads(threads)
     with errors.status("measuring"):
@@ -140,8 +140,8 @@ def new_nodes(
 ) -> None:
     """Accuracy on nodes that came after training, against a training that had them, on the same nodes."""
     from dccgcn.benchmarks.new_nodes import bench_new_nodes
-    from dccgcn.methods import get_method
-    from dccgcn.threads import use_threads
+    from dccgcn.models.registry import get_method
+    from dccgcn.runtime.threads import use_threads
 
     use_threads(threads)
     chosen = get_method(method)
@@ -176,8 +176,8 @@ def label_next(
 ) -> None:
     """Accuracy after ten further labels: of the nodes that label-next lists, of random and of uncertain ones."""
     from dccgcn.benchmarks.label_next import bench_label_next
-    from dccgcn.methods import get_method
-    from dccgcn.threads import use_threads
+    from dccgcn.models.registry import get_method
+    from dccgcn.runtime.threads import use_threads
 
     use_threads(threads)
     chosen = get_method(method)
@@ -215,7 +215,7 @@ def concord(
     The views are built before. Concord's first run on a graph makes its representations too, and is shown apart.
     """
     from dccgcn.benchmarks.concord import bench_concord
-    from dccgcn.threads import use_threads
+    from dccgcn.runtime.threads import use_threads
 
     if labels_per_class is not None and label_rate is not None:
         raise DccgcnError("--labels-per-class and --label-rate exclude one another.", "Give one of them.")
@@ -250,7 +250,7 @@ def scale(
 ) -> None:
     """How Concord's time and memory grow with the graph: synthetic graphs, each size in a process of its own."""
     from dccgcn.benchmarks.scale import bench_scale, growth
-    from dccgcn.threads import use_threads
+    from dccgcn.runtime.threads import use_threads
 
     try:
         sizes = [int(float(size)) for size in nodes.split(",")]

@@ -36,11 +36,11 @@ def compare(
         dccgcn compare cora --methods dcc-gcn,gcn --label-rate 0.005 --splits 10
     """
     from dccgcn.datasets import describe
-    from dccgcn.device import device_named
     from dccgcn.experiments.overview import standings
     from dccgcn.experiments.runner import local_pool, run_jobs
     from dccgcn.experiments.study import Cell, Study, System
-    from dccgcn.methods import get_method
+    from dccgcn.models.registry import get_method
+    from dccgcn.runtime.device import device_named
 
     describe(name)
     device_named(device)  # before any process is started

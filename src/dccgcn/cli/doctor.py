@@ -11,7 +11,7 @@ from dccgcn.cli import tables
 from dccgcn.cli.display import output, print_json, printable
 
 if TYPE_CHECKING:
-    from dccgcn.doctor import Complaint
+    from dccgcn.workflow.doctor import Complaint
 
 _STYLE = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
@@ -51,7 +51,7 @@ def doctor(
         dccgcn doctor cora
     """
     from dccgcn.datasets import load
-    from dccgcn.doctor import examine, facts
+    from dccgcn.workflow.doctor import examine, facts
 
     own = tables.TableOptions(
         nodes, edges, label, id, features, text, categorical, ignore, source, target, weight, unlabelled, unknown_ids,

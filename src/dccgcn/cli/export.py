@@ -27,8 +27,8 @@ def export(
         dccgcn export cora tables --labels-per-class 2
     """
     from dccgcn.datasets import load
+    from dccgcn.graph.splits import per_class
     from dccgcn.io.write import write_tables
-    from dccgcn.splits import per_class
 
     graph = load(name, data).graph
     kept = None if labels_per_class is None else per_class(graph, labels_per_class, seed).train

@@ -23,8 +23,8 @@ from dccgcn.errors import DccgcnError, SplitError
 
 if TYPE_CHECKING:
     from dccgcn.graph import NodeGraph
-    from dccgcn.result import Result
-    from dccgcn.splits import Split
+    from dccgcn.graph.splits import Split
+    from dccgcn.workflow.result import Result
 
 
 def fit(
@@ -109,11 +109,11 @@ def fit(
     from numba.core.event import TimingListener, install_listener
 
     from dccgcn.datasets import load
-    from dccgcn.methods import get_method
-    from dccgcn.result import run
+    from dccgcn.graph.splits import per_class
+    from dccgcn.models.registry import get_method
+    from dccgcn.runtime.threads import use_threads
     from dccgcn.settings import parse_assignments, read_yaml
-    from dccgcn.splits import per_class
-    from dccgcn.threads import use_threads
+    from dccgcn.workflow.result import run
 
     own = tables.TableOptions(
         nodes, edges, label, id, features, text, categorical, ignore, source, target, weight, unlabelled, unknown_ids,
@@ -174,10 +174,10 @@ def fit(
 
 def write_report(result: "Result", out: Path | None, page: bool) -> None:
     """The report's data beside the other files of a run, and the page where it was asked for."""
-    from dccgcn.io.files import write_atomically
-    from dccgcn.report.data import report_data
-    from dccgcn.report.page import render
-    from dccgcn.report.store import save_data
+    from dccgcn.artifacts.report.data import report_data
+    from dccgcn.artifacts.report.page import render
+    from dccgcn.artifacts.report.store import save_data
+    from dccgcn.runtime.files import write_atomically
 
     with progress_bar(result.method) as progress:
         data = report_data(result, shlex.join(["dccgcn", *sys.argv[1:]]), progress)
@@ -198,7 +198,7 @@ def choose_split(
     small_classes: Literal["half", "error"],
 ) -> "Split | None":
     """The split that the options ask for; None if they ask for none."""
-    from dccgcn import splits
+    from dccgcn.graph import splits
 
     if sum(option is not None for option in (labels_per_class, label_rate, split, hold_out)) > 1:
         raise SplitError(
@@ -223,29 +223,29 @@ def print_answers(result: "Result") -> None:
     """For each class its labels, and how many of the other nodes were put into it, trusted and not."""
     import numpy as np
 
-    graph, outcome, train = result.graph, result.outcome, result.split.train
+    graph, prediction, train = result.graph, result.prediction, result.split.train
     asked = np.flatnonzero(result.answered)
     labels = np.bincount(graph.labels[train], minlength=graph.c)
     columns = ["class", "labels", "answers"]
-    columns += ["channels agree", "disagree"] if outcome.agree is not None else []
-    columns += ["expected right"] if outcome.trust is not None else []
+    columns += ["channels agree", "disagree"] if prediction.channels_agree is not None else []
+    columns += ["expected right"] if prediction.trust is not None else []
     title = f"{result.method} on {graph.name}: {len(train)} labels, {len(asked)} answers"
     shown = table(title, *columns)
     for c, name in enumerate([*graph.classes, "all"]):
-        answered = asked[outcome.prediction[asked] == c] if c < graph.c else asked
+        answered = asked[prediction.y_pred[asked] == c] if c < graph.c else asked
         row = [labels[c] if c < graph.c else len(train), len(answered)]
-        if outcome.agree is not None:
-            row += [outcome.agree[answered].sum(), (~outcome.agree[answered]).sum()]
+        if prediction.channels_agree is not None:
+            row += [prediction.channels_agree[answered].sum(), (~prediction.channels_agree[answered]).sum()]
         cells = [f"{count:,}" for count in row]
-        if outcome.trust is not None:
-            cells.append(percent(float(outcome.trust[answered].mean())) if len(answered) else "–")
+        if prediction.trust is not None:
+            cells.append(percent(float(prediction.trust[answered].mean())) if len(answered) else "–")
         shown.add_row(printable(name), *cells, end_section=c == graph.c - 1)
     output.print(shown)
 
 
 def print_result(result: "Result", compared: "Result | None", compiling: float) -> None:
     """The table of one run, of whose seconds some may have gone into compiling the kernels."""
-    from dccgcn.report.trusted import THRESHOLD
+    from dccgcn.artifacts.report.trusted import THRESHOLD
 
     split = result.split
     title = f"{result.method} on {result.graph.name}: {len(split.train)} labels, {len(split.test)} test nodes"
@@ -261,10 +261,10 @@ def print_result(result: "Result", compared: "Result | None", compiling: float) 
         shown.add_row("high confidence (they agree), accuracy", percent(result.accuracy_high))
         shown.add_row("low confidence, accuracy before calibration", percent(result.accuracy_low_before))
         shown.add_row("low confidence, accuracy after calibration", percent(result.accuracy_low_after))
-        shown.add_row("rebuilt from neighbours", percent(result.repaired), end_section=True)
-    if result.outcome.trust is not None and result.accuracy is not None:
-        trusted = result.outcome.trust[split.test] >= THRESHOLD
-        right = (result.outcome.prediction == result.graph.labels)[split.test]
+        shown.add_row("rebuilt from neighbours", percent(result.corrected), end_section=True)
+    if result.prediction.trust is not None and result.accuracy is not None:
+        trusted = result.prediction.trust[split.test] >= THRESHOLD
+        right = (result.prediction.y_pred == result.graph.labels)[split.test]
         shown.add_row(f"trusted answers ({THRESHOLD:.0%} or more)", percent(trusted.mean()))
         for name, part in (("trusted", trusted), ("doubtful", ~trusted)):
             shown.add_row(f"{name} answers, accuracy", percent(right[part].mean() if part.any() else None))

@@ -8,7 +8,7 @@ import typer
 from dccgcn.cli.display import Device, errors, output, print_json, printable, progress_bar, table
 
 if TYPE_CHECKING:
-    from dccgcn.result import Result
+    from dccgcn.workflow.result import Result
 
 
 def label_next(
@@ -36,17 +36,17 @@ def label_next(
     """
     import pandas as pd
 
-    from dccgcn.io.files import write_atomically
+    from dccgcn.artifacts.model_io import load_model
     from dccgcn.io.write import csv_text
-    from dccgcn.label_next import label_next as choose
-    from dccgcn.saved import load_model
-    from dccgcn.threads import use_threads
+    from dccgcn.runtime.files import write_atomically
+    from dccgcn.runtime.threads import use_threads
+    from dccgcn.workflow.active_learning import label_next as choose
 
     use_threads(threads)
     result = load_model(run).result if Path(run).is_dir() else _fitted(run, method, labels_per_class, seed, device)
     known = result.split.train
     count = count or max(1, min(10, result.graph.n - len(known)))
-    suggestions = [s.to_json() for s in choose(result.graph, result.outcome, known, count)]
+    suggestions = [s.to_json() for s in choose(result.graph, result.prediction, known, count)]
     for suggestion in suggestions:
         suggestion.pop("position")
     if out:
@@ -68,9 +68,9 @@ def label_next(
 def _fitted(name: str, method: str, labels_per_class: int, seed: int, device: str) -> "Result":
     from dccgcn.datasets import DATASETS, load
     from dccgcn.errors import DccgcnError
-    from dccgcn.methods import get_method
-    from dccgcn.result import run
-    from dccgcn.splits import per_class
+    from dccgcn.graph.splits import per_class
+    from dccgcn.models.registry import get_method
+    from dccgcn.workflow.result import run
 
     if name not in DATASETS:
         raise DccgcnError(

@@ -7,7 +7,7 @@ import typer
 from dccgcn.cli.display import output, print_json, table
 
 if TYPE_CHECKING:
-    from dccgcn.method import Method
+    from dccgcn.models.base import Method
 
 
 def methods(
@@ -22,7 +22,7 @@ def methods(
 
         dccgcn methods concord
     """
-    from dccgcn.methods import METHODS, get_method
+    from dccgcn.models.registry import METHODS, get_method
 
     if name is not None:
         _one(get_method(name), json)

@@ -28,7 +28,7 @@ def reproduce_paper(
     from dccgcn.experiments.experiment import EXPERIMENTS, read_experiment
     from dccgcn.experiments.reproduction import Reproduction
     from dccgcn.experiments.smoke import tiny
-    from dccgcn.io.files import write_atomically
+    from dccgcn.runtime.files import write_atomically
 
     experiments = tuple(read_experiment(name) for name in (EXPERIMENTS if what == "all" else (what,)))
     if smoke:

@@ -37,10 +37,10 @@ def predict(
 
         dccgcn predict runs/mine --nodes more.csv --edges more-edges.csv --out answers.csv
     """
-    from dccgcn.io.files import write_atomically
+    from dccgcn.artifacts.model_io import load_model
     from dccgcn.io.write import csv_text
-    from dccgcn.saved import load_model
-    from dccgcn.threads import use_threads
+    from dccgcn.runtime.files import write_atomically
+    from dccgcn.runtime.threads import use_threads
 
     use_threads(threads)
     loaded = load_model(model)

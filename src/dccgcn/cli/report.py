@@ -22,9 +22,9 @@ def report(
 
         dccgcn report runs/demo
     """
-    from dccgcn.io.files import write_atomically
-    from dccgcn.report.page import render
-    from dccgcn.report.store import FILE, load_data
+    from dccgcn.artifacts.report.page import render
+    from dccgcn.artifacts.report.store import FILE, load_data
+    from dccgcn.runtime.files import write_atomically
 
     path = out or run / "report.html"
     is_kept = (run / FILE).exists() or not (run / "model.json").exists()
@@ -34,8 +34,8 @@ def report(
 
 def _of_model(run: Path) -> dict[str, Any]:
     """The data of a run that was saved in Python, or killed before its report was made."""
-    from dccgcn.report.data import report_data
-    from dccgcn.saved import load_model
+    from dccgcn.artifacts.model_io import load_model
+    from dccgcn.artifacts.report.data import report_data
 
     with progress_bar(str(run)) as progress:
         return report_data(load_model(run).result, None, progress)

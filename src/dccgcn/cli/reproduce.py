@@ -94,7 +94,7 @@ def reproduce(
     from dccgcn.experiments.runner import read_store, read_stores, run_jobs, stores_in
     from dccgcn.experiments.study import read_study
     from dccgcn.experiments.systems import read_figures, render_systems, system_jobs
-    from dccgcn.io.files import write_atomically
+    from dccgcn.runtime.files import write_atomically
 
     runs = store / f"{what}.jsonl"
     if what == "systems":

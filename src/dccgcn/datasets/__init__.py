@@ -9,11 +9,11 @@ import numpy as np
 from dccgcn.datasets.catalog import CORA_CLASSES, DATASETS, DataFile, DatasetInfo
 from dccgcn.datasets.embedded import read_cora
 from dccgcn.datasets.fetch import FOLDER_VARIABLE, data_folder, fetch
+from dccgcn.datasets.formats import amgcn, citation_full, planetoid
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.graph import NodeGraph
-from dccgcn.io import amgcn, citation_full, planetoid
-from dccgcn.splits import Split
+from dccgcn.graph.splits import Split
 
 __all__ = [
     "DATASETS",

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.graph import NodeGraph
-from dccgcn.splits import Split, published
+from dccgcn.graph.splits import Split, published
 
 
 def read_cora() -> tuple[NodeGraph, Split]:

@@ -8,7 +8,7 @@ import pooch
 
 from dccgcn.datasets.catalog import DataFile
 from dccgcn.errors import DataFileError
-from dccgcn.io.files import sha256
+from dccgcn.runtime.files import sha256
 
 FOLDER_VARIABLE = "DCCGCN_DATA"
 

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 
 from dccgcn.evaluation import trust
-from dccgcn.outcome import Outcome
+from dccgcn.models.prediction import Prediction
 
 COVERAGES = np.linspace(0.05, 1, 20)  # where a stored risk-coverage curve is kept
 BINS = 15  # of equal mass
 
 
-def trust_record(outcome: Outcome, test: np.ndarray, truth: np.ndarray) -> dict[str, Any]:
+def trust_record(prediction: Prediction, test: np.ndarray, truth: np.ndarray) -> dict[str, Any]:
     """Plain numbers for the final answers and, of a dual-channel method, for those of its first channel alone.
 
     The first channel is "one model" in the paper's sense: its own confidence, margin and entropy compete there with
@@ -19,15 +19,15 @@ def trust_record(outcome: Outcome, test: np.ndarray, truth: np.ndarray) -> dict[
     each channel, of the answers before calibration, and of one model on both channels, find the wrong ones among the
     final answers.
     """
-    agree = None if outcome.agree is None else outcome.agree[test]
-    own = None if outcome.trust is None else outcome.trust[test]
-    record = {"answer": _judged(outcome.probabilities[test], truth, agree, own)}
-    others = {**outcome.channels, "joined": outcome.before, "one model": outcome.joined}
-    right = outcome.prediction[test] == truth
+    agree = None if prediction.channels_agree is None else prediction.channels_agree[test]
+    own = None if prediction.trust is None else prediction.trust[test]
+    record = {"answer": _judged(prediction.probabilities[test], truth, agree, own)}
+    others = {**prediction.channels, "joined": prediction.uncorrected, "one model": prediction.joint}
+    right = prediction.y_pred[test] == truth
     if found := {name: _areas(p[test], right) for name, p in others.items() if p is not None}:
         record["others"] = found
-    if agree is not None and outcome.channels:
-        first = next(iter(outcome.channels.values()))
+    if agree is not None and prediction.channels:
+        first = next(iter(prediction.channels.values()))
         record["channel"] = _judged(first[test], truth, agree, None)
     return record
 

@@ -6,7 +6,7 @@ from dccgcn.evaluation.paired import paired_difference
 from dccgcn.experiments.markdown import markdown_table, provenance
 from dccgcn.experiments.runner import Row
 from dccgcn.experiments.study import Study, System
-from dccgcn.methods import get_method
+from dccgcn.models.registry import get_method
 
 
 def render_choices(study: Study, rows: dict[str, Row]) -> str:

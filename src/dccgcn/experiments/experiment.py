@@ -11,7 +11,7 @@ import yaml
 from dccgcn.experiments.jobs import Job
 from dccgcn.experiments.runner import Row
 from dccgcn.experiments.study import Cell, Study, System
-from dccgcn.methods import get_method
+from dccgcn.models.registry import get_method
 
 Kind = Literal["table", "curves", "map", "surface", "theorems", "confidence"]
 EXPERIMENTS = (

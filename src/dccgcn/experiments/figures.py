@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dccgcn.dcc import theory
 from dccgcn.errors import DccgcnError
+from dccgcn.evaluation import theory
 from dccgcn.evaluation.signals import COVERAGES
 from dccgcn.experiments.confidence import SIGNALS, judged, pooled_bins, rankings
 from dccgcn.experiments.experiment import Experiment

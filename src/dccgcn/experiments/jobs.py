@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from dccgcn import datasets, splits
+from dccgcn import datasets
 from dccgcn.errors import DccgcnError
 from dccgcn.evaluation.metrics import accuracy, channel_counts, macro_f1
 from dccgcn.evaluation.signals import trust_record
 from dccgcn.experiments.picture import picture
-from dccgcn.graph import NodeGraph
-from dccgcn.methods import get_method
-from dccgcn.result import Result, run
+from dccgcn.graph import NodeGraph, splits
+from dccgcn.models.registry import get_method
+from dccgcn.workflow.result import Result, run
 
 _KEPT = (
     "n_train",
@@ -29,7 +29,7 @@ _KEPT = (
     "accuracy_high",
     "accuracy_low_before",
     "accuracy_low_after",
-    "repaired",
+    "corrected",
     "seconds",
     "threads",
     "device",
@@ -83,20 +83,20 @@ def execute(job: Job, device: str = "cpu") -> dict[str, Any]:
     row |= {name: summary[name] for name in _KEPT}
     row |= _measured(result)
     if job.picture:
-        row["picture"] = picture(result.outcome, graph.labels, job.picture, job.seed)
+        row["picture"] = picture(result.prediction, graph.labels, job.picture, job.seed)
     return row
 
 
 def _measured(result: Result) -> dict[str, Any]:
     """What is not in every result's summary: the channels' counts, and how far answers can be trusted."""
-    test, outcome = result.split.test, result.outcome
+    test, prediction = result.split.test, result.prediction
     truth = result.graph.labels[test]
-    measured: dict[str, Any] = {"trust": trust_record(outcome, test, truth)}
-    if outcome.before is not None:  # what the final layer says without calibration
-        before = outcome.before.argmax(axis=1)[test]
+    measured: dict[str, Any] = {"trust": trust_record(prediction, test, truth)}
+    if prediction.uncorrected is not None:  # what the final layer says without calibration
+        before = prediction.uncorrected.argmax(axis=1)[test]
         measured |= {"accuracy_before": accuracy(truth, before), "macro_f1_before": macro_f1(truth, before)}
-    if len(outcome.channels) == 2:
-        answers = [p.argmax(axis=1)[test] for p in outcome.channels.values()]
+    if len(prediction.channels) == 2:
+        answers = [p.argmax(axis=1)[test] for p in prediction.channels.values()]
         measured["channel_counts"] = asdict(channel_counts(truth, *answers))
     return measured
 

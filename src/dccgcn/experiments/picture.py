@@ -7,16 +7,16 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
 from sklearn.neighbors import NearestNeighbors
 
-from dccgcn.outcome import Outcome
+from dccgcn.models.prediction import Prediction
 
 _NEIGHBOURS = 10
 
 
-def picture(outcome: Outcome, labels: np.ndarray, most: int, seed: int) -> dict[str, Any]:
+def picture(prediction: Prediction, labels: np.ndarray, most: int, seed: int) -> dict[str, Any]:
     """t-SNE of the labelled nodes, at most so many of them, and how often neighbours on the map are of one class."""
     shown = np.flatnonzero(labels >= 0)
     shown = shown[:: max(1, -(-len(shown) // most))]
-    x = embedding(outcome)[shown]
+    x = embedding(prediction)[shown]
     if x.shape[1] > 50:  # as t-SNE's authors advise
         x = PCA(50, random_state=seed).fit_transform(x)
     perplexity = min(30.0, (len(x) - 1) / 3)
@@ -25,11 +25,11 @@ def picture(outcome: Outcome, labels: np.ndarray, most: int, seed: int) -> dict[
     return {"nodes": shown.tolist(), "xy": np.round(xy, 2).tolist(), "purity": purity(xy, labels[shown])}
 
 
-def embedding(outcome: Outcome) -> np.ndarray:
+def embedding(prediction: Prediction) -> np.ndarray:
     """What the final layer sees: the joined embedding where there is one, else all channels' side by side."""
-    parts = outcome.embeddings
+    parts = prediction.embeddings
     if not parts:
-        return outcome.probabilities
+        return prediction.probabilities
     return parts["joined"] if "joined" in parts else np.hstack(list(parts.values()))
 
 

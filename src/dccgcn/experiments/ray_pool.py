@@ -8,7 +8,7 @@ from dccgcn.datasets import FOLDER_VARIABLE
 from dccgcn.errors import DccgcnError
 from dccgcn.experiments.jobs import Job, attempt
 from dccgcn.experiments.runner import Pool, Row
-from dccgcn.threads import use_threads
+from dccgcn.runtime.threads import use_threads
 
 _RETRIES = 5  # of a job whose worker died; a job's own errors are not retried
 

@@ -14,9 +14,9 @@ from typing import Any
 
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.experiments.jobs import Job, attempt
-from dccgcn.io.lock import alone
-from dccgcn.parent import end_with
-from dccgcn.threads import use_threads
+from dccgcn.runtime.lock import alone
+from dccgcn.runtime.process_guard import end_with
+from dccgcn.runtime.threads import use_threads
 
 Row = dict[str, Any]
 Pool = Callable[[list[Job]], Generator[Row]]  # runs jobs somewhere, and gives each row as it is finished

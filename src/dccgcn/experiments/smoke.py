@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from dccgcn.experiments.experiment import Experiment, Line
-from dccgcn.methods import get_method
+from dccgcn.models.registry import get_method
 
 _RUNS, _MAPPED = 2, 200
 _TINY = {

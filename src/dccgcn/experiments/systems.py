@@ -12,7 +12,7 @@ from dccgcn.experiments.jobs import Job
 from dccgcn.experiments.markdown import markdown_table, provenance
 from dccgcn.experiments.runner import Row
 from dccgcn.experiments.study import Cell, Study, System
-from dccgcn.methods import METHODS
+from dccgcn.models.registry import METHODS
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dccgcn.dcc import theory
+from dccgcn.evaluation import theory
 from dccgcn.evaluation.metrics import ChannelCounts
 from dccgcn.experiments.experiment import Experiment
 from dccgcn.experiments.markdown import markdown_table

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from dccgcn.errors import Finding, GraphError, some
 from dccgcn.graph import NodeGraph
-from dccgcn.splits import PARTS, Split, published
+from dccgcn.graph.splits import PARTS, Split, published
 
 if TYPE_CHECKING:
     import networkx as nx

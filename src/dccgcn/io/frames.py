@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import DataFileError, Finding, GraphError, some
-from dccgcn.memory import check_table
+from dccgcn.runtime.memory import check_table
 
 Source: TypeAlias = "str | os.PathLike[str] | pd.DataFrame"
 

@@ -9,8 +9,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from dccgcn.graph import NodeGraph
-from dccgcn.io.files import write_atomically
 from dccgcn.io.frames import ESCAPED
+from dccgcn.runtime.files import write_atomically
 
 
 def csv_text(frame: pd.DataFrame, float_format: str | None = None) -> str:

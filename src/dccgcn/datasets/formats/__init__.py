@@ -1,0 +1,1 @@
+"""Readers of the files that benchmark graphs are published in."""

@@ -1,0 +1,278 @@
+"""Which nodes train, validate and test: drawn once, stored with seed and hash, used by every method."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from dccgcn.errors import DataFileError, Finding, SplitError, check_word, some
+from dccgcn.graph import NodeGraph
+from dccgcn.runtime.files import write_atomically
+
+DEVELOPMENT_SEED = 1000  # choices are made on seeds from here up, and reported on those below
+
+PARTS = ("train", "validation", "test")
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Node positions, sorted and without overlap."""
+
+    dataset: str
+    kind: str  # "public", "am-gcn-20", "per-class-20", "rate-0.005", …
+    seed: int | None  # None for splits that somebody published
+    train: np.ndarray
+    validation: np.ndarray
+    test: np.ndarray
+    nodes: str = ""  # fingerprint of the graph's node ids, so that a reordered graph is noticed
+    findings: tuple[Finding, ...] = ()
+
+    def __post_init__(self) -> None:
+        for part in PARTS:
+            object.__setattr__(self, part, _positions(getattr(self, part), part))
+        for one, other in (("train", "test"), ("train", "validation"), ("validation", "test")):
+            shared = np.intersect1d(getattr(self, one), getattr(self, other))
+            if len(shared):
+                raise SplitError(
+                    f"{len(shared)} nodes are in both the {one} and the {other} part: {some(shared)}.",
+                    "Put every node in one part only, else the score means nothing.",
+                )
+
+    @property
+    def is_development(self) -> bool:
+        """Whether choices may be made by looking at this split."""
+        return self.seed is not None and self.seed >= DEVELOPMENT_SEED
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the dataset's name and the three parts: of what decides a score, not of how it was drawn."""
+        digest = hashlib.sha256(self.dataset.encode())
+        for part in PARTS:
+            positions = getattr(self, part)
+            digest.update(f"\0{part}\0{len(positions)}\0".encode() + positions.astype("<i8").tobytes())
+        return digest.hexdigest()
+
+    def check(self, graph: NodeGraph) -> None:
+        """Refuse to be used with a graph of other nodes, or one that does not know the labels."""
+        if self.nodes and self.nodes != fingerprint(graph):
+            raise SplitError(
+                f"The split was drawn on other nodes, or in another order, than {graph.name!r} has.",
+                "Use the graph that it was drawn on, or draw it again.",
+            )
+        every = np.concatenate([self.train, self.validation, self.test])
+        outside = every[(every < 0) | (every >= graph.n)]
+        if len(outside):
+            raise SplitError(f"The split names nodes that the graph does not have: {some(outside)}.", "Draw it again.")
+        unlabelled = every[graph.labels[every] < 0]
+        if len(unlabelled):
+            raise SplitError(
+                f"{len(unlabelled)} nodes of the split have no label: {some(graph.ids[unlabelled])}.",
+                "Leave them out of every part.",
+            )
+
+    def to_json(self) -> str:
+        """The split as JSON, with its hash."""
+        content: dict[str, Any] = {"dataset": self.dataset, "kind": self.kind, "seed": self.seed}
+        content |= {"hash": self.hash, "nodes": self.nodes}
+        content |= {part: getattr(self, part).tolist() for part in PARTS}
+        content["findings"] = [[f.level, f.code, f.text] for f in self.findings]
+        return json.dumps(content, ensure_ascii=False) + "\n"
+
+    def save(self, path: str | Path) -> None:
+        """Write the split as JSON."""
+        write_atomically(path, self.to_json())
+
+    @classmethod
+    def load(cls, path: str | Path, graph: NodeGraph) -> "Split":
+        """Read a split back; refused if its parts were altered or it was drawn on other nodes."""
+        remedy = "Draw the split again."
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            stored = str(content.pop("hash"))
+            content["findings"] = tuple(Finding(*finding) for finding in content["findings"])
+            split = cls(**content)
+        except FileNotFoundError as error:
+            raise DataFileError(f"There is no split file {path}.", remedy) from error
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise DataFileError(f"{path} is not a split file ({type(error).__name__}: {error}).", remedy) from error
+        if split.hash != stored:
+            raise DataFileError(f"{path} was altered: its hash is {split.hash[:12]}…, not {stored[:12]}….", remedy)
+        split.check(graph)
+        return split
+
+
+def published(graph: NodeGraph, kind: str, train: Any, validation: Any, test: Any) -> Split:
+    """A split that somebody published, checked against its graph."""
+    split = Split(graph.name, kind, None, train, validation, test, fingerprint(graph))
+    split.check(graph)
+    return split
+
+
+def per_class(graph: NodeGraph, k: int, seed: int, small_classes: Literal["error", "half"] = "error") -> Split:
+    """k training nodes of each class; every other labelled node is tested.
+
+    small_classes: "error" refuses a class that cannot give k nodes and still be tested; "half" is the
+    paper's rule for Table 2, by which a class with fewer than 2k nodes gives half of them, at least one.
+    """
+    if k < 1:
+        raise SplitError(f"{k} labels per class were asked for.", "Ask for at least one.")
+    check_word("small_classes", small_classes, ("error", "half"), SplitError)
+    size = _class_sizes(graph)
+    take = np.where(size < 2 * k, np.maximum(size // 2, np.minimum(size, 1)), k)
+    findings: tuple[Finding, ...] = ()
+    if small_classes == "error":
+        small = np.flatnonzero(size <= k)
+        if len(small):
+            raise SplitError(
+                f"{k} training nodes per class leave nothing to test in {len(small)} classes (labelled nodes in "
+                f"brackets): {_counted(graph, small, size)}.",
+                "Ask for fewer, or take half of such classes (--small-classes half, small_classes='half').",
+            )
+        take = np.full(graph.c, k)
+    elif (take < k).any():
+        small = np.flatnonzero(take < k)
+        text = f"{len(small)} classes give half of their nodes (in brackets) instead of {k}"
+        findings = (Finding("warning", "small-classes", f"{text}: {_counted(graph, small, take)}."),)
+    return _draw(graph, f"per-class-{k}", seed, take, findings)
+
+
+def by_rate(graph: NodeGraph, rate: float, seed: int) -> Split:
+    """round(rate · n) training nodes, spread evenly over the classes; every other labelled node is tested.
+
+    Each class gives at least one node and at most half of its nodes. What does not divide evenly goes
+    to classes drawn by the seed.
+    """
+    if not 0 < rate < 1:
+        raise SplitError(f"The label rate is {rate}.", "It is a share of all nodes: above 0 and below 1.")
+    size = _class_sizes(graph)
+    most = np.maximum(size // 2, np.minimum(size, 1))
+    asked = int(rate * graph.n + 0.5)
+    total = max(asked, int((size > 0).sum()))
+    if total > most.sum():
+        raise SplitError(
+            f"A label rate of {rate:g} asks for {asked} labels, but half of every class is {most.sum()} in all.",
+            "Lower the rate.",
+        )
+    findings: tuple[Finding, ...] = ()
+    if total > asked:
+        text = f"A label rate of {rate:g} gives {asked} labels for {total} classes; every class got one instead."
+        findings = (Finding("warning", "rate-below-classes", text),)
+    take = np.zeros(graph.c, dtype=np.int64)
+    class_order, _ = _orders(graph, seed)
+    while (left := total - take.sum()) > 0:  # deal a label to each class that can give one more, round by round
+        takers = class_order[(take < most)[class_order]][:left]
+        take[takers] += 1
+    return _draw(graph, f"rate-{rate:g}", seed, take, findings)
+
+
+def hold_out(graph: NodeGraph, share: float, seed: int) -> Split:
+    """This share of every class's labels is tested, at least one where a class can spare it; the others train."""
+    if not 0 < share < 1:
+        raise SplitError(f"The share to hold out is {share}.", "It is a share of the labels: above 0 and below 1.")
+    size = _class_sizes(graph)
+    tested = np.minimum(np.maximum((share * size + 0.5).astype(np.int64), 1), np.maximum(size - 1, 0))
+    if tested.sum() == 0:
+        raise SplitError("No class has a label to spare for the test.", "Hold out nothing, or label more nodes.")
+    return _draw(graph, f"hold-out-{share:g}", seed, size - tested, ())
+
+
+def check_training(graph: NodeGraph, train: Any) -> list[Finding]:
+    """What cannot be learnt from these training nodes: an error if nothing can, else findings."""
+    train = np.asarray(train, dtype=np.int64)
+    labels = graph.labels[train]
+    if len(train) == 0:
+        raise SplitError("There is no labelled node to learn from.", "Label at least one node of each class.")
+    if (labels < 0).any():
+        raise SplitError(
+            f"{int((labels < 0).sum())} training nodes have no label: {some(graph.ids[train[labels < 0]])}.",
+            "Train on labelled nodes only.",
+        )
+    count = np.bincount(labels, minlength=graph.c)
+    if (count > 0).sum() == 1:
+        raise SplitError(
+            f"All {len(train)} training labels are of one class, {some([graph.classes[labels[0]]])}.",
+            "Label nodes of at least two classes.",
+        )
+    found: list[tuple[str, str]] = []
+    if len(single := np.flatnonzero(count == 1)):
+        names = some([graph.classes[i] for i in single])
+        found.append(("single-label-classes", f"{len(single)} classes have one training label only: {names}."))
+    if len(empty := np.flatnonzero(count == 0)):
+        names = some([graph.classes[i] for i in empty])
+        found.append(("unseen-classes", f"{len(empty)} classes have no training label, so probability 0: {names}."))
+    if len(np.unique(train)) == graph.n:
+        found.append(("all-labelled", "Every node has a training label: there is nothing to predict."))
+    unreached = ~np.isin(graph.component, graph.component[train])
+    if unreached.any():
+        components = len(np.unique(graph.component[unreached]))
+        text = f"{components} components, {int(unreached.sum())} nodes, hold no training label; along the edges none"
+        found.append(("unreached-components", f"{text} reaches them: {some(graph.ids[unreached])}."))
+    if (guessed := unknown(graph, train)).any():
+        text = f"{int(guessed.sum())} nodes have neither features nor a training label in reach: their answers are"
+        found.append(("unknown-nodes", f"{text} guesses: {some(graph.ids[guessed])}."))
+    return [Finding("warning", code, text) for code, text in found]
+
+
+def unknown(graph: NodeGraph, train: np.ndarray) -> np.ndarray:
+    """Nodes in whose whole component there is neither a training label nor a feature, (n,)."""
+    tells = graph.described.copy()
+    tells[train] = True
+    return np.asarray(np.bincount(graph.component, weights=tells)[graph.component] == 0)
+
+
+def fingerprint(graph: NodeGraph) -> str:
+    """A short hash of the node ids in their order."""
+    return hashlib.sha256("\n".join(map(repr, graph.ids.tolist())).encode()).hexdigest()[:16]
+
+
+def _draw(graph: NodeGraph, kind: str, seed: int, take: np.ndarray, findings: tuple[Finding, ...]) -> Split:
+    """The first `take[c]` nodes of each class in the seed's order, so that fewer labels are a subset of more."""
+    _, node_order = _orders(graph, seed)
+    labels = graph.labels[node_order]
+    train = np.concatenate([node_order[labels == c][: take[c]] for c in range(graph.c)])
+    test = np.setdiff1d(graph.labelled, train)
+    return Split(graph.name, kind, seed, train, np.empty(0, dtype=np.int64), test, fingerprint(graph), findings)
+
+
+def _orders(graph: NodeGraph, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """A random order of the classes and one of the nodes.
+
+    Ranks of raw bits rather than `permutation`: NumPy promises that the bits stay the same in all
+    later versions, and promises nothing of the kind for the draws made from them.
+    """
+    if seed < 0:
+        raise SplitError(f"The seed is {seed}.", "Seeds are whole numbers from 0 up.")
+    bits = np.random.PCG64(seed)
+    return (
+        np.argsort(bits.random_raw(graph.c), kind="stable"),
+        np.argsort(bits.random_raw(graph.n), kind="stable"),
+    )
+
+
+def _class_sizes(graph: NodeGraph) -> np.ndarray:
+    if len(graph.labelled) == 0:
+        raise SplitError(f"No node of {graph.name!r} has a label, so there is nothing to split.", "Give labels.")
+    return np.bincount(graph.labels[graph.labelled], minlength=graph.c)
+
+
+def _counted(graph: NodeGraph, classes: np.ndarray, count: np.ndarray) -> str:
+    # class names are shortened one by one so that the counts stay visible
+    return ", ".join(f"{some([graph.classes[i]])} ({count[i]})" for i in classes[:8]) + (
+        ", …" if len(classes) > 8 else ""
+    )
+
+
+def _positions(given: Any, part: str) -> np.ndarray:
+    listed = np.asarray(given).reshape(-1)
+    if listed.size and listed.dtype.kind not in "iu":
+        remedy = "Pass np.flatnonzero(mask)." if listed.dtype.kind == "b" else "Pass whole numbers from 0 to n-1."
+        raise SplitError(f"The {part} part is not a list of node positions, but of {listed.dtype}.", remedy)
+    positions = np.sort(listed.astype(np.int64))
+    repeated = np.unique(positions[1:][positions[1:] == positions[:-1]])
+    if len(repeated):
+        raise SplitError(f"The {part} part lists nodes twice: {some(repeated)}.", "List every node once.")
+    positions.setflags(write=False)
+    return positions

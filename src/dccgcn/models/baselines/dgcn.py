@@ -1,0 +1,151 @@
+"""DGCN (Zhuang & Ma, WWW 2018): one network on two graphs that must agree.
+
+Z_A = softmax(σ(S relu(S X W0) W1)) on the topology and Z_P, the same with P for S and the same weights, on the graph of
+co-occurrence: P = D^-1/2 PPMI D^-1/2, PPMI_ij = max(0, log(F_ij ΣF / (F_i· F_·j))), where F counts how often two nodes
+stand on one random walk. Loss: Σ_labelled ‖Z_A - Y‖² + λ(t) Σ_all ‖Z_A - Z_P‖². Z_A answers.
+"""
+
+import math
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+import torch.nn.functional as F
+from pydantic import Field
+from torch import Tensor, nn
+
+from dccgcn.graph import NodeGraph
+from dccgcn.kernels import FeatureMatrix, Pattern, dropout_key, relu_dropout, spmm
+from dccgcn.models.base import Method
+from dccgcn.models.prediction import Prediction
+from dccgcn.models.training import Progress, seeded, train_full_batch, validation_score
+from dccgcn.operators import Scaling, normalise_rows, scaling, topology_operator
+from dccgcn.settings import Settings, count, rate, share, weight
+
+_OPTIMISERS = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
+
+
+class DgcnSettings(Settings):
+    """The settings of the released code, which are the same for all of its graphs."""
+
+    hidden: int = count(32, "Width of the hidden layer.")
+    dropout: float = share(0.1, "Share of hidden units dropped in training.")
+    optimiser: Literal["sgd", "adam"] = Field("sgd", description="Plain gradient descent, or Adam.")
+    lr: float = rate(0.05, "Learning rate.")
+    weight_decay: float = weight(0.0, "L2 penalty on both layers.")
+    epochs: int = count(300, "Training epochs.")
+    features: Scaling = scaling("raw")
+    supervised: Literal["squared", "cross-entropy"] = Field(
+        "squared",
+        description="Loss of the labelled nodes: their probabilities' squared errors summed, or cross-entropy.",
+    )
+    output_activation: bool = Field(True, description="ReLU before the softmax too, as released.")
+    walks: int = count(100, "Random walks from each node, self-loops included.")
+    walk_length: int = Field(2, ge=2, description="Nodes on each walk, the first one counted.")
+    consistency: float = weight(15.0, "Final weight of the branches' agreement, times the share of labelled nodes.")
+    ramp_up: int = count(120, "Epochs until that weight is reached.")
+
+
+def fit(
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: DgcnSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
+) -> Prediction:
+    """Train on the labels of the nodes in ``train`` and classify all nodes."""
+    s, view = settings, topology_operator(graph, "symmetric")
+    walked = walk_counts(topology_operator(graph, "none").matrix, s.walks, s.walk_length, np.random.default_rng(seed))
+    p = normalised(ppmi(walked))
+    graphs = ((view.pattern, view.alpha), (Pattern.of(p), torch.as_tensor(p.data)))
+    x = FeatureMatrix.of(normalise_rows(graph.features, s.features))
+    nodes, labels = torch.tensor(train), torch.as_tensor(graph.labels[train])
+    y = F.one_hot(labels, graph.c)
+    with seeded(seed):
+        model = Dgcn(graph.d, graph.c, s)
+
+    def loss(epoch: int) -> Tensor:
+        a, b = (model(x, *g, dropout_key(seed, epoch, site)) for site, g in enumerate(graphs))
+        z_a, z_p = a.softmax(1), b.softmax(1)
+        if s.supervised == "squared":
+            known = (z_a[nodes] - y).square().sum()
+        else:
+            known = F.cross_entropy(a[nodes], labels, reduction="sum")
+        return known + ramp(epoch, s.consistency * len(train) / graph.n, s.ramp_up) * (z_a - z_p).square().sum()
+
+    score = None
+    if validation is not None:
+        checked, truth = torch.tensor(validation), torch.as_tensor(graph.labels[validation])
+        score = validation_score(model, lambda: model(x, *graphs[0])[checked], truth)
+    groups = [{"params": list(model.parameters()), "weight_decay": s.weight_decay}]
+    train_full_batch(loss, groups, s.lr, s.epochs, progress, score, optimiser=_OPTIMISERS[s.optimiser])
+    model.eval()
+    with torch.no_grad():
+        logits = [model(x, *g) for g in graphs]
+    z_a, z_p = (z.softmax(1).cpu().numpy() for z in logits)
+    return Prediction(z_a, channels={"topology": z_a, "ppmi": z_p}, embeddings={"output": logits[0].cpu().numpy()})
+
+
+class Dgcn(nn.Module):
+    """The weights that both branches share."""
+
+    def __init__(self, features: int, classes: int, settings: DgcnSettings) -> None:
+        super().__init__()
+        self.dropout, self.output_activation = settings.dropout, settings.output_activation
+        self.w0 = nn.Parameter(nn.init.xavier_uniform_(torch.empty(features, settings.hidden)))
+        self.w1 = nn.Parameter(nn.init.xavier_uniform_(torch.empty(settings.hidden, classes)))
+
+    def forward(self, x: FeatureMatrix, pattern: Pattern, values: Tensor, key: int = 0) -> Tensor:
+        """Logits of one branch, (n, c)."""
+        h = relu_dropout(spmm(pattern, values, x.times(self.w0)), self.dropout if self.training else 0.0, key)
+        z = spmm(pattern, values, h @ self.w1)
+        return z.relu() if self.output_activation else z
+
+
+def walk_counts(matrix: sp.csr_array, walks: int, length: int, rng: np.random.Generator) -> sp.csr_array:
+    """F: how often two nodes stand on one walk, for all pairs of places on it; a node met again counts once a pair."""
+    n, degree = matrix.shape[0], np.diff(matrix.indptr)
+    places = [np.repeat(np.arange(n), walks)]
+    for _ in range(length - 1):
+        here = places[-1]
+        places.append(matrix.indices[matrix.indptr[here] + rng.integers(0, degree[here])])
+    counts = sp.csr_array((n, n))
+    for one, other in combinations(places, 2):
+        met = sp.csr_array((np.ones(len(one)), (one, other)), shape=(n, n))
+        counts = counts + met + met.T - sp.diags_array(met.diagonal())
+    return sp.csr_array(counts)
+
+
+def ppmi(counts: sp.csr_array) -> sp.csr_array:
+    """max(0, log(F_ij ΣF / (F_i· F_·j))) where F_ij > 0."""
+    found = sp.coo_array(counts)
+    totals = np.asarray(counts.sum(axis=1)).reshape(-1)  # F is symmetric: of the columns too
+    information = np.log(found.data * totals.sum() / (totals[found.row] * totals[found.col]))
+    kept = information > 0
+    return sp.csr_array((information[kept], (found.row[kept], found.col[kept])), shape=counts.shape)
+
+
+def normalised(matrix: sp.csr_array) -> sp.csr_array:
+    """D^-1/2 M D^-1/2; a row of zeros stays one."""
+    degree = np.asarray(matrix.sum(axis=1)).reshape(-1)
+    scale = sp.diags_array(1 / np.sqrt(np.where(degree > 0, degree, 1)))
+    result = sp.csr_array(scale @ matrix @ scale, dtype=np.float32)
+    result.sort_indices()
+    return result
+
+
+def ramp(epoch: int, most: float, length: int) -> float:
+    """λ(t): from e^-5 of the final weight up to it."""
+    return most * math.exp(-5 * (1 - min(epoch, length) / length) ** 2)
+
+
+METHOD = Method(
+    name="dgcn",
+    summary="One GCN on the topology and on random-walk co-occurrence, made to agree.",
+    reference="Zhuang & Ma, WWW 2018",
+    settings=DgcnSettings,
+    fit=fit,
+)

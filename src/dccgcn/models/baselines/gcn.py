@@ -1,0 +1,105 @@
+"""GCN (Kipf & Welling, ICLR 2017): Z = S relu(S X W0) W1 with S = D̃^-1/2 (A+I) D̃^-1/2."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from pydantic import Field
+from torch import Tensor
+
+from dccgcn.graph import NodeGraph
+from dccgcn.models.base import Method
+from dccgcn.models.baselines.neural import answer
+from dccgcn.models.dcc.channel import Channel
+from dccgcn.models.prediction import Prediction
+from dccgcn.models.training import Progress, seeded, train_full_batch, validation_score
+from dccgcn.operators import Normalisation, Operator, ReceptiveField, Scaling, scaling, topology_operator
+from dccgcn.settings import Settings, count, rate, share, weight
+
+
+class TwoLayerSettings(Settings):
+    """The settings of the paper and its code, but for the graph."""
+
+    hidden: int = count(16, "Width of the hidden layer.")
+    dropout: float = share(0.5, "Share of features and hidden units dropped in training.")
+    lr: float = rate(0.01, "Learning rate of Adam.")
+    weight_decay: float = weight(5e-4, "L2 penalty on the first layer.")
+    epochs: int = count(200, "Training epochs.")
+    features: Scaling = scaling("row")
+
+
+class GcnSettings(TwoLayerSettings):
+    """All of them."""
+
+    normalisation: Normalisation = Field("symmetric", description="How A + I is normalised.")
+
+
+def fit(
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: GcnSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
+) -> Prediction:
+    """Train on the labels of the nodes in ``train`` and classify all nodes."""
+    return fit_on(topology_operator(graph, settings.normalisation), graph, train, settings, seed, progress, validation)
+
+
+def fit_on(
+    view: Operator,
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: TwoLayerSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
+    *,
+    labels: np.ndarray | None = None,
+    weights: Callable[[int], Tensor] | None = None,
+    patience: int | None = None,
+) -> Prediction:
+    """GCN on any graph over the same nodes. It is one channel of Eq. 6 with every influence equal.
+
+    labels: a class for each node in ``train`` where it is not the graph's; a node may stand there twice, with two.
+    weights(epoch): the factor of each node's cross-entropy in the loss; omitted: the mean.
+    patience: the smallest validation loss chooses the epoch, and ends training when it is that many epochs old.
+    """
+    s = settings
+    with seeded(seed):
+        model = Channel(graph.d, s.hidden, graph.c, s.dropout, output_activation=False)
+    near = ReceptiveField.of(graph, s.features, view, train)
+    targets = torch.as_tensor(graph.labels[train] if labels is None else labels)
+
+    def loss(epoch: int) -> Tensor:
+        logits = model(near, view.alpha, (seed, epoch, 0))
+        if weights is None:
+            return F.cross_entropy(logits, targets)
+        return F.cross_entropy(logits, targets, reduction="none") @ weights(epoch)
+
+    score = None
+    if validation is not None:
+        known = torch.as_tensor(graph.labels[validation])
+        checked = ReceptiveField.of(graph, s.features, view, validation)
+        accuracy_and_loss = validation_score(model, lambda: model(checked, view.alpha), known)
+        score = accuracy_and_loss if patience is None else lambda: accuracy_and_loss()[1:]
+    groups: list[dict[str, Any]] = [
+        {"params": [model.theta1], "weight_decay": s.weight_decay},
+        {"params": [model.theta2]},
+    ]
+    train_full_batch(loss, groups, s.lr, s.epochs, progress, score, patience)
+    model.eval()
+    with torch.no_grad():
+        logits = model(ReceptiveField.of(graph, s.features, view, np.arange(graph.n)), view.alpha)
+    return answer(logits)
+
+
+METHOD = Method(
+    name="gcn",
+    summary="Graph convolution on the topology.",
+    reference="Kipf & Welling, ICLR 2017",
+    settings=GcnSettings,
+    fit=fit,
+)

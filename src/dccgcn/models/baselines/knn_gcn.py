@@ -1,0 +1,45 @@
+"""kNN-GCN: GCN on the cosine kNN graph of the features alone, as Wang et al. (KDD 2020) compare with."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from dccgcn.graph import NodeGraph
+from dccgcn.models.base import Method
+from dccgcn.models.baselines import gcn
+from dccgcn.models.prediction import Prediction
+from dccgcn.models.training import Progress
+from dccgcn.operators import knn_operator
+from dccgcn.settings import count
+
+
+class KnnGcnSettings(gcn.GcnSettings):
+    """GCN's settings and the number of neighbours."""
+
+    k: int = count(6, "Neighbours of each node in the feature graph.")
+
+    @property
+    def neighbours(self) -> int:
+        return self.k
+
+
+def fit(
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: KnnGcnSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
+) -> Prediction:
+    """Train on the labels of the nodes in ``train`` and classify all nodes."""
+    view = knn_operator(graph, settings.k, settings.normalisation)
+    return replace(gcn.fit_on(view, graph, train, settings, seed, progress, validation), findings=view.findings)
+
+
+METHOD = Method(
+    name="knn-gcn",
+    summary="GCN on the kNN graph of the features.",
+    reference="Wang et al., AM-GCN, KDD 2020",
+    settings=KnnGcnSettings,
+    fit=fit,
+)

@@ -1,0 +1,95 @@
+"""p(S) X: features filtered by a polynomial of S = D̃^-1/2 (A+I) D̃^-1/2, without holding the result.
+
+p(S) X is dense (365 MB on Flickr), but nothing needs all of it. S is symmetric, so its rows for the labelled nodes are
+(p(S) E)ᵀ X, where E has a unit column for each of them; and for all nodes (p(S) X) W = p(S) (X W). Both are narrow.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from dccgcn.graph import NodeGraph
+from dccgcn.kernels import FeatureMatrix, spmm
+from dccgcn.models.training import Progress, train_full_batch, validation_score
+from dccgcn.operators import Scaling, normalise_rows, topology_operator
+
+_BLOCK = 512  # columns filtered at once; results do not depend on it
+
+Step = Callable[[Tensor], Tensor]  # h → S h, both (n, width)
+
+
+def step_of(graph: NodeGraph) -> Step:
+    """Multiplication by S."""
+    view = topology_operator(graph, "symmetric")
+    return lambda h: spmm(view.pattern, view.alpha, h)
+
+
+def power(step: Step, h: Tensor, k: int) -> Tensor:
+    """S^k h."""
+    for _ in range(k):
+        h = step(h)
+    return h
+
+
+def series(step: Step, h: Tensor, a: float, terms: int) -> Tensor:
+    """a/(1+a) Σ_{k < terms} (S/(1+a))^k h, which tends to (I + (I - S)/a)^-1 h."""
+    total = h
+    for _ in range(terms - 1):  # Horner's rule
+        total = h + step(total) / (1 + a)
+    return total * (a / (1 + a))
+
+
+@dataclass(frozen=True, eq=False)
+class FilteredFeatures:
+    """The matrix p(S) X, given by X and the filter h → p(S) h."""
+
+    x: Any  # (n, d), an array or a SciPy matrix
+    p: Callable[[Tensor], Tensor]
+
+    @classmethod
+    def of(cls, graph: NodeGraph, scaling: Scaling, p: Callable[[Step, Tensor], Tensor]) -> "FilteredFeatures":
+        step = step_of(graph)
+        return cls(normalise_rows(graph.features, scaling), lambda h: p(step, h))
+
+    def rows(self, nodes: np.ndarray) -> Tensor:
+        """The rows of these nodes, (nodes, d)."""
+        n, d = self.x.shape
+        out = np.empty((len(nodes), d), dtype=np.float32)
+        for start in range(0, len(nodes), _BLOCK):
+            block = nodes[start : start + _BLOCK]
+            unit = np.zeros((n, len(block)), dtype=np.float32)
+            unit[block, np.arange(len(block))] = 1
+            out[start : start + _BLOCK] = (self.x.T @ self.p(torch.as_tensor(unit)).cpu().numpy()).T
+        return torch.as_tensor(out)
+
+    @torch.no_grad()
+    def times(self, theta: Tensor) -> Tensor:
+        """(p(S) X) theta for all nodes: (d, width) → (n, width)."""
+        return self.p(FeatureMatrix.of(self.x).times(theta))
+
+
+def train_on_rows(
+    network: nn.Module,
+    features: FilteredFeatures,
+    graph: NodeGraph,
+    train: np.ndarray,
+    lr: float,
+    epochs: int,
+    weight_decay: float,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
+) -> None:
+    """Fit network(rows, epoch) → logits to the labelled rows alone; it is in evaluation mode afterwards."""
+    x, labels = features.rows(train), torch.as_tensor(graph.labels[train])
+    score = None
+    if validation is not None:
+        checked = features.rows(validation)
+        score = validation_score(network, lambda: network(checked), torch.as_tensor(graph.labels[validation]))
+    groups = [{"params": list(network.parameters()), "weight_decay": weight_decay}]
+    train_full_batch(lambda epoch: F.cross_entropy(network(x, epoch), labels), groups, lr, epochs, progress, score)
+    network.eval()

@@ -1,0 +1,95 @@
+"""GCN with pseudo-labels (Lee, ICML Workshop 2013) as in Section 5.2 and Table 6 of the DCC-GCN paper.
+
+Eq. 13: Loss = L_s + α L_p, the cross-entropies of the labelled and of 100 pseudo-labelled nodes, α = 0.3 after epoch
+100 and 0 before. The pseudo-labelled nodes are either the most confident of one GCN, or random nodes on which the two
+channels of DCC-GCN agree.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from pydantic import Field, field_validator
+from torch import Tensor
+
+from dccgcn.graph import NodeGraph
+from dccgcn.models.base import Method
+from dccgcn.models.baselines import gcn
+from dccgcn.models.baselines.pseudo_label_utils import unknown
+from dccgcn.models.dcc import method as dcc
+from dccgcn.models.dcc.settings import DccSettings
+from dccgcn.models.prediction import Prediction
+from dccgcn.models.training import Progress
+from dccgcn.operators import topology_operator
+from dccgcn.settings import count, weight
+
+
+class PseudoLabelSettings(gcn.GcnSettings):
+    """GCN's, and those of Section 5.2."""
+
+    choice: Literal["confident", "dual-channel"] = Field(
+        "dual-channel",
+        description="Pseudo-labelled nodes: the most confident of one GCN, or random ones of DCC-GCN's agreement.",
+    )
+    added: int = count(100, "Number of pseudo-labelled nodes.")
+    alpha: float = weight(0.3, "Weight of their cross-entropy, Eq. 13.")
+    alpha_after: int = Field(100, ge=0, description="Epochs before the pseudo-labels count.")
+    dcc: dict[str, Any] = Field({}, description="DCC-GCN's options, where they are not its defaults.")
+
+    @field_validator("dcc")
+    @classmethod
+    def _known_options(cls, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        DccSettings.of(options)
+        return options
+
+
+def fit(
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: PseudoLabelSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
+) -> Prediction:
+    """Choose and label the nodes, then train GCN on Eq. 13."""
+    s = settings
+    free = np.flatnonzero(unknown(graph, train, validation))
+    if s.choice == "confident":
+        nodes, labels = most_confident(gcn.fit(graph, train, s, seed, progress, validation), free, s.added)
+    else:
+        agreed = dcc.fit(graph, train, DccSettings.of(s.dcc), seed, progress)
+        nodes, labels = random_agreed(agreed, free, s.added, seed)
+    before = torch.cat([torch.full((len(train),), 1 / len(train)), torch.zeros(len(nodes))])
+    after = before + torch.cat([torch.zeros(len(train)), torch.full((len(nodes),), s.alpha / max(1, len(nodes)))])
+
+    def weights(epoch: int) -> Tensor:  # epochs count from 0 here, from 1 in the paper
+        return after if epoch >= s.alpha_after else before
+
+    both, classes = np.concatenate([train, nodes]), np.concatenate([graph.labels[train], labels])
+    view = topology_operator(graph, s.normalisation)
+    return gcn.fit_on(view, graph, both, s, seed, progress, validation, labels=classes, weights=weights)
+
+
+def most_confident(first: Prediction, free: np.ndarray, added: int) -> tuple[np.ndarray, np.ndarray]:
+    """The free nodes with the highest probability, and their predicted classes."""
+    order = np.argsort(-first.probabilities[free].max(axis=1), kind="stable")
+    nodes = free[order[:added]]
+    return nodes, first.y_pred[nodes]
+
+
+def random_agreed(dual: Prediction, free: np.ndarray, added: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Random free nodes of the high-confidence set, and the class that both channels give them."""
+    assert dual.channels_agree is not None
+    high = free[dual.channels_agree[free]]
+    nodes = np.random.default_rng(seed).permutation(high)[:added]
+    return nodes, dual.channels["topology"].argmax(axis=1)[nodes]
+
+
+METHOD = Method(
+    name="pseudo-labels",
+    summary="GCN with 100 nodes that a GCN or DCC-GCN labelled.",
+    reference="Lee, ICML Workshop 2013",
+    settings=PseudoLabelSettings,
+    fit=fit,
+)

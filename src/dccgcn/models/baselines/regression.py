@@ -1,0 +1,56 @@
+"""Softmax regression on filtered features, which SGC and SSGC share."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from dccgcn.graph import NodeGraph
+from dccgcn.models.baselines.neural import answer
+from dccgcn.models.baselines.polynomial_filter import FilteredFeatures, train_on_rows
+from dccgcn.models.prediction import Prediction
+from dccgcn.models.training import Progress, seeded
+from dccgcn.operators import Scaling, scaling
+from dccgcn.settings import Settings, count, rate, weight
+
+
+class RegressionSettings(Settings):
+    """The settings that both papers' codes have in common."""
+
+    lr: float = rate(0.2, "Learning rate of Adam.")
+    weight_decay: float = weight(5e-6, "L2 penalty on all parameters.")
+    epochs: int = count(100, "Training epochs.")
+    features: Scaling = scaling("row")
+
+
+class Regression(nn.Linear):
+    """x W + b."""
+
+    def forward(self, x: Tensor, epoch: int = 0) -> Tensor:
+        return super().forward(x)
+
+
+def fit_regression(
+    features: FilteredFeatures,
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: RegressionSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
+) -> Prediction:
+    """softmax(p(S) X W + b), trained on the labelled rows alone."""
+    s = settings
+    with seeded(seed):
+        linear = Regression(graph.d, graph.c)
+    train_on_rows(linear, features, graph, train, s.lr, s.epochs, s.weight_decay, progress, validation)
+    w, b = linear.weight.detach().T.contiguous(), linear.bias.detach()
+    return classify(features, {"weight": w.cpu().numpy(), "bias": b.cpu().numpy()})
+
+
+def classify(features: FilteredFeatures, model: Mapping[str, np.ndarray]) -> Prediction:
+    """softmax(p(S) X W + b) for all nodes, those that came after training too."""
+    logits = features.times(torch.as_tensor(model["weight"])) + torch.as_tensor(model["bias"])
+    return replace(answer(logits), model=dict(model))

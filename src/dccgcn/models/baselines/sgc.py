@@ -1,0 +1,51 @@
+"""SGC (Wu et al., ICML 2019): softmax(S^K X W + b) with S = D̃^-1/2 (A+I) D̃^-1/2."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from dccgcn.graph import NodeGraph
+from dccgcn.models.base import Method
+from dccgcn.models.baselines.polynomial_filter import FilteredFeatures, power
+from dccgcn.models.baselines.regression import RegressionSettings, classify, fit_regression
+from dccgcn.models.prediction import Prediction
+from dccgcn.models.training import Progress
+from dccgcn.settings import count
+
+
+class SgcSettings(RegressionSettings):
+    """The defaults of its code. Its authors tune the weight decay by dataset, on the validation nodes."""
+
+    k: int = count(2, "Number of propagation steps, K.")
+
+
+def fit(
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: SgcSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
+) -> Prediction:
+    """Train on the labels of the nodes in ``train`` and classify all nodes."""
+    return fit_regression(filtered(graph, settings), graph, train, settings, seed, progress, validation)
+
+
+def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: SgcSettings) -> Prediction:
+    """Classify a graph that has grown, with the weights of training."""
+    return classify(filtered(graph, settings), model)
+
+
+def filtered(graph: NodeGraph, settings: SgcSettings) -> FilteredFeatures:
+    """S^K X."""
+    return FilteredFeatures.of(graph, settings.features, lambda step, h: power(step, h, settings.k))
+
+
+METHOD = Method(
+    name="sgc",
+    summary="Softmax regression on S^K X.",
+    reference="Wu et al., ICML 2019",
+    settings=SgcSettings,
+    fit=fit,
+    extend=extend,
+)

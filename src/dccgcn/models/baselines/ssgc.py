@@ -1,0 +1,67 @@
+"""SSGC (Zhu & Koniusz, ICLR 2021): softmax regression on α X + (1-α)/K Σ_{k=1..K} S^k X, S as in SGC.
+
+The paper's sum; an early version of its code also multiplied the k-th term by (1-α)^k.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from torch import Tensor
+
+from dccgcn.graph import NodeGraph
+from dccgcn.models.base import Method
+from dccgcn.models.baselines.polynomial_filter import FilteredFeatures, Step
+from dccgcn.models.baselines.regression import RegressionSettings, classify, fit_regression
+from dccgcn.models.prediction import Prediction
+from dccgcn.models.training import Progress
+from dccgcn.settings import count, share, weight
+
+
+class SsgcSettings(RegressionSettings):
+    """The settings of its code for Cora."""
+
+    weight_decay: float = weight(1e-5, "L2 penalty on all parameters.")
+    k: int = count(16, "Number of propagation steps, K.")
+    alpha: float = share(0.05, "Share of a node's own features, α.")
+
+
+def fit(
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: SsgcSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
+) -> Prediction:
+    """Train on the labels of the nodes in ``train`` and classify all nodes."""
+    return fit_regression(filtered(graph, settings), graph, train, settings, seed, progress, validation)
+
+
+def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: SsgcSettings) -> Prediction:
+    """Classify a graph that has grown, with the weights of training."""
+    return classify(filtered(graph, settings), model)
+
+
+def filtered(graph: NodeGraph, settings: SsgcSettings) -> FilteredFeatures:
+    """α X + (1-α)/K Σ_{k=1..K} S^k X."""
+    s = settings
+    return FilteredFeatures.of(graph, s.features, lambda step, h: mean_of_powers(step, h, s.k, s.alpha))
+
+
+def mean_of_powers(step: Step, h: Tensor, k: int, alpha: float) -> Tensor:
+    """α h + (1-α)/k Σ_{i=1..k} S^i h."""
+    total = alpha * h
+    for _ in range(k):
+        h = step(h)
+        total += (1 - alpha) / k * h
+    return total
+
+
+METHOD = Method(
+    name="ssgc",
+    summary="Softmax regression on the mean of S^k X.",
+    reference="Zhu & Koniusz, ICLR 2021",
+    settings=SsgcSettings,
+    fit=fit,
+    extend=extend,
+)

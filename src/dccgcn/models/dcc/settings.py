@@ -1,0 +1,62 @@
+"""DCC-GCN's settings: Table 8 first, then every choice that the paper leaves open, then its ablations."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from dccgcn.operators import Normalisation, Scaling, scaling
+from dccgcn.settings import Settings, count, rate, share, weight
+
+
+class DccSettings(Settings):
+    """Defaults are Table 8's row for Cora, and for the open choices those of docs/results/dcc-gcn-choices.md."""
+
+    # Table 8 and Appendix D
+    lr: float = rate(5e-3, "Learning rate of Adam (Table 8).")
+    weight_decay: float = weight(1e-5, "L2 penalty on weights and biases, not on mu and Sigma (Table 8).")
+    hidden1: int = count(256, "Width of the first layer of each channel (Table 8).")
+    hidden2: int = count(128, "Width of the second layer of each channel (Table 8).")
+    dropout: float = share(0.5, "Share of features and hidden units dropped in training (Table 8).")
+    k: int = count(6, "Neighbours of each node in the feature graph (Table 8).")
+    lambda1: float = weight(0.25, "Weight of the smoothness of mu, Eq. 9 (Table 8).")
+    lambda2: float = weight(0.5, "Weight of the labels' pull on mu, Eq. 10 (Table 8).")
+    epochs: int = count(200, "Training epochs (Appendix D).")
+    m: int = count(2, "Hops within which high-confidence neighbours repair a node, Eq. 7.")
+
+    # What the paper leaves open
+    features: Scaling = scaling("raw")
+    normalisation: Normalisation = Field("row", description="How alpha of Eq. 6 normalises A + I.")
+    influence: Literal["softmax", "inverse"] = Field(
+        "inverse", description="r of Eq. 5-6: 1/(d + bias), or its softmax over the neighbours as in ConfGCN."
+    )
+    influence_bias: float = rate(1.0, "Stabiliser of 1/d, which is infinite on every self-loop.")
+    propagation: Literal["product", "normalised", "influence"] = Field(
+        "normalised",
+        description="Weights of Eq. 6: r times alpha as printed, the same with rows summing to one, or r alone.",
+    )
+    mu: Literal["softmax", "free"] = Field(
+        "softmax", description="Label distributions through a softmax, or free scores."
+    )
+    share_mu: bool = Field(True, description="One mu and Sigma for both channels, or one each.")
+    learn_sigma: bool = Field(True, description="Learn Sigma (diagonal, as its inverse), or keep the identity.")
+    smooth_over: Literal["topology", "both"] = Field("topology", description="Graphs whose edges Eq. 9 runs over.")
+    reduction: Literal["mean", "sum"] = Field(
+        "sum", description="Eq. 9, 10 and 11 as sums, as printed, or as means per edge and per label."
+    )
+    phi: float = rate(1.0, "phi of Eq. 10.")
+    head_weight: float = weight(1.0, "Weight of the cross-entropy that trains the two selection heads.")
+    output_activation: bool = Field(True, description="ReLU after the second layer of a channel too, as in Eq. 6.")
+    calibrate_from: float = Field(
+        1.0, ge=0, le=1, description="Share of the epochs after which training calibrates; 1: only afterwards."
+    )
+    calibration_sum: Literal["normalised", "plain"] = Field(
+        "normalised", description="Eq. 7 as a weighted mean of the neighbours, or as the plain sum printed."
+    )
+
+    # Table 7
+    calibration: bool = Field(True, description="False: the ablation without calibration.")
+    aggregation: bool = Field(True, description="False: the ablation without the second channel's embedding.")
+
+    @property
+    def neighbours(self) -> int:
+        return self.k

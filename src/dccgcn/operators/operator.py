@@ -1,0 +1,122 @@
+"""Operator: one graph to propagate on, as A + I with normalised weights."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from dccgcn.errors import Finding, some
+from dccgcn.graph import NodeGraph
+from dccgcn.kernels import Pattern
+from dccgcn.operators.approximate_knn import neighbours
+from dccgcn.operators.exact_knn import Neighbours
+from dccgcn.operators.scaling import weight_columns
+
+Normalisation = Literal["symmetric", "row", "none"]
+
+_GOOD_RECALL = 0.8  # below, the feature graph is another one than was asked for
+
+
+@dataclass(frozen=True, eq=False)
+class Operator:
+    """A graph with self-loops, its entries' pattern, and the normalised weight of each entry."""
+
+    adjacency: sp.csr_array  # A, without self-loops
+    matrix: sp.csr_array  # Â = normalised A + I
+    pattern: Pattern  # of Â
+    alpha: Tensor  # (entries,) the values of Â
+    findings: tuple[Finding, ...] = ()
+    recall: float | None = None  # of neighbours that were searched approximately
+
+    @classmethod
+    def of(
+        cls,
+        adjacency: sp.csr_array,
+        how: Normalisation,
+        findings: tuple[Finding, ...] = (),
+        recall: float | None = None,
+    ) -> "Operator":
+        """The view of any graph, on torch's default device."""
+        matrix = normalise(adjacency, how)
+        return cls(adjacency, matrix, Pattern.of(matrix), torch.as_tensor(matrix.data), findings, recall)
+
+
+def normalise(adjacency: sp.csr_array, how: Normalisation) -> sp.csr_array:
+    """Â: D̃^-1/2 (A+I) D̃^-1/2, or D̃^-1 (A+I), or A+I itself."""
+    with_loops = sp.csr_array(adjacency + sp.eye_array(adjacency.shape[0], dtype=np.float32, format="csr"))
+    with_loops.sort_indices()
+    if how == "none":
+        return with_loops
+    degree = np.asarray(with_loops.sum(axis=1)).reshape(-1)
+    rows = np.repeat(np.arange(len(degree)), np.diff(with_loops.indptr))
+    if how == "row":
+        with_loops.data = (with_loops.data / degree[rows]).astype(np.float32)
+    else:
+        with_loops.data = (with_loops.data / np.sqrt(degree[rows] * degree[with_loops.indices])).astype(np.float32)
+    return with_loops
+
+
+def topology_operator(graph: NodeGraph, how: Normalisation) -> Operator:
+    """The first channel's graph G = (A, X)."""
+    return graph.cached(("topology", how, torch.get_default_device()), lambda: Operator.of(graph.adjacency, how))
+
+
+def knn_operator(
+    graph: NodeGraph,
+    k: int,
+    how: Normalisation,
+    progress: Callable[[int, int], None] | None = None,
+    weights: np.ndarray | None = None,
+) -> Operator:
+    """The second channel's graph G' = (A', X): u and v are joined if either is among the other's k nearest.
+
+    ``weights``, one for each feature, make some of them count more in the cosine.
+    """
+    weighing = None if weights is None else weights.tobytes()
+
+    def build() -> Operator:
+        adjacency, findings, recall = graph.cached(
+            ("knn", k, weighing), lambda: _feature_adjacency(graph, k, progress, weights)
+        )
+        return Operator.of(adjacency, how, findings, recall)
+
+    return graph.cached(("feature", k, how, weighing, torch.get_default_device()), build)
+
+
+def _feature_adjacency(
+    graph: NodeGraph, k: int, progress: Callable[[int, int], None] | None, weights: np.ndarray | None
+) -> tuple[sp.csr_array, tuple[Finding, ...], float | None]:
+    found = neighbours(weight_columns(graph.features, weights), k, progress)
+    rows, nth = np.nonzero(found.indices >= 0)
+    cols = found.indices[rows, nth]
+    directed = sp.csr_array((np.ones(len(rows), np.float32), (rows, cols)), shape=(graph.n, graph.n))
+    adjacency = sp.csr_array(directed.maximum(directed.T))
+    adjacency.sort_indices()
+    return adjacency, tuple(_oddities(graph, found)), found.recall
+
+
+def _oddities(graph: NodeGraph, found: Neighbours) -> Iterator[Finding]:
+    k = found.indices.shape[1]
+    if found.recall is not None:
+        yield Finding(
+            "note" if found.recall >= _GOOD_RECALL else "warning",
+            "knn-approximate",
+            f"The feature graph of {graph.n} nodes was searched approximately: of a sample of nodes, "
+            f"{found.recall:.1%} of the neighbours are as near as the exact ones.",
+        )
+    if found.tied.any():
+        yield Finding(
+            "note",
+            "knn-ties",
+            f"{found.tied.mean():.1%} of the nodes tie at neighbour {k} of the feature graph; "
+            "the node that stands first in the table was taken.",
+        )
+    few = np.flatnonzero((found.indices < 0).any(axis=1) & (found.indices >= 0).any(axis=1))
+    if len(few):
+        yield Finding(
+            "note", "knn-few", f"{len(few)} nodes have fewer than {k} others with features: {some(graph.ids[few])}."
+        )

@@ -1,0 +1,102 @@
+"""Feature columns weighted or standardised; feature rows as given, or scaled to a sum (of absolute values) or length
+of one."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from pydantic import Field
+from sklearn.preprocessing import normalize
+
+from dccgcn.graph import NodeGraph
+
+Scaling = Literal["raw", "row", "unit"]
+
+_MOSTLY = 0.75  # of the nodes: a column that so many have is no word and no category but a measurement
+_ALIKE = 2  # deviations that differ by no more are of one unit
+_LEAST = 1e-6  # of a column's mean: what differs by less are rounding errors
+
+
+def scaling(default: Scaling) -> Any:
+    """The option of every method that reads features."""
+    return Field(
+        default, description="Feature rows as given, divided by the sum of their absolute values, or of unit length."
+    )
+
+
+def normalise_rows(features: Any, how: Scaling) -> Any:
+    """The same kind of matrix with its rows scaled; zero rows stay zero."""
+    if how == "raw":
+        return features
+    result = normalize(features, norm="l1" if how == "row" else "l2")
+    return sp.csr_array(result) if sp.issparse(result) else np.asarray(result)
+
+
+def weight_columns(features: Any, weights: np.ndarray | None) -> Any:
+    """The same kind of matrix with each column multiplied by its weight."""
+    if weights is None:
+        return features
+    return sp.csr_array(features @ sp.diags_array(weights)) if sp.issparse(features) else features * weights
+
+
+@dataclass(frozen=True, eq=False)
+class NumericColumns:
+    """Which columns are measurements, such as an age or a coordinate of an embedding, and how they are spread."""
+
+    columns: np.ndarray  # (m,) positions
+    mean: np.ndarray  # (m,)
+    deviation: np.ndarray  # (m,)
+
+
+def numeric_columns(features: Any) -> NumericColumns | None:
+    """The columns that few nodes are without and in which they differ by how much; None if there are none to mend.
+
+    Where such a column's zero and unit lie is an accident, but it would decide which rows look alike. Columns that have
+    one zero and one unit already are left out: somebody has weighed them against the others. Columns that are the same
+    for all nodes tell nothing and are taken for measurements, too.
+    """
+    n = features.shape[0]
+    filled = np.asarray((features != 0).sum(axis=0)).reshape(-1)
+    columns = np.flatnonzero(filled > _MOSTLY * n)
+    by_column = sp.csc_array(features[:, columns]) if sp.issparse(features) else features[:, columns]
+    found = []
+    for at, column in enumerate(columns):
+        values = by_column[:, [at]].toarray() if sp.issparse(by_column) else by_column[:, at]
+        values = values.reshape(-1).astype(np.float64)
+        present = values[values != 0]
+        if filled[column] == n or (present != present[0]).any():
+            mean, deviation = values.mean(), values.std()
+            found.append((column, mean, deviation if deviation > _LEAST * abs(mean) else 0))
+    if not found:
+        return None
+    kept, means, deviations = map(np.array, zip(*found, strict=True))
+    differ = deviations > 0
+    if differ.any():
+        unit = deviations[differ].min()
+        if (deviations <= _ALIKE * unit).all() and (abs(means[differ]) <= unit / 2).all():
+            kept, means, deviations = kept[~differ], means[~differ], deviations[~differ]
+    return NumericColumns(kept, means.astype(np.float32), deviations.astype(np.float32)) if len(kept) else None
+
+
+def numeric_columns_of(graph: NodeGraph) -> NumericColumns | None:
+    """Those of a graph's features, looked for once."""
+    return graph.cached(("measured",), lambda: numeric_columns(graph.features))
+
+
+def standardised(features: Any, by: NumericColumns | None) -> Any:
+    """The same kind of matrix with its measurements brought to mean 0 and variance 1; constant ones become 0."""
+    if by is None:
+        return features
+    scale = np.divide(1, by.deviation, where=by.deviation > 0, out=np.zeros_like(by.deviation))
+    if not sp.issparse(features):
+        result = features.copy()
+        result[:, by.columns] = (result[:, by.columns] - by.mean) * scale
+        return result
+    n, d = features.shape
+    weights = np.ones(d, dtype=np.float32)
+    weights[by.columns] = scale
+    shift = np.tile(-by.mean * scale, n)
+    rows = np.arange(0, shift.size + 1, len(by.columns))
+    shifts = sp.csr_array((shift, np.tile(by.columns, n), rows), shape=(n, d))
+    return sp.csr_array(weight_columns(features, weights) + shifts)

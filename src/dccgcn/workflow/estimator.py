@@ -1,0 +1,220 @@
+"""NodeClassifier: the package as scikit-learn users know it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from dccgcn.errors import GraphError
+from dccgcn.graph import NodeGraph, validation
+from dccgcn.models.registry import get_method
+from dccgcn.runtime.device import computing_on
+from dccgcn.workflow.inductive import extend, grown
+from dccgcn.workflow.result import run
+
+DEFAULT_METHOD = "concord"
+_SETTING = "settings__"
+_FEATURES = {"accept_sparse": "csr", "dtype": np.float32}  # how scikit-learn checks X
+
+
+class NodeClassifier(ClassifierMixin, BaseEstimator):
+    """Classifies the nodes of a graph from a handful of labels.
+
+    Parameters
+    ----------
+    method : name of the method, see ``dccgcn methods``.
+    settings : options of the method that differ from its defaults. In a grid search each is a parameter of its own,
+        such as ``settings__k``.
+    seed : of everything that is random in training.
+    graph : a NodeGraph. With it, X is a one-dimensional list of its node ids, and y their labels: every node of the
+        graph is seen in training, the labels of the others are not. This is how cross-validation and grid search
+        work on a graph, where rows cannot be taken away without taking their edges.
+    device : where networks train, by torch's name, such as "cuda".
+
+    Attributes
+    ----------
+    classes_ : class names in the order of the probabilities' columns.
+    transduction_ : (n,) the class of every node that was fitted.
+    label_distributions_ : (n, classes) its probabilities.
+    n_features_in_ : number of feature columns.
+    result_ : the whole Result: both channels, trust, findings, ``to_frame()``, ``save(folder)``.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from dccgcn import NodeClassifier, load
+    >>> cora = load("cora").graph
+    >>> scores = cross_val_score(NodeClassifier("ssgc", graph=cora), cora.ids, cora.labels, cv=3)
+    >>> bool(scores.mean() > 0.8)
+    True
+    """
+
+    def __init__(
+        self,
+        method: str = DEFAULT_METHOD,
+        settings: Mapping[str, Any] | None = None,
+        seed: int = 0,
+        graph: NodeGraph | None = None,
+        device: str = "cpu",
+    ) -> None:
+        self.method = method
+        self.settings = settings
+        self.seed = seed
+        self.graph = graph
+        self.device = device
+
+    def fit(self, X: Any, y: Any = None, edges: Any = None) -> Self:
+        """Learn from the labels that there are.
+
+        X : a NodeGraph, whose own labels count unless y gives others;
+            or (n, d) features of all nodes, labelled or not, dense or sparse;
+            or, if the estimator was given a graph, ids of its nodes.
+        y : a label per row of X; -1, None, NaN and "" mean unlabelled.
+        edges : with features: (E, 2) row positions, or a sparse (n, n) adjacency matrix. Omitted, there is no
+            topology channel, and ``result_.findings`` says so.
+        """
+        graph = self._graph(X, y, edges)
+        method = get_method(self.method)
+        settings = method.published_settings(graph.name, self.settings)
+        self.result_ = run(graph, None, method, settings, self.seed, device=self.device)
+        self.classes_ = _class_array(graph.classes)
+        self.label_distributions_ = self.result_.prediction.probabilities
+        self.transduction_ = self.classes_[self.result_.prediction.y_pred]
+        self.n_features_in_ = graph.d
+        return self
+
+    def _graph(self, X: Any, y: Any, edges: Any) -> NodeGraph:
+        """What fit was given, as a graph with labels."""
+        self._by_id = isinstance(X, NodeGraph) or self.graph is not None
+        if not self._by_id:
+            X = validate_data(self, X, None if y is None else "no_validation", ensure_min_samples=2, **_FEATURES)
+            try:
+                return NodeGraph(X, () if edges is None else edges, _labels(y, X))
+            except GraphError as error:
+                hint = " To cross-validate, give the estimator graph=… and node ids as X." if edges is not None else ""
+                raise GraphError(error.what, error.remedy + hint) from None
+        if edges is not None:
+            raise GraphError("The graph has edges of its own.", "Leave edges out, or pass features instead of a graph.")
+        if isinstance(X, NodeGraph):
+            return X if y is None else X.with_labels(_labels(y, X.ids))
+        if np.ndim(X) != 1 or y is None:
+            raise GraphError(
+                "With graph=…, fit takes a one-dimensional list of node ids and a label for each.",
+                "Pass graph.ids and labels, or no graph=… to fit features.",
+            )
+        assert self.graph is not None
+        labels = np.full(self.graph.n, None, dtype=object)
+        labels[self.graph.positions(X)] = _labels(y, X)
+        return self.graph.with_labels(labels)
+
+    def predict(self, X: Any = None, edges: Any = ()) -> np.ndarray:
+        """The class of each node; see ``predict_proba``."""
+        answers = self.predict_proba(X, edges).argmax(axis=1)
+        return self.classes_[answers]
+
+    def predict_proba(self, X: Any = None, edges: Any = ()) -> np.ndarray:
+        """Class probabilities, without training again.
+
+        X : omitted: the nodes that were fitted, as in ``label_distributions_``;
+            one-dimensional: nodes of the fitted NodeGraph by their ids;
+            (m, d) features. A row that was fitted has its fitted answer (the mean, if several nodes have that row).
+            All other rows are new nodes, seen together; without edges they are known by their features alone.
+        edges : (E, 2) edges by position: 0 to n-1 are the fitted nodes, the rows of X count from n on, all of them new.
+        """
+        check_is_fitted(self, "result_")
+        graph, known = self.result_.graph, self.label_distributions_
+        if X is None:
+            return known
+        if self._by_id and np.ndim(X) == 1:
+            return known[graph.positions(X)]
+        X = validate_data(self, X, reset=False, **_FEATURES)
+        if np.size(edges) == 0:
+            return self._by_features(X)
+        return self._extended(grown(graph, X, edges))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy on the rows whose label is known; -1, None, NaN and "" mean unlabelled, as for ``fit``."""
+        y = _labels(y, X)
+        known = validation.labels(y, None, (), len(y))[0] >= 0
+        if not known.any():
+            raise GraphError("No row has a label to score against.", "Give the true label of some rows.")
+        pairs = zip(y[known].tolist(), self.predict(X)[known].tolist(), strict=True)  # labels may be of any kind
+        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+        return float(np.average([given == found for given, found in pairs], weights=weights))
+
+    def _by_features(self, X: Any) -> np.ndarray:
+        graph, known = self.result_.graph, self.label_distributions_
+        equal = _equal_rows(X, graph.features)
+        if X.shape[0] == graph.n and (equal.diagonal() > 0).all():
+            return known
+        found = np.asarray(equal @ known, dtype=known.dtype)
+        is_new = np.diff(equal.indptr) == 0
+        if is_new.any():
+            found[is_new] = self._extended(grown(graph, X[is_new]))
+        return found
+
+    def _extended(self, graph: NodeGraph) -> np.ndarray:
+        """The probabilities of the nodes that were not there at fit."""
+        with computing_on(self.device):
+            return extend(self.result_, graph).probabilities[self.result_.graph.n :]
+
+    def set_params(self, **params: Any) -> Self:
+        """As in scikit-learn; ``settings__k=5`` changes one option of the method."""
+        options = {name.removeprefix(_SETTING): params.pop(name) for name in list(params) if name.startswith(_SETTING)}
+        super().set_params(**params)
+        if options:
+            self.settings = {**(self.settings or {}), **options}
+        return self
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _labels(y: Any, rows: Any) -> np.ndarray:
+    """A label per row; what of them is missing, the graph decides."""
+    y = column_or_1d(np.array(y, dtype=object) if isinstance(y, list | tuple) else y, warn=True)
+    check_consistent_length(rows, y)
+    if y.dtype.kind == "f" and len(known := y[~np.isnan(y)]):
+        check_classification_targets(known)
+    return y
+
+
+def _class_array(classes: tuple[Any, ...]) -> np.ndarray:
+    """Names of one plain type as NumPy keeps them, others as they are."""
+    if {type(name) for name in classes} in ({str}, {int}, {bool}):
+        return np.array(classes)
+    array = np.empty(len(classes), dtype=object)
+    array[:] = classes
+    return array
+
+
+def _equal_rows(x: Any, fitted: Any) -> sp.csr_array:
+    """(rows of x, rows fitted): in each row equal weights, which sum to one, on the fitted rows that are the same."""
+    nodes: dict[bytes, list[int]] = {}
+    for position, row in enumerate(_rows(fitted)):
+        nodes.setdefault(row, []).append(position)
+    x = sp.csr_array(x) if sp.issparse(fitted) else x.toarray() if sp.issparse(x) else x
+    same = [nodes.get(row, []) for row in _rows(x)]
+    count = np.array([len(positions) for positions in same])
+    weights = np.repeat(1 / np.maximum(count, 1), count)
+    columns = np.array([position for positions in same for position in positions], dtype=np.int64)
+    return sp.csr_array(
+        (weights, columns, np.concatenate([[0], np.cumsum(count)])), shape=(x.shape[0], fitted.shape[0])
+    )
+
+
+def _rows(x: Any) -> Iterator[bytes]:
+    if not sp.issparse(x):
+        return (row.tobytes() for row in x + np.float32(0))  # of -0.0 and 0.0, one
+    x = sp.csr_array(x, copy=True)
+    x.sum_duplicates()
+    x.eliminate_zeros()
+    cuts = zip(x.indptr[:-1], x.indptr[1:], strict=True)
+    return (x.indices[a:b].astype(np.int64).tobytes() + x.data[a:b].tobytes() for a, b in cuts)

@@ -1,0 +1,275 @@
+"""Model folders: to the bit and back, or refused with a remedy."""
+
+import hashlib
+import json
+import os
+import random
+import signal
+import time
+from contextlib import suppress
+from dataclasses import fields, replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dccgcn
+from dccgcn import NodeGraph, load_model, run
+from dccgcn.artifacts.model_card import card, plain
+from dccgcn.artifacts.model_io import CARD, DESCRIPTION, TENSORS
+from dccgcn.errors import DataFileError, DccgcnError, Finding
+from dccgcn.graph.splits import PARTS
+from dccgcn.models.prediction import Prediction
+from dccgcn.workflow.result import measured
+
+KILLS = int(os.environ.get("DCCGCN_KILLS", "12"))
+
+
+def toy(seed=0, n=30, dense=False, **options):
+    rng = np.random.default_rng(seed)
+    features = rng.random((n, 5)) * (rng.random((n, 5)) < 0.5)
+    features[0] = rng.random(5)
+    labels = [["cat", "dog"][i % 2] if i < 6 else None for i in range(n)]
+    edges = rng.integers(0, n, (2 * n, 2))
+    given = {"labels": labels, "ids": [f"n{i}" for i in range(n)], **options}
+    return NodeGraph(features if dense else sp.csr_array(features), edges, **given)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    result = run(toy(), method="ssgc", seed=3)
+    result.save(tmp_path)
+    return tmp_path, result
+
+
+def same(one, other):
+    """Two values are the same to the bit, types included."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[k], other[k]) for k in one)
+    if sp.issparse(one):
+        parts = ("data", "indices", "indptr")
+        return one.shape == other.shape and all(same(getattr(one, p), getattr(other, p)) for p in parts)
+    if isinstance(one, np.ndarray) and one.dtype == object:
+        return one.tolist() == other.tolist() and [type(x) for x in one] == [type(x) for x in other]
+    if isinstance(one, np.ndarray):
+        return (one.dtype, one.shape, one.tobytes()) == (other.dtype, other.shape, other.tobytes())
+    return type(one) is type(other) and one == other
+
+
+def same_result(one, other):
+    arrays = ("features", "edges", "weights", "labels", "ids", "classes", "findings", "name")
+    return (
+        all(same(getattr(one.graph, name), getattr(other.graph, name)) for name in arrays)
+        and all(same(getattr(one.split, part), getattr(other.split, part)) for part in PARTS)
+        and all(same(getattr(one.prediction, f.name), getattr(other.prediction, f.name)) for f in fields(Prediction))
+        and one.summary() == other.summary()
+    )
+
+
+def test_everything_of_a_dual_channel_run_comes_back(tmp_path, cora):
+    split = dccgcn.per_class(cora.graph, 2, seed=0)
+    options = {"epochs": 3, "hidden1": 8, "hidden2": 4}
+    method = dccgcn.models.registry.get_method("dcc-gcn")
+    result = run(cora.graph, split, method, method.published_settings("cora", options))
+    n = cora.graph.n
+    full = replace(
+        result.prediction,
+        trust=np.linspace(0, 1, n),
+        channel_weights={"topology": 0.1, "feature": 0.9},
+        support=sp.csr_array(sp.random_array((n, n), density=0.001, rng=0)),
+        model={"empty": np.empty((0, 3)), "flags": np.array([True, False])},
+        findings=(Finding("note", "odd", "so"),),
+    )
+    result = measured(cora.graph, split, "dcc-gcn", result.settings, 0, full, 1.5, 1)
+    result = replace(result, device="cuda")
+    result.save(tmp_path)
+    again = load_model(tmp_path)
+    assert again.result.accuracy == result.accuracy
+    assert again.result.summary() == result.summary()
+    assert again.result.theory == result.theory
+    assert same(again.result.prediction.channel_weights, full.channel_weights)
+    for field in fields(Prediction):
+        assert same(getattr(full, field.name), getattr(again.result.prediction, field.name)), field.name
+    pd.testing.assert_frame_equal(again.result.to_frame(), result.to_frame())
+    again.result.save(tmp_path / "again")
+    for file in (CARD, DESCRIPTION, TENSORS, "predictions.csv"):
+        assert (tmp_path / file).read_bytes() == (tmp_path / "again" / file).read_bytes()
+
+
+names = st.lists(
+    st.one_of(st.integers(-(2**70), 2**70).filter(lambda i: i != -1), st.text(min_size=1), st.booleans()),
+    min_size=2,
+    max_size=4,
+    unique_by=lambda name: str(name).strip(),
+).filter(lambda names: all(str(name).strip() not in ("", "-1") for name in names))
+
+
+@settings(max_examples=25)
+@given(classes=names, n=st.integers(8, 20), dense=st.booleans(), seed=st.integers(0, 99), whole_ids=st.booleans())
+def test_save_and_load_are_bitwise(tmp_path_factory, classes, n, dense, seed, whole_ids):
+    labels = [classes[i % len(classes)] if i < 6 else None for i in range(n)]
+    ids = [3 * i - 2**40 for i in range(n)] if whole_ids else [f"<{i}>\n" for i in range(n)]
+    graph = toy(seed, n, dense, labels=labels, ids=ids)
+    method = dccgcn.models.registry.get_method("ssgc")
+    result = run(graph, method=method, settings=method.settings(epochs=2), seed=seed)
+    folder = tmp_path_factory.mktemp("model")
+    result.save(folder)
+    assert same_result(result, load_model(folder).result)
+
+
+def altered(folder, **changes):
+    """The folder as somebody would leave it who edits model.json and mends its hash."""
+    content = json.loads((folder / DESCRIPTION).read_text())
+    content.pop("hash")
+    content |= changes
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    (folder / DESCRIPTION).write_text(json.dumps({**content, "hash": digest}))
+
+
+def test_row_40_a_folder_cut_short_anywhere_is_refused(saved):
+    folder, _ = saved
+    for file in (DESCRIPTION, TENSORS):
+        whole = (folder / file).read_bytes()
+        for length in (0, 7, 100, len(whole) // 2, len(whole) - 2):
+            (folder / file).write_bytes(whole[:length])
+            with pytest.raises(DataFileError, match=rf"{file}.*(cut short|altered).*train the model again"):
+                load_model(folder)
+        (folder / file).unlink()
+        with pytest.raises(DataFileError, match=file):
+            load_model(folder)
+        (folder / file).write_bytes(whole)
+    load_model(folder)
+
+
+def test_row_40_a_single_altered_byte_is_refused(saved):
+    folder, _ = saved
+    rng = random.Random(0)
+    for file in (DESCRIPTION, TENSORS):
+        whole = (folder / file).read_bytes()
+        for place in rng.sample(range(len(whole) - 1), 40):
+            other = bytearray(whole)
+            other[place] ^= 1 << rng.randrange(7)
+            if file == DESCRIPTION and _same_json(whole, bytes(other)):
+                continue  # white space
+            (folder / file).write_bytes(other)
+            with pytest.raises(DccgcnError):
+                load_model(folder)
+        (folder / file).write_bytes(whole)
+
+
+def _same_json(one, other):
+    try:
+        return json.loads(one) == json.loads(other)
+    except ValueError:
+        return False
+
+
+def test_row_40_another_version_is_refused_and_named(saved):
+    folder, _ = saved
+    altered(folder, format=9, dccgcn="9.1")
+    with pytest.raises(DataFileError, match=r"model\.json is of format 9, saved by dccgcn 9\.1.*reads format 3"):
+        load_model(folder)
+
+
+def test_row_40_another_class_order_is_refused(saved):
+    folder, _ = saved
+    altered(folder, classes=["dog", "cat"])
+    with pytest.raises(DataFileError, match="classes in another order"):
+        load_model(folder)
+    altered(folder, classes=["cat", "dog"])
+    load_model(folder)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"method": "no such"}, "no method"),
+        ({"settings": {"k": 0}}, "k = 0"),
+        ({"settings": {"of a later version": 1}}, "no option"),
+        ({"findings": {}}, "does not hold a model"),
+        ({"split": {"dataset": "graph", "kind": "x", "seed": 0, "nodes": "others"}}, "other nodes"),
+        ({"ids": ["a"] * 30}, "occurs 30 times"),
+        ({"tables": {"encoder": {}, "columns": {}}}, "not an encoder"),
+    ],
+    ids=str,
+)
+def test_content_that_fits_nothing_is_refused(saved, changes, words):
+    folder, _ = saved
+    altered(folder, **changes)
+    with pytest.raises(DccgcnError, match=words):
+        load_model(folder)
+
+
+def test_no_folder_and_no_model_say_so(tmp_path):
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(DataFileError, match="There is no model in"):
+            load_model(folder)
+
+
+def test_classes_that_a_file_cannot_keep_are_refused_before_anything_is_written(tmp_path):
+    graph = toy(labels=[(i % 2,) if i < 6 else None for i in range(30)])
+    with pytest.raises(DccgcnError, match="class names that are text or numbers, not tuple"):
+        run(graph, method="ssgc").save(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_row_41_kill_9_while_saving_leaves_a_whole_model_or_none(tmp_path):
+    results = [run(toy(seed, 200), method="ssgc", seed=seed) for seed in range(2)]
+    known = {result.prediction.probabilities.tobytes() for result in results}
+    results[0].save(tmp_path)
+    rng = random.Random(1)
+    for _ in range(KILLS):
+        child = os.fork()
+        if child == 0:
+            try:
+                while True:
+                    for result in results:
+                        result.save(tmp_path)
+            finally:
+                os._exit(1)
+        time.sleep(0.01 + 0.09 * rng.random())
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        with suppress(DataFileError):
+            assert load_model(tmp_path).result.prediction.probabilities.tobytes() in known
+    results[1].save(tmp_path)  # the command run again completes
+    assert same_result(results[1], load_model(tmp_path).result)
+
+
+# the card
+
+
+def test_the_card_says_what_it_was_trained_on_and_where_it_is_not_sure(cora):
+    split = dccgcn.per_class(cora.graph, 2, seed=0)
+    result = run(cora.graph, split, "ssgc")
+    trust = np.full(cora.graph.n, 0.9)
+    trust[result.prediction.y_pred == 0] = 0.2  # Theory
+    text = card(replace(result, prediction=replace(result.prediction, trust=trust)))
+    assert "2,708 nodes, 5,278 edges, 1,433 features, 14 labels" in text
+    assert f"{result.accuracy:.1%} of the answers" in text
+    assert "mean trust is below 0.5: Theory." in text
+    assert "76 components, 218 nodes, hold no training label" in text
+    doubtful = np.flatnonzero(trust < 0.5)
+    doubtful = np.setdiff1d(doubtful, split.train)
+    assert f"{len(doubtful):,} nodes with a trust below 0.5" in text
+    assert "dccgcn predict THIS_FOLDER" in text
+    quiet = card(run(cora.graph, split, "lp"))
+    assert "probabilities are not calibrated" in quiet
+    assert "dccgcn predict" not in quiet  # it cannot
+
+
+def test_row_42_names_in_the_card_are_text_and_nothing_else():
+    evil = "<script>alert(1)</script>|[x](http://a)\n# big \u202e" + "y" * 10_000
+    shown = plain(evil)
+    assert "<" not in shown
+    assert "\n" not in shown
+    assert "\u202e" not in shown
+    assert "\\|\\[x\\]" in shown
+    assert len(shown) < 200
+    labels = [[evil, "dog"][i % 2] if i < 6 else None for i in range(30)]
+    text = card(run(toy(labels=labels, ids=[f"<b>{i}" for i in range(30)], name=evil), method="ssgc"))
+    assert "<script" not in text
+    assert "<b>" not in text

@@ -1,0 +1,87 @@
+"""The benchmarks of speed and growth: what they compare, and what they print."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from dccgcn.benchmarks.concord import _with_views_only, build_concord_views
+from dccgcn.benchmarks.scale import ScaleBenchmark, growth
+from dccgcn.datasets.synthetic import synthetic_graph
+from dccgcn.models.concord.precompute import representations
+from dccgcn.models.concord.settings import ConcordSettings
+
+
+def dccgcn(*arguments):
+    command = [sys.executable, "-m", "dccgcn", "bench", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+
+def test_concord_against_dcc_gcn():
+    done = dccgcn("concord", "--graphs", "cora", "--labels-per-class", "1", "--rounds", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    (measured,) = json.loads(done.stdout)
+    assert (measured["dataset"], measured["labels"], measured["epochs"]) == ("cora", 7, 200)
+    assert measured["ratio"] == pytest.approx(measured["dcc_gcn_s"] / measured["concord_s"])
+    assert measured["first_ratio"] == pytest.approx(measured["dcc_gcn_s"] / measured["first_s"])
+    assert measured["concord_accuracy"]["mean"] > 50
+
+
+def test_attention_against_pyg():
+    done = dccgcn("attention", "--rounds", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    measured = json.loads(done.stdout)
+    assert (measured["dataset"], measured["heads"], measured["width"]) == ("cora", 8, 8)
+    assert measured["parity"] < 1e-4
+
+
+def test_a_timed_run_finds_its_views_built_and_nothing_else():
+    graph, settings = synthetic_graph(300), ConcordSettings()
+    build_concord_views(graph, settings)
+    built = set(graph._derived)
+    made = representations(graph, settings, 0.5)
+    fresh = _with_views_only(graph)
+    assert set(fresh._derived) == built < set(graph._derived)
+    again = representations(fresh, settings, 0.5)
+    assert all(again[name] is not part for name, part in made.items())
+    assert set(graph._derived) == set(fresh._derived)
+
+
+def test_growth_is_per_tenfold():
+    def measured(nodes, seconds, memory):
+        return ScaleBenchmark(nodes, 0, 500, 200, 2, 9.0, seconds / 2, seconds / 4, seconds / 4, memory, (None,), 0.9)
+
+    step = growth(measured(1000, 1.0, 500.0), measured(100_000, 100.0, 2000.0))
+    assert (step.from_nodes, step.to_nodes) == (1000, 100_000)
+    assert (step.seconds, step.memory, step.exponent) == pytest.approx((10, 2, 1))
+
+
+def test_scale_measures_each_size_and_their_growth():
+    done = dccgcn("scale", "--nodes", "400,800", "--labels-per-class", "2", "--features", "60", "--json")
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    assert [(row["nodes"], row["edges"], row["features"], row["labels"]) for row in printed["sizes"]] == [
+        (400, 4000, 60, 20),
+        (800, 8000, 60, 20),
+    ]
+    for row in printed["sizes"]:
+        assert row["recall"] == [None, None]
+        assert row["train_s"] == pytest.approx(row["views_s"] + row["represent_s"] + row["answer_s"])
+        assert row["peak_mb"] > 100
+        assert 0.3 < row["accuracy"] <= 1
+    (step,) = printed["growth"]
+    assert step["seconds"] == pytest.approx(10 ** step["exponent"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("concord", "--labels-per-class", "2", "--label-rate", "0.1"), "exclude one another"),
+        (("scale", "--nodes", "many"), "'many' are no sizes"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(arguments, message):
+    done = dccgcn(*arguments)
+    assert done.returncode == 2
+    assert message in done.stderr

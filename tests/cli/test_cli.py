@@ -1,0 +1,211 @@
+"""The command line as a user meets it: one JSON object, sentences with a remedy, exit codes."""
+
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+import yaml
+
+from dccgcn import datasets
+from dccgcn.cli.fit import print_result
+from dccgcn.graph.splits import Split, per_class
+from dccgcn.models.registry import METHODS
+from dccgcn.workflow import result
+from helpers.command import dccgcn, refused
+from helpers.runs import QUICK
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """One quick run with a folder."""
+    folder = tmp_path_factory.mktemp("run")
+    done = dccgcn("fit", "cora", "--labels-per-class", "2", "--seed", "3", *QUICK, "--out", str(folder), "--json")
+    assert done.returncode == 0, done.stderr
+    return folder, json.loads(done.stdout)
+
+
+def test_json_is_one_object_with_the_documented_keys(run):
+    _, printed = run
+    documented = "dataset method seed n_train n_test accuracy macro_f1 agreement accuracy_high accuracy_low_before"
+    assert set(f"{documented} accuracy_low_after seconds".split()) <= set(printed)
+    assert (printed["dataset"], printed["method"], printed["seed"]) == ("cora", "dcc-gcn", 3)
+    assert (printed["n_train"], printed["n_test"]) == (14, 2694)
+    assert printed["settings"]["epochs"] == 5
+    assert printed["threads"] >= 1
+
+
+def test_the_folder_holds_what_was_printed(run, cora):
+    folder, printed = run
+    stored = json.loads((folder / "result.json").read_text())
+    assert stored == printed
+    predictions = pd.read_csv(folder / "predictions.csv")
+    assert predictions["node_id"].tolist() == cora.graph.ids.tolist()
+    assert set(predictions["confidence_set"]) <= {"high", "low"}
+    assert predictions["probability"].between(0, 1).all()
+    test = predictions[predictions["role"] == "test"]
+    assert (test["prediction"] == test["label"]).mean() == pytest.approx(printed["accuracy"])
+    agree = predictions["topology_channel"] == predictions["features_channel"]
+    assert (agree == (predictions["confidence_set"] == "high")).all()
+    assert not (predictions["repaired"] & agree).any()
+    assert yaml.safe_load((folder / "settings.yaml").read_text()) == printed["settings"]
+    assert Split.load(folder / "split.json", cora.graph).hash == printed["split"]["hash"]
+
+
+def test_a_run_is_repeated_from_its_folder(run):
+    folder, printed = run
+    again = dccgcn(
+        "fit", "cora", "--method", "dcc-gcn", "--seed", "3", "--settings", str(folder / "settings.yaml"),
+        "--split", str(folder / "split.json"), "--json",
+    )  # fmt: skip
+    assert again.returncode == 0, again.stderr
+    repeated = json.loads(again.stdout)
+    assert {**repeated, "seconds": 0} == {**printed, "seconds": 0}
+
+
+def test_the_page_of_a_run_is_made_from_its_folder(run, tmp_path):
+    folder, _ = run
+    assert not (folder / "report.html").exists()  # nobody asked for it yet
+    done = dccgcn("report", str(folder), "--out", str(tmp_path / "page.html"))
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "page.html").read_text()
+    assert "2,694 nodes of cora were classified from 14 labels" in page
+    assert "dccgcn fit cora --labels-per-class 2 --seed 3" in page
+
+
+def test_a_run_saved_in_python_has_a_page_too_and_a_new_run_takes_the_old_page_away(tmp_path):
+    cora = datasets.load("cora").graph
+    one, other = (result.run(cora, per_class(cora, 2, seed), "ssgc", seed=seed) for seed in (0, 1))
+    one.save(tmp_path)
+    assert dccgcn("report", str(tmp_path)).returncode == 0
+    assert one.split.hash in (tmp_path / "report.html").read_text()
+    other.save(tmp_path)
+    assert not (tmp_path / "report.html").exists()
+    assert dccgcn("report", str(tmp_path)).returncode == 0
+    assert other.split.hash in (tmp_path / "report.html").read_text()
+
+
+def test_the_table_names_every_part():
+    done = dccgcn("fit", "cora", *QUICK, "--baseline", "gcn", "--theory")
+    assert done.returncode == 0, done.stderr
+    for part in ("gcn, accuracy", "topology channel", "features channel", "channels agree on", "high confidence"):
+        assert part in done.stdout
+    for part in ("before calibration", "after calibration", "macro-F1", "The theorems against this run"):
+        assert part in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["fit", "coraa"], ["coraa", "'cora'"]),
+        (["fit", "cora", "--method", "dccgcn"], ["dccgcn", "dcc-gcn"]),
+        (["fit", "cora", "--set", "kk=3"], ["kk"]),
+        (["fit", "cora", "--set", "k=0"], ["k = 0"]),
+        (["fit", "cora", "--method", "dcc-gcn", "--set", "m=0"], ["m = 0"]),
+        (["fit", "cora", "--method", "gcn", "--set", "lr=-1"], ["lr = -1"]),
+        (["fit", "cora", "--set", "k=5000"], ["5000", "2708"]),
+        (["fit", "cora", "--set", "dropout"], ["dropout", "option=value"]),
+        (["fit", "cora", "--label-rate", "0.01", "--labels-per-class", "2"], ["exclude"]),
+        (["fit", "cora", "--label-rate", "2"], ["2.0"]),
+        (["fit", "cora", "--labels-per-class", "500", "--small-classes", "error"], ["'Rule_Learning' (180)"]),
+        (["fit", "cora", "--split", "nowhere.json"], ["nowhere.json", "public"]),
+        (["fit", "cora", "--settings", "nowhere.yaml"], ["nowhere.yaml"]),
+        (["compare", "cora", "--methods", "gcn,gnc"], ["gnc"]),
+        (["datasets", "corra"], ["corra"]),
+        (["report", "nowhere"], ["nowhere", "report.json", "--out"]),
+    ],
+)
+def test_a_mistake_is_answered_with_a_remedy(arguments, words, tmp_path):
+    refused(dccgcn(*arguments, cwd=tmp_path), *words)
+
+
+def test_a_missing_file_says_where_to_put_it(tmp_path):
+    done = dccgcn("fit", "corafull-partial", "--data", str(tmp_path))
+    refused(done, "corafull_without_features.npz", str(tmp_path))
+
+
+def test_unknown_options_exit_with_2():
+    assert dccgcn("fit", "cora", "--lables", "2").returncode == 2
+
+
+def test_datasets_and_methods_are_listed_as_json():
+    listed = json.loads(dccgcn("datasets", "--json").stdout)
+    assert {"cora", "citeseer", "pubmed", "acm", "flickr", "uai2010", "corafull"} <= {info["name"] for info in listed}
+    assert json.loads(dccgcn("datasets", "cora", "--json").stdout)["pairs"] == 5278
+    methods = json.loads(dccgcn("methods", "--json").stdout)
+    assert {"dcc-gcn", "gcn"} <= {method["name"] for method in methods}
+    assert all(method["summary"] and method["reference"] for method in methods)
+
+
+def test_compare_continues_where_it_was_stopped(tmp_path):
+    arguments = ["compare", "cora", "--methods", "gcn", "--splits", "2", "--jobs", "1", "--json"]
+    first = json.loads(dccgcn(*arguments, cwd=tmp_path).stdout)
+    store = tmp_path / "runs" / "compare" / "cora.jsonl"
+    lines = store.read_text().splitlines(keepends=True)
+    assert len(lines) == 2
+    store.write_text(lines[0] + lines[1][:40])  # as a crash in the middle of the second line leaves it
+    second = json.loads(dccgcn(*arguments, cwd=tmp_path).stdout)
+    assert store.read_text().splitlines()[0] == lines[0].rstrip("\n")
+    assert second["standings"][0]["accuracy"] == first["standings"][0]["accuracy"]
+
+
+def test_bench_knn_finds_the_same_neighbours():
+    measured = json.loads(dccgcn("bench", "knn", "--k", "6", "--rounds", "1", "--json").stdout)
+    assert measured["same_neighbours"]
+    assert measured["same_similarities"]
+    assert measured["ratio"] > 0
+
+
+def test_bench_step_is_at_parity():
+    done = dccgcn("bench", "step", "--rounds", "1", "--labels-per-class", "2", "--set", "hidden1=32", "--json")
+    measured = json.loads(done.stdout)
+    assert done.returncode == 0, done.stderr
+    assert measured["parity"] < 1e-4
+    assert measured["ours_peak_mb"] > 0
+
+
+def test_the_module_runs_as_a_program_and_help_needs_no_torch():
+    code = "import sys, dccgcn.cli; sys.exit('torch' in sys.modules or 'numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=600).returncode == 0
+    done = subprocess.run([sys.executable, "-m", "dccgcn", "fit", "-h"], capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0
+    assert "--labels-per-class" in done.stdout
+
+
+@pytest.mark.parametrize(("compiling", "told"), [(0.0, False), (3.21, True)])
+def test_seconds_that_went_into_compiling_are_told_apart(cora, capsys, compiling, told):
+    split = per_class(cora.graph, 2, seed=0)
+    print_result(result.run(cora.graph, split, METHODS["lp"], METHODS["lp"].settings(), seed=0), None, compiling)
+    assert ("compiling" in (shown := capsys.readouterr().out)) is told
+    assert ("3.2" in shown.splitlines()[-2]) is told
+
+
+def test_the_version_and_the_settings_of_a_method():
+    import dccgcn as package
+
+    assert dccgcn("--version").stdout.strip() == package.__version__
+    told = dccgcn("methods", "sgc")
+    assert "Number of propagation steps" in told.stdout
+    found = json.loads(dccgcn("methods", "lp", "--json").stdout)
+    assert not found["answers_for_new_nodes"]
+    assert {"name", "default", "meaning"} == set(found["settings"][0])
+    refused(dccgcn("methods", "sgcc"), "Did you mean 'sgc'")
+
+
+def test_what_measures_wants_something_to_measure_on(tmp_path):
+    (tmp_path / "n.csv").write_text("id,label,x\n1,a,1\n2,b,2\n3,,3\n4,,5\n")
+    (tmp_path / "e.csv").write_text("source,target\n1,3\n2,4\n")
+    own = ["fit", "--nodes", str(tmp_path / "n.csv"), "--edges", str(tmp_path / "e.csv"), "--method", "lp"]
+    refused(dccgcn(*own, "--baseline", "sgc"), "--baseline measures", "--hold-out")
+    told = dccgcn("fit", "cora", "--method", "lp", "--theory")
+    assert "which lp does not have" in told.stderr
+
+
+def test_settings_of_another_method_are_named(tmp_path):
+    done = dccgcn("fit", "cora", "--method", "lp", "--out", str(tmp_path / "run"))
+    assert done.returncode == 0, done.stderr
+    first = (tmp_path / "run" / "settings.yaml").read_text().splitlines()[0]
+    assert "--method lp --seed 0 --settings settings.yaml --split split.json" in first
+    refused(dccgcn("fit", "cora", "--settings", str(tmp_path / "run" / "settings.yaml")), "concord: There is no option")
+    refused(dccgcn("reproduce", "systems", "--only", "nosuch", "--plan"), "No figure is of")

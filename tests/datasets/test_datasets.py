@@ -1,0 +1,177 @@
+"""The catalogue, the data folder, and the exact content of every benchmark graph."""
+
+import hashlib
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dccgcn import datasets
+from dccgcn.datasets import DATASETS, DataFile, Dataset, check_counts, data_folder, fetch
+from dccgcn.errors import DataFileError, DccgcnError
+from dccgcn.graph.splits import check_training
+
+CONTENT = b"a small public file"
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+
+# name: classes, features, nodes, unique pairs, isolated nodes, zero rows, labelled nodes, homophily
+COUNTS = {
+    "cora": (7, 1433, 2708, 5278, 0, 0, 2708, 0.810),
+    "cora-planetoid": (7, 1433, 2708, 5278, 0, 0, 2708, 0.810),
+    "citeseer": (6, 3703, 3327, 4552, 48, 15, 3312, 0.738),
+    "pubmed": (3, 500, 19717, 44324, 0, 0, 19717, 0.802),
+    "acm": (3, 1870, 3025, 13128, 561, 0, 3025, 0.821),
+    "flickr": (9, 12047, 7575, 239738, 0, 11, 7575, 0.239),
+    "uai2010": (19, 4973, 3067, 28308, 6, 0, 3067, 0.364),
+    "corafull": (70, 8710, 19793, 63421, 0, None, 19793, 0.567),
+    "corafull-partial": (70, 1, 19793, 63421, 0, 0, 19793, 0.567),
+}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.benchmark_files(name)) for name in COUNTS])
+def test_every_dataset_has_its_exact_counts(name: str) -> None:
+    graph = datasets.load(name).graph
+    classes, features, nodes, pairs, isolated, zero_rows, labelled, homophily = COUNTS[name]
+    assert graph.name == name
+    assert (graph.c, graph.d, graph.n, len(graph.edges)) == (classes, features, nodes, pairs)
+    assert int((graph.degree == 0).sum()) == isolated
+    found = int((np.asarray(abs(graph.features).sum(axis=1)) == 0).sum())
+    assert zero_rows is None or found == zero_rows
+    assert len(graph.labelled) == labelled
+    assert graph.homophily == pytest.approx(homophily, abs=5e-4)
+    assert np.bincount(graph.labels[graph.labelled], minlength=classes).min() > 0
+
+
+def test_the_catalogue_lists_what_is_tested_here() -> None:
+    assert list(DATASETS) == list(COUNTS)
+    for info in DATASETS.values():
+        assert all(len(file.sha256) == 64 for file in info.files)
+        assert all(file.url is None or file.url.startswith("https://") for file in info.files)
+
+
+def test_the_embedded_cora_needs_no_folder(cora: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DCCGCN_DATA", "/does/not/exist")
+    assert datasets.load("cora").graph.n == 2708
+    assert cora.graph.classes[3] == "Neural_Networks"
+    assert np.bincount(cora.graph.labels).tolist() == [351, 217, 418, 818, 426, 298, 180]
+    assert cora.graph.findings == ()
+    assert set(np.unique(cora.graph.features.data)) == {1.0}
+    public = cora.splits["public"]
+    assert (len(public.train), len(public.validation), len(public.test)) == (140, 500, 1000)
+    assert np.bincount(cora.graph.labels[public.train]).tolist() == [20] * 7
+
+
+@pytest.mark.benchmark_files("cora-planetoid")
+def test_the_embedded_cora_is_planetoids(cora: Dataset) -> None:
+    other = datasets.load("cora-planetoid")
+    assert np.array_equal(cora.graph.edges, other.graph.edges)
+    assert np.array_equal(cora.graph.labels, other.graph.labels)
+    assert cora.graph.classes == other.graph.classes
+    assert (cora.graph.features != other.graph.features).nnz == 0
+    for part in ("train", "validation", "test"):
+        assert np.array_equal(getattr(cora.splits["public"], part), getattr(other.splits["public"], part))
+
+
+@pytest.mark.benchmark_files("citeseer")
+def test_citeseers_undescribed_nodes_are_in_no_part_of_the_split() -> None:
+    citeseer = datasets.load("citeseer")
+    undescribed = np.flatnonzero(citeseer.graph.labels < 0)
+    public = citeseer.splits["public"]
+    assert len(undescribed) == 15
+    assert np.diff(citeseer.graph.features.indptr)[undescribed].tolist() == [0] * 15
+    assert not np.isin(undescribed, np.concatenate([public.train, public.validation, public.test])).any()
+    assert (len(public.train), len(public.validation), len(public.test)) == (120, 500, 1000)
+
+
+@pytest.mark.benchmark_files("uai2010", "acm")
+def test_am_gcns_splits_are_as_published() -> None:
+    acm, uai = datasets.load("acm"), datasets.load("uai2010")
+    assert list(acm.splits) == list(uai.splits) == ["am-gcn-20", "am-gcn-40", "am-gcn-60"]
+    assert np.bincount(acm.graph.labels[acm.splits["am-gcn-40"].train]).tolist() == [40, 40, 40]
+    assert len(acm.splits["am-gcn-40"].test) == 1000
+    codes = [finding.code for finding in check_training(uai.graph, uai.splits["am-gcn-20"].train)]
+    assert "unseen-classes" in codes  # class 4 has no training node in AM-GCN's own file
+
+
+@pytest.mark.parametrize(("name", "meant"), [("Cora", "cora"), ("cite-seer", "citeseer"), ("pubmd", "pubmed")])
+def test_an_unknown_name_gets_a_suggestion_and_the_list(name: str, meant: str) -> None:
+    with pytest.raises(DccgcnError, match=f"Did you mean '{meant}'.*corafull-partial"):
+        datasets.load(name)
+    with pytest.raises(DccgcnError, match=r"no dataset 'xyz'\. Choose one of: cora, "):
+        datasets.load("xyz")
+
+
+def test_wrong_counts_are_refused(cora: Dataset) -> None:
+    with pytest.raises(DataFileError, match="5278 pairs instead of 5429, 0 isolated instead of 1"):
+        check_counts(cora.graph, replace(cora.info, pairs=5429, isolated=1))
+    check_counts(cora.graph, replace(cora.info, zero_rows=None))
+
+
+def test_the_data_folder_is_the_argument_else_the_variable_else_a_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DCCGCN_DATA", "/somewhere")
+    assert data_folder("/given") == Path("/given")
+    assert data_folder() == Path("/somewhere")
+    monkeypatch.delenv("DCCGCN_DATA")
+    assert "dccgcn" in data_folder().parts
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A public address on this machine: /right gives the expected file, /wrong another, all else nothing."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response({"/right": 200, "/wrong": 200}.get(self.path, 404))
+            self.end_headers()
+            self.wfile.write(CONTENT if self.path == "/right" else b"something else")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with HTTPServer(("127.0.0.1", 0), Handler) as http:
+        thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{http.server_port}"
+        http.shutdown()
+        thread.join()
+
+
+def test_a_missing_file_is_downloaded_once(tmp_path: Path, server: str) -> None:
+    path = fetch(DataFile("sub/file.bin", f"{server}/right", SHA256), tmp_path)
+    assert path == tmp_path / "sub" / "file.bin"
+    assert path.read_bytes() == CONTENT
+    assert fetch(DataFile("sub/file.bin", f"{server}/gone", SHA256), tmp_path) == path
+
+
+@pytest.mark.parametrize("address", ["wrong", "gone"])
+def test_row_38_a_wrong_download_is_not_kept(tmp_path: Path, server: str, address: str) -> None:
+    with pytest.raises(DataFileError, match=rf"could not be downloaded from {server}/{address}") as caught:
+        fetch(DataFile("sub/file.bin", f"{server}/{address}", SHA256), tmp_path)
+    assert str(tmp_path / "sub" / "file.bin") in caught.value.remedy
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_network_the_message_says_what_to_put_where(tmp_path: Path) -> None:
+    with pytest.raises(DataFileError, match=r"sub/file\.bin is missing .* http://127\.0\.0\.1:9/file\.bin") as caught:
+        fetch(DataFile("sub/file.bin", "http://127.0.0.1:9/file.bin", SHA256), tmp_path)
+    assert str(tmp_path / "sub" / "file.bin") in caught.value.remedy
+    assert "DCCGCN_DATA" in caught.value.remedy
+
+
+def test_a_file_without_address_can_only_be_put_there(tmp_path: Path) -> None:
+    with pytest.raises(DataFileError, match="no public address"):
+        datasets.load("corafull-partial", tmp_path)
+
+
+@pytest.mark.parametrize("address", ["https://example.org/file.bin", None])
+def test_row_38_a_wrong_file_is_refused_and_left_as_it_is(tmp_path: Path, address: str | None) -> None:
+    path = tmp_path / "file.bin"
+    path.write_bytes(CONTENT[:-1])
+    with pytest.raises(DataFileError, match="is not the expected file"):
+        fetch(DataFile("file.bin", address, SHA256), tmp_path)
+    assert path.read_bytes() == CONTENT[:-1]

@@ -1,0 +1,49 @@
+"""Small runs that several tests look at."""
+
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from dccgcn.graph import NodeGraph
+from dccgcn.models.prediction import Prediction
+from dccgcn.workflow.result import Result
+
+# a network that trains within a second
+QUICK = ["--method", "dcc-gcn", "--set", "epochs=5", "--set", "hidden1=16", "--set", "hidden2=8"]
+
+
+def toy(n=60, c=3, seed=0, names=None, ids=None) -> NodeGraph:
+    """A ring of communities, one for each class."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n) * c // n
+    features = np.eye(c)[truth] + rng.normal(scale=0.3, size=(n, c))
+    edges = [(i, (i + 1) % n) for i in range(n)] + [(i, (i + 2) % n) for i in range(n)]
+    names = names or [f"class {k}" for k in range(c)]
+    return NodeGraph(features, edges, [names[k] for k in truth], ids=ids, classes=names, name="toy")
+
+
+def dual(result: Result, seed=0) -> Result:
+    """The result of a method that says all there is to say."""
+    rng = np.random.default_rng(seed)
+    graph, p = result.graph, result.prediction.probabilities
+    first, second = (_noisy(p, rng) for _ in range(2))
+    agree = first.argmax(1) == second.argmax(1)
+    prediction = Prediction(
+        p,
+        {"topology": first, "feature": second},
+        channels_agree=agree,
+        uncorrected=p,
+        corrected=~agree,
+        trust=np.where(agree, 0.9, 0.4).astype(np.float32),
+        channel_weights={"topology": 0.7, "feature": 0.3},
+        support=sp.csr_array(sp.diags_array((~agree).astype(float)) @ graph.adjacency),
+        embeddings={"topology": first, "feature": second, "joined": p},
+    )
+    accuracy = {name: 0.5 for name in prediction.channels}
+    return replace(result, prediction=prediction, channel_accuracy=accuracy)
+
+
+def _noisy(p, rng):
+    q = p * rng.uniform(0.2, 1, size=p.shape)
+    return (q / q.sum(axis=1, keepdims=True)).astype(np.float32)

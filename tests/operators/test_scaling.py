@@ -1,0 +1,78 @@
+"""Which feature columns are measurements, and what is made of them."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.preprocessing import StandardScaler
+
+from dccgcn import NodeGraph, load, read_tables
+from dccgcn.operators import measured, standardised
+
+RNG = np.random.default_rng(0)
+
+
+def mixed(n: int = 60) -> np.ndarray:
+    """An age, a category of three, a flag that most have, a count that few have, a number that is always the same."""
+    age, kind = RNG.normal(40, 10, n), np.eye(3)[np.arange(n) % 3]
+    flag, rare = np.arange(n) % 10 > 0, np.where(np.arange(n) % 5 == 0, RNG.integers(1, 9, n), 0)
+    return np.column_stack([age, kind, flag, rare, np.full(n, 0.1)]).astype(np.float32)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_measurements_are_what_nearly_all_have_in_different_amounts(form: Any) -> None:
+    x = mixed()
+    by = measured(form(x))
+    assert by is not None
+    assert by.columns.tolist() == [0, 6]
+    made = standardised(form(x), by)
+    made = made.toarray() if sp.issparse(made) else made
+    np.testing.assert_allclose(made[:, [0]], StandardScaler().fit_transform(x[:, [0]]), atol=1e-4)
+    np.testing.assert_array_equal(made[:, 1:6], x[:, 1:6])
+    assert not made[:, 6].any()
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_words_are_left_alone(form: Any) -> None:
+    words = (RNG.random((50, 30)) < 0.2).astype(np.float32)
+    assert measured(form(words)) is None
+    assert standardised(words, None) is words
+
+
+def test_embeddings_are_measurements() -> None:
+    x = RNG.normal(3, 2, (40, 5)).astype(np.float32)
+    by = measured(x)
+    assert by is not None
+    np.testing.assert_allclose(standardised(x, by), StandardScaler().fit_transform(x), atol=1e-4)
+
+
+def test_what_was_weighed_already_is_left_alone() -> None:
+    words = (RNG.random((50, 8)) < 0.2).astype(np.float32)
+    numbers = 0.3 * StandardScaler().fit_transform(RNG.normal(3, 2, (50, 4))).astype(np.float32)
+    assert measured(np.hstack([words, numbers])) is None
+    by = measured(np.hstack([words, numbers, np.full((50, 1), 5, np.float32)]))
+    assert by is not None
+    assert by.columns.tolist() == [12]  # nobody weighs what is always the same
+
+
+def test_a_table_keeps_the_balance_of_its_kinds() -> None:
+    n = 40
+    rows = {"id": range(n), "age": RNG.normal(40, 9, n), "height": RNG.normal(170, 9, n), "kind": ["a", "b"] * 20}
+    nodes = pd.DataFrame(rows).assign(label=[None] * 36 + ["x", "y"] * 2)
+    tables = read_tables(nodes, pd.DataFrame({"source": range(n - 1), "target": range(1, n)}), label="label")
+    assert measured(tables.graph.features) is None
+
+
+def test_cora_has_none() -> None:
+    assert measured(load("cora").graph.features) is None
+
+
+def test_a_graph_with_other_features_forgets_what_followed_from_the_old_ones() -> None:
+    graph = NodeGraph(np.eye(4), [(0, 1), (2, 3)], [0, 0, 1, 1])
+    graph.cached("sum", lambda: graph.features.sum())
+    other = graph.with_features(2 * graph.features)
+    assert other.cached("sum", lambda: other.features.sum()) == 8
+    assert other.edges is graph.edges
+    assert other.labels is graph.labels

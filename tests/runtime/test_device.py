@@ -1,0 +1,120 @@
+"""A run's device: every method trains on a device that is not the CPU, and answers as it does on the CPU."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from dccgcn import NodeClassifier
+from dccgcn.errors import DccgcnError
+from dccgcn.experiments.jobs import Job, execute
+from dccgcn.graph import NodeGraph
+from dccgcn.graph.splits import published
+from dccgcn.models.registry import METHODS
+from dccgcn.models.training import seeded
+from dccgcn.operators import topology_operator
+from dccgcn.runtime.device import available, computing_on
+from dccgcn.runtime.threads import use_threads
+from dccgcn.workflow import result
+from dccgcn.workflow.result import run
+from helpers import pretend
+from helpers.command import dccgcn, refused
+
+SHORT = {
+    "epochs": 4, "most_epochs": 4, "calibration_epochs": 3, "patience": 2, "alpha_after": 2, "stages": 2, "clusters": 5,
+    "steps": 5, "confident": 0.5, "calibrate_from": 0.5, "walks": 5, "dcc": {"epochs": 3},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    use_threads(1)
+    yield
+    use_threads(before)
+
+
+@pytest.fixture(scope="module")
+def graph():
+    rng = np.random.default_rng(0)
+    words = np.eye(40)[:, rng.permutation(40)[:12]] + (rng.random((40, 12)) < 0.15)
+    return NodeGraph(words, rng.integers(0, 39, (70, 2)), np.arange(40) % 3)
+
+
+@pytest.mark.parametrize("checked", [range(12, 20), []], ids=["validation", "no validation"])
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
+def test_every_method_answers_alike_on_another_device(graph, method, checked):
+    settings = method.settings.of({k: v for k, v in SHORT.items() if k in method.settings.model_fields})
+    split = published(graph, "some", np.arange(12), np.array(checked, dtype=np.int64), np.arange(20, 40))
+    here, there = (run(graph, split, method, settings, 1, device=device) for device in ("cpu", pretend.NAME))
+    np.testing.assert_allclose(there.prediction.probabilities, here.prediction.probabilities, atol=1e-5)
+    for name, probabilities in here.prediction.channels.items():
+        np.testing.assert_allclose(there.prediction.channels[name], probabilities, atol=1e-5)
+    assert there.summary()["device"] == pretend.NAME
+    assert torch.get_default_device() == torch.device("cpu")
+
+
+def test_the_pretended_device_refuses_what_a_gpu_would():
+    there = torch.ones(3, device=pretend.NAME)
+    with pytest.raises(RuntimeError, match="mixes"):
+        there + torch.ones(3)
+    with pytest.raises((RuntimeError, TypeError)):
+        there.numpy()
+    assert (2 * there).cpu().tolist() == [2, 2, 2]
+
+
+def test_a_view_is_kept_for_each_device(graph):
+    here = topology_operator(graph, "row")
+    with computing_on(pretend.NAME):
+        there = topology_operator(graph, "row")
+        assert topology_operator(graph, "row") is there
+    assert (here.alpha.device.type, here.pattern.backend) == ("cpu", "numba")
+    assert (there.alpha.device.type, there.pattern.backend) == (pretend.NAME, "torch")
+    assert topology_operator(graph, "row") is here
+
+
+def test_a_seed_leaves_the_callers_random_numbers_alone():
+    with computing_on(pretend.NAME):
+        before = torch.get_rng_state()
+        with seeded(3):
+            first = torch.rand(4)
+        assert first.device.type == pretend.NAME
+        assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_an_estimator_and_a_job_compute_where_they_are_told_to(graph):
+    fitted = [
+        NodeClassifier("ssgc", seed=1, graph=graph, device=device).fit(graph.ids, graph.labels)
+        for device in ("cpu", pretend.NAME)
+    ]
+    assert [one.result_.device for one in fitted] == ["cpu", pretend.NAME]
+    assert fitted[1].get_params()["device"] == pretend.NAME
+    new = graph.features[:3] + 1  # nodes that were not there
+    here, there = (one.predict_proba(new) for one in fitted)
+    np.testing.assert_allclose(there, here, atol=1e-5)
+    job = Job("cora", "per-class", 2, 0, "ssgc", 0, {"epochs": 5})
+    here, there = execute(job), execute(job, pretend.NAME)
+    assert (here["device"], there["device"]) == ("cpu", pretend.NAME)
+    assert there["accuracy"] == pytest.approx(here["accuracy"], abs=0.01)
+
+
+def test_label_next_of_a_graph_trains_where_it_is_told_to(monkeypatch):
+    used = []
+    monkeypatch.setattr(result, "computing_on", lambda name: used.append(name) or computing_on(name))
+    done = dccgcn("label-next", "cora", "--method", "ssgc", "--count", "2", "--device", pretend.NAME, "--json")
+    assert done.returncode == 0, done.stderr
+    assert used == [pretend.NAME]
+    assert len(json.loads(done.stdout)["next"]) == 2
+
+
+@pytest.mark.parametrize("command", ["fit cora", "compare cora --methods lp", "label-next cora"])
+def test_commands_refuse_a_device_that_is_not_here(command, tmp_path):
+    refused(dccgcn(*command.split(), "--device", "tpu", cwd=tmp_path), "no device 'tpu'", "Choose one of: cpu")
+
+
+def test_a_device_that_is_not_here_is_refused_with_those_that_are(graph):
+    with pytest.raises(DccgcnError, match=r"no device 'tpu' here\. Choose one of: cpu"):
+        run(graph, None, "gcn", device="tpu")
+    assert available()[0] == "cpu"
+    assert torch.get_default_device() == torch.device("cpu")

@@ -1,0 +1,1 @@
+"""Long-running checks: make fuzz, make kill."""

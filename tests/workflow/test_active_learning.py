@@ -1,0 +1,219 @@
+"""Where the next labels would help most: the formula, what it promises, the command and its benchmark."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dccgcn.workflow.active_learning as module
+from dccgcn import NodeGraph, run
+from dccgcn.benchmarks.label_next import three_ways
+from dccgcn.benchmarks.seeds import for_each_seed
+from dccgcn.errors import DccgcnError
+from dccgcn.graph.splits import per_class
+from dccgcn.models.prediction import Prediction
+from dccgcn.workflow.active_learning import label_next, nearest, similarity
+from helpers.command import dccgcn
+
+
+@pytest.fixture(scope="module")
+def clumps():
+    """Six cliques of eight nodes with features of their own; the first two have a label each. Node 48 is alone."""
+    rng = np.random.default_rng(0)
+    features = np.kron(np.eye(6), np.ones((8, 3))) + 0.05 * rng.random((48, 18))
+    features = np.vstack([np.hstack([features, np.zeros((48, 1))]), np.eye(1, 19, 18)])
+    edges = [(8 * c + i, 8 * c + j) for c in range(6) for i in range(8) for j in range(i)]
+    labels = [{0: "a", 8: "b"}.get(i) for i in range(49)]
+    return NodeGraph(features, edges, labels, ids=[f"n{i}" for i in range(49)])
+
+
+def prediction(graph, certainty=0.6, **more):
+    p = np.full((graph.n, graph.c), (1 - certainty) / (graph.c - 1), dtype=np.float32)
+    p[:, 0] = certainty
+    return Prediction(p, **more)
+
+
+def greedy(graph, found, labelled, count, pool):
+    """The formula, word by word."""
+    place = module.places(graph).astype(float)
+    s = np.maximum(place @ place.T, 0) ** module.SHARPNESS
+    labels = [list(graph.labels[labelled]).count(k) for k in range(graph.c)]
+    chosen = []
+    for _ in range(count):
+        best = (-1.0, None)
+        for u in pool:
+            if u in chosen:
+                continue
+            gain = 0.0
+            for v in range(graph.n):
+                covered = max(s[v, w] for w in [*labelled, *chosen])
+                gain += module.doubt(found)[v] * max(0, s[u, v] - covered)
+            gain /= (1 + labels[found.y_pred[u]]) ** 0.5
+            best = max(best, (gain, u), key=lambda pair: pair[0])
+        chosen.append(best[1])
+        labels[found.y_pred[best[1]]] += 1
+    return chosen
+
+
+@pytest.mark.parametrize("block", [1, 3, 1024])
+def test_the_lazy_choice_is_the_formulas(block, monkeypatch):
+    rng = np.random.default_rng(3)
+    graph = NodeGraph(rng.random((25, 6)), rng.integers(0, 25, (40, 2)), [0, 1, 2] + [None] * 22)
+    p = rng.dirichlet(np.ones(3), 25).astype(np.float32)
+    found = Prediction(p, channels_agree=rng.random(25) < 0.5)
+    monkeypatch.setattr(module, "_BLOCK", block)
+    got = [s.position for s in label_next(graph, found, np.arange(3), 6)]
+    assert got == greedy(graph, found, [0, 1, 2], 6, range(3, 25))
+
+
+def test_no_two_come_from_one_clump_and_nobody_stands_alone(clumps):
+    chosen = label_next(clumps, prediction(clumps), np.array([0, 8]), 4)
+    assert sorted(s.position // 8 for s in chosen) == [2, 3, 4, 5]
+    assert all(s.stands_for == 8 for s in chosen)
+    assert all(s.node_id == f"n{s.position}" for s in chosen)
+
+
+def test_doubt_comes_first_and_disagreement_is_doubt(clumps):
+    trust = np.full(49, 0.9)
+    trust[24:32] = 0.1
+    sure = prediction(clumps, trust=trust)
+    first = label_next(clumps, sure, np.array([0, 8]), 1)[0]
+    assert first.position // 8 == 3
+    assert first.confidence == pytest.approx(0.1)
+    assert "8 of them uncertain; uncertain itself" in first.reason
+    agree = np.ones(49, dtype=bool)
+    agree[40:48] = False
+    channels = {"topology": np.eye(2)[np.zeros(49, int)], "feature": np.eye(2)[(~agree).astype(int)]}
+    split = prediction(clumps, channels_agree=agree, channels=channels)
+    first = label_next(clumps, split, np.array([0, 8]), 1)[0]
+    assert first.position // 8 == 5
+    assert "channels disagree: topology says a, feature says b" in first.reason
+
+
+def test_classes_with_few_labels_come_first(clumps):
+    p = np.tile(np.array([0.6, 0.4], dtype=np.float32), (49, 1))
+    p[32:40] = [0.4, 0.6]
+    graph = clumps.with_labels(["a" if i < 4 else "b" if i == 8 else None for i in range(49)])
+    first = label_next(graph, Prediction(p), np.array([0, 1, 2, 3, 8]), 1)[0]
+    assert first.position // 8 == 4
+    assert first.prediction == "b"
+    assert "few labels of b so far" in first.reason
+
+
+def test_a_large_graph_is_judged_by_a_sample(cora, monkeypatch):
+    monkeypatch.setattr(module, "SAMPLE", 500)
+    split = per_class(cora.graph, 2, seed=0)
+    found = run(cora.graph, split, "ssgc").prediction
+    some, again = (label_next(cora.graph, found, split.train, 10) for _ in range(2))
+    assert some == again
+    assert not {s.position for s in some} & set(split.train.tolist())
+    assert len({s.position for s in some}) == 10
+
+
+def test_only_candidates_are_chosen_and_only_so_many(clumps):
+    pool = np.array([0, 3, 11])
+    assert {s.position for s in label_next(clumps, prediction(clumps), np.array([0, 8]), 2, pool)} == {3, 11}
+    for count in (0, 3):
+        with pytest.raises(DccgcnError, match=rf"{count} nodes cannot be chosen among 2"):
+            label_next(clumps, prediction(clumps), np.array([0, 8]), count, pool)
+
+
+def test_a_graph_without_edges_or_with_one_feature_works():
+    bare = NodeGraph(np.random.default_rng(0).random((10, 1)), [], ["a", "b"] + [None] * 8)
+    assert len(label_next(bare, prediction(bare), np.array([0, 1]), 8)) == 8
+
+
+def test_a_node_that_is_like_nobody_stands_for_itself():
+    odd = NodeGraph(
+        np.array([[1.0, 0], [1, 0.1], [0, 1], [0.1, 1], [0, 0]]), [(0, 1), (2, 3)], ["a", "a", "b", "b", None]
+    )
+    found = label_next(odd, run(odd).prediction, np.arange(4), 1)
+    assert (found[0].position, found[0].stands_for, found[0].reason[:17]) == (4, 1, "stands for itself")
+
+
+def test_nearest_is_the_most_similar_whatever_the_block(monkeypatch):
+    rng = np.random.default_rng(0)
+    one, other = rng.standard_normal((50, 4)), rng.standard_normal((7, 4))
+    whole = similarity(one, other)
+    monkeypatch.setattr("dccgcn.workflow.active_learning._BLOCK", 8)
+    which, how = nearest(one, other)
+    assert np.array_equal(which, whole.argmax(axis=1))
+    assert np.array_equal(how, whole.max(axis=1))
+
+
+def test_the_three_ways_of_the_benchmark(cora):
+    split = per_class(cora.graph, 2, seed=0)
+    found = run(cora.graph, split, "ssgc").prediction
+    ways = three_ways(cora.graph, found, split.train, split.test, 10, seed=0)
+    assert {name: len(np.unique(nodes)) for name, nodes in ways.items()} == dict.fromkeys(ways, 10)
+    least = found.probabilities.max(axis=1)
+    assert least[ways["uncertain"]].max() <= np.sort(least[split.test])[9]
+    for nodes in ways.values():
+        assert np.isin(nodes, split.test).all()
+
+
+def test_the_benchmark_on_the_command_line():
+    code, out, err = dccgcn(
+        "bench", "label-next", "--graphs", "cora", "--method", "ssgc", "--starts", "4", "--first-seed", "1000", "--json"
+    )
+    assert code == 0, err
+    (measured,) = json.loads(out)
+    assert measured["over_random"]["n"] == 4
+    for way in ("random", "uncertain"):
+        gained = measured["chosen"]["mean"] - measured[way]["mean"]
+        assert measured[f"over_{way}"]["mean"] == pytest.approx(gained)
+        assert gained > 0  # these four development starts
+    assert measured["chosen"]["mean"] > measured["start"]["mean"]
+
+
+def test_a_stopped_benchmark_goes_on(tmp_path):
+    measured = []
+
+    def measure(seed):
+        if seed == 3 and len(measured) < 4:
+            measured.append(None)
+            raise KeyboardInterrupt
+        measured.append(seed)
+        return {"accuracy": seed / 10}
+
+    store, about = tmp_path / "bench.jsonl", {"dataset": "cora"}
+    with pytest.raises(KeyboardInterrupt):
+        for_each_seed(measure, range(5), about, store)
+    found = for_each_seed(measure, range(5), about, store)
+    np.testing.assert_array_equal(found["accuracy"], np.arange(5) / 10)
+    assert measured == [0, 1, 2, None, 3, 4]
+    for_each_seed(measure, range(2), {"dataset": "citeseer"}, store)
+    for_each_seed(measure, range(2), about)
+    assert measured[6:] == [0, 1, 0, 1]
+
+
+def test_label_next_of_a_run_and_of_a_graph(cora, tmp_path):
+    given = ("--count", "3", "--json")
+    code, out, err = dccgcn("label-next", "cora", "--method", "ssgc", *given)
+    assert code == 0, err
+    by_name = json.loads(out)
+    run(cora.graph, per_class(cora.graph, 2, seed=0), "ssgc").save(tmp_path / "run")
+    code, out, err = dccgcn("label-next", tmp_path / "run", *given)
+    assert code == 0, err
+    by_folder = json.loads(out)
+    assert [s["node_id"] for s in by_folder["next"]] == [s["node_id"] for s in by_name["next"]]
+    assert by_folder["labels"] == 14
+    code, out, err = dccgcn("label-next", tmp_path / "run", "--count", "2", "--out", tmp_path / "next.csv")
+    assert code == 0, err
+    written = pd.read_csv(tmp_path / "next.csv")
+    assert written["node_id"].tolist() == [s["node_id"] for s in by_name["next"]][:2]
+    assert str(written["node_id"][0]) in out
+    assert "stands for" in out
+
+
+def test_label_next_refuses_what_it_cannot_find(tmp_path):
+    for arguments, words in (
+        (("label-next", "coraa"), "neither a folder nor a benchmark graph"),
+        (("label-next", tmp_path), "no model in"),
+        (("label-next", "cora", "--count", "5000", "--method", "ssgc"), "5000 nodes cannot be chosen"),
+    ):
+        code, out, err = dccgcn(*arguments)
+        assert (code, out) == (2, "")
+        assert words in err
+        assert "Remedy: " in err

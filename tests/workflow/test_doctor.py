@@ -1,0 +1,170 @@
+"""The doctor: what it says of a graph, in which order, and on the command line."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from dccgcn.errors import Finding
+from dccgcn.graph import NodeGraph
+from dccgcn.models import resources
+from dccgcn.workflow.doctor import examine, facts
+from helpers.command import dccgcn, refused
+
+
+def clusters(labelled, between=0, n=60):
+    """Three cliques, one per class, with some edges between them; the first so many nodes of each are labelled."""
+    truth = np.arange(n) % 3
+    rng = np.random.default_rng(0)
+    edges = [(i, j) for i in range(n) for j in range(i) if truth[i] == truth[j] and rng.random() < 0.5]
+    edges += [tuple(pair) for pair in rng.integers(0, n, (between, 2))]
+    labels = ["abc"[t] if i < 3 * labelled else None for i, t in enumerate(truth)]
+    return NodeGraph(rng.normal(size=(n, 4)), edges, labels)
+
+
+def said(graph, **options):
+    return {complaint.code: complaint for complaint in examine(graph, **options)}
+
+
+def test_a_sound_graph_has_notes_only():
+    complaints = examine(clusters(labelled=6))
+    assert {complaint.level for complaint in complaints} == {"note"}
+    assert {"homophily", "label-rate", "cost"} <= {complaint.code for complaint in complaints}
+
+
+def test_the_worst_comes_first():
+    graph = clusters(labelled=1)
+    worse = NodeGraph(
+        np.where(np.arange(60)[:, None] < 5, 0, graph.features), graph.edges[graph.edges[:, 1] < 57], None, classes="ab"
+    )
+    levels = [complaint.level for complaint in examine(worse)]
+    assert levels[0] == "error"
+    assert levels == sorted(levels, key=["error", "warning", "note"].index)
+    warnings = [complaint for complaint in examine(worse) if complaint.level == "warning"]
+    assert [complaint.nodes for complaint in warnings] == sorted((c.nodes for c in warnings), reverse=True)
+    assert all(complaint.meaning for complaint in warnings)
+
+
+@pytest.mark.parametrize(
+    ("labels", "level", "words"),
+    [
+        ([None] * 4, "error", "no labelled node"),
+        (["a", "a", None, None], "error", "one class"),
+        (["a", "b", "b", None], "warning", "one training label only: 'a'"),
+        (["a", "b", "b", "a"], "warning", "nothing to predict"),
+    ],
+)
+def test_labels(labels, level, words):
+    graph = NodeGraph(np.eye(4), [(0, 1), (1, 2), (2, 3)], labels)
+    assert any(complaint.level == level and words in complaint.text for complaint in examine(graph, k=1))
+
+
+def test_homophily_rests_on_the_labelled_edges_and_says_on_how_many():
+    graph = clusters(labelled=20)
+    inside = said(graph)["homophily"]
+    assert inside.text.startswith(f"100% of the edges between labelled nodes ({len(graph.edges)} in all)")
+    assert inside.level == "note"
+    mixed = said(clusters(labelled=20, between=3000))["homophily"]
+    assert mixed.level == "warning"
+    assert "mislead" in mixed.meaning
+    few = said(NodeGraph(np.eye(8), [(0, 1), (2, 3), (4, 5)], [0, 1, 0, 0, None, None, None, 1]), k=1)["homophily"]
+    assert "50% of the edges between labelled nodes (2 in all)" in few.text
+    assert "too few" in few.meaning
+    none = said(NodeGraph(np.eye(4), [(0, 1), (2, 3)], [0, None, 1, None]), k=1)["homophily"]
+    assert "cannot be seen" in none.text
+
+
+def test_components_without_labels_and_isolated_nodes_are_counted_apart():
+    edges = [(0, 1), (1, 2), (3, 4), (4, 5), (6, 7)]
+    graph = NodeGraph(np.eye(10), edges, [0, 1, 0] + [None] * 7, ids=list("abcdefghij"))
+    complaints = said(graph, k=1)
+    assert complaints["isolated-nodes"].nodes == 2
+    assert "'i', 'j'" in complaints["isolated-nodes"].text
+    assert complaints["unreached-components"].text.startswith(
+        "2 components without a label hold 5 nodes, the largest 3"
+    )
+
+
+def test_features_that_say_little():
+    x = np.eye(6)
+    x[1] = x[0]
+    x[5] = 0
+    for features in (x, sp.csr_array(x)):
+        complaints = said(NodeGraph(features, [(i, i + 1) for i in range(5)], [0, 1, 0, 1, None, None]), k=1)
+        assert complaints["zero-features"].nodes == 1
+        assert complaints["duplicate-features"].nodes == 2
+        assert complaints["knn-ties"].nodes == 3
+    constant = NodeGraph(np.ones((4, 2)), [(0, 1), (1, 2), (2, 3)], [0, 1, 0, 1], featureless=True)
+    assert "no-features" in said(constant)
+
+
+def test_measurements_of_unlike_units():
+    x = np.random.default_rng(0).standard_normal((40, 3))
+    edges, labels = [(i, i + 1) for i in range(39)], [0, 1] * 20
+    assert "units" not in said(NodeGraph(x, edges, labels))
+    for unlike in (x * [1, 100, 1], x + np.array([0, 0, 50])):
+        assert said(NodeGraph(unlike, edges, labels))["units"].text.startswith("3 of 3 features")
+
+
+def test_imbalance_hubs_and_what_the_reader_found():
+    n = 300
+    labels = ["a"] * 40 + ["b"] * 2 + [None] * (n - 42)
+    found = [Finding("note", "delimiter", "read with ';'")]
+    graph = NodeGraph(np.random.default_rng(0).random((n, 3)), [(0, i) for i in range(1, n)], labels, findings=found)
+    complaints = said(graph)
+    assert "40 labels, 'b' only 2" in complaints["imbalance"].text
+    assert "joined to 299 of 300" in complaints["hubs"].text
+    assert complaints["delimiter"].text == "read with ';'"
+
+
+def test_too_little_memory_is_the_first_thing_said(monkeypatch):
+    graph = clusters(labelled=6)
+    monkeypatch.setattr(resources, "memory", lambda: (1e6, 2e6))
+    assert examine(graph)[0].code == "memory"
+    assert examine(graph)[0].level == "error"
+    monkeypatch.setattr(resources, "memory", lambda: (1e6, 1e12))
+    assert examine(graph)[0].code == "memory"
+    assert examine(graph)[0].level == "warning"
+
+
+def test_facts_of_cora(cora):
+    known = facts(cora.graph)
+    assert (known["nodes"], known["edges"], known["components"], known["labelled"]) == (2708, 5278, 78, 2708)
+
+
+def test_the_command(tmp_path):
+    assert dccgcn("export", "cora", str(tmp_path), "--labels-per-class", "2").returncode == 0
+    tables = ["--nodes", str(tmp_path / "nodes.csv"), "--edges", str(tmp_path / "edges.csv")]
+    done = dccgcn("doctor", *tables, "--label", "label")
+    assert done.returncode == 0, done.stderr
+    assert "2,708 nodes in 78 components" in done.stdout
+    assert "76 components without a label hold 218 nodes" in done.stdout
+    printed = json.loads(dccgcn("doctor", *tables, "--json").stdout)
+    assert printed["labelled"] == 14
+    assert {"unreached-components", "knn-ties", "guessed-columns"} <= {c["code"] for c in printed["complaints"]}
+    (tmp_path / "nodes.csv").write_text("id,label,a\nx,,1\ny,,2\n")
+    (tmp_path / "edges.csv").write_text("source,target\nx,y\n")
+    assert dccgcn("doctor", *tables).returncode == 1
+    refused(dccgcn("doctor", *tables, "--label", "lable"), "Did you mean 'label'?")
+    refused(dccgcn("doctor"), "A graph is missing")
+    refused(dccgcn("doctor", "cora", *tables), "Both 'cora' and tables")
+
+
+def test_fit_answers_for_ones_own_tables(tmp_path):
+    assert dccgcn("export", "cora", str(tmp_path), "--labels-per-class", "5").returncode == 0
+    tables = ["--nodes", str(tmp_path / "nodes.csv"), "--edges", str(tmp_path / "edges.csv"), "--label", "label"]
+    done = dccgcn("fit", *tables, "--method", "ssgc", "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    assert "35 labels, 2673 answers" in done.stdout
+    assert "Neural_Networks" in done.stdout
+    answers = pd.read_csv(tmp_path / "out" / "predictions.csv").set_index("node_id")
+    truth = pd.read_csv(tmp_path / "truth.csv").set_index("id")
+    assert len(truth) == 2673
+    assert (answers.loc[truth.index, "prediction"] == truth["label"]).mean() > 0.6
+    assert (answers["role"] == "train").sum() == 35
+    refused(dccgcn("fit", "--nodes", str(tmp_path / "nodes.csv")), "--edges is missing")
+    (tmp_path / "nodes.csv").write_text("id,kind_of,a\nx,p,1\ny,q,2\n")
+    (tmp_path / "edges.csv").write_text("source,target\nx,y\n")
+    refused(dccgcn("fit", *tables[:4]), "No column of nodes.csv looks like a label")

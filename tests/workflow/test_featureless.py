@@ -1,0 +1,125 @@
+"""Graphs of which only the edges are known: from tables to answers, to new nodes and to the next labels."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dccgcn import NodeGraph, load_model, read_tables, run
+from dccgcn.errors import GraphError
+from dccgcn.graph.splits import check_training, unknown
+from dccgcn.io.encoder import FeatureEncoder
+from dccgcn.models.concord import method
+from dccgcn.models.concord.settings import ConcordSettings
+from dccgcn.workflow.active_learning import label_next
+from dccgcn.workflow.doctor import examine
+from helpers.command import dccgcn
+
+CLUBS = 3
+SIZE = 12
+
+
+def frames():
+    """Three clubs whose members know one another, two of them with labels; the third is reached by no label."""
+    rng = np.random.default_rng(0)
+    pairs = [
+        (f"m{SIZE * c + i}", f"m{SIZE * c + j}") for c in range(CLUBS) for i in range(SIZE) for j in range(i)
+        if j == i - 1 or rng.random() < 0.5
+    ]  # fmt: skip
+    labels = {0: "chess", 5: "chess", SIZE: "go", SIZE + 5: "go"}
+    nodes = pd.DataFrame({"id": [f"m{i}" for i in range(CLUBS * SIZE)]})
+    nodes["club"] = [labels.get(i, "") for i in range(len(nodes))]
+    return nodes, pd.DataFrame(pairs, columns=["source", "target"])
+
+
+@pytest.fixture(scope="module")
+def members():
+    return read_tables(*frames(), label="club", featureless=True)
+
+
+def test_a_table_without_features_is_read_if_that_is_asked_for(members):
+    with pytest.raises(GraphError, match="no feature columns") as caught:
+        read_tables(*frames(), label="club")
+    assert "--featureless" in caught.value.remedy
+    assert members.graph.features.toarray().tolist() == [[1.0]] * CLUBS * SIZE
+    assert "no-features" in {finding.code for finding in members.graph.findings}
+    assert not members.graph.described.any()
+    assert members.columns.features == {}
+    again = FeatureEncoder.from_dict(members.encoder.to_dict())
+    assert again == members.encoder
+    assert again.transform(pd.DataFrame({"any": [1, 2]})).toarray().tolist() == [[1.0], [1.0]]
+
+
+def test_other_columns_are_left_alone_and_none_may_be_named():
+    nodes, edges = frames()
+    nodes["age"] = range(len(nodes))
+    assert read_tables(nodes, edges, label="club", featureless=True).graph.d == 1
+    for named in ({"features": ["age"]}, {"text": ["age"]}, {"categorical": "age"}):
+        with pytest.raises(GraphError, match="Feature columns were named"):
+            read_tables(nodes, edges, label="club", featureless=True, **named)
+
+
+def test_who_has_no_label_in_reach_gets_a_guess_and_no_trust(members):
+    graph = members.graph
+    far = np.arange(graph.n) >= 2 * SIZE
+    assert unknown(graph, graph.labelled).tolist() == far.tolist()
+    prediction = method.fit(graph, graph.labelled, ConcordSettings(), 0)
+    known = np.arange(SIZE, 2 * SIZE)
+    assert (prediction.y_pred[known] == graph.classes.index("go")).all()
+    assert prediction.trust is not None
+    np.testing.assert_allclose(prediction.trust[far], 1 / graph.c)
+    np.testing.assert_allclose(prediction.probabilities[far].max(axis=1), 1 / graph.c, atol=1e-3)
+    assert prediction.trust[~far].min() > 1 / graph.c
+    assert [f.code for f in check_training(graph, graph.labelled)] == ["unreached-components", "unknown-nodes"]
+
+
+def test_one_feature_in_reach_is_enough_to_be_known():
+    """A component is known as soon as one of its nodes has a label or features; a lone node by its own alone."""
+    x = np.eye(8, 6)  # the last two nodes have none
+    graph = NodeGraph(x, [(0, 1), (4, 6)], [0, 1, *[None] * 6])
+    assert graph.described.tolist() == [True] * 6 + [False] * 2
+    assert np.flatnonzero(unknown(graph, graph.labelled)).tolist() == [7]
+    assert not unknown(graph, np.array([0, 1, 7])).any()
+    assert graph.with_features(np.ones((8, 1))).described.sum() == 0
+
+
+def test_the_doctor_does_not_point_to_features_that_are_not_there(members):
+    told = {complaint.code: complaint.meaning for complaint in examine(members.graph, 6)}
+    assert "guesses" in told["unreached-components"]
+    assert "no-features" in told
+
+
+def test_new_nodes_are_known_by_their_edges(members, tmp_path):
+    run(members.graph).save(tmp_path, members)
+    model = load_model(tmp_path)
+    new = pd.DataFrame({"id": ["n1", "n2", "n3"]})
+    edges = pd.DataFrame({"source": ["n1", "n1", "n2"], "target": ["m13", "m14", "m2"]})
+    answers = model.predict(new, edges)
+    assert answers["prediction"].tolist()[:2] == ["go", "chess"]
+    assert answers["trust"].tolist()[2] == pytest.approx(0.5)
+    codes = [finding.code for finding in model.read(new, edges).findings]
+    assert codes == ["unknown-nodes"]  # not that all of them lack features: so did those of training
+
+
+def test_the_next_label_goes_to_the_club_without_one(members):
+    graph = members.graph
+    prediction = method.fit(graph, graph.labelled, ConcordSettings(), 0)
+    first, second = label_next(graph, prediction, graph.labelled, 2)
+    assert first.position >= 2 * SIZE
+    assert first.stands_for == SIZE
+    assert second.position < 2 * SIZE
+
+
+def test_from_the_command_line_to_answers(tmp_path):
+    for name, frame in zip(("nodes", "edges"), frames(), strict=True):
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    tables = ("--nodes", tmp_path / "nodes.csv", "--edges", tmp_path / "edges.csv", "--label", "club")
+    code, _, err = dccgcn("fit", *tables)
+    assert code == 2
+    assert "--featureless" in err
+    code, _, err = dccgcn("fit", *tables, "--featureless", "--out", tmp_path / "answers", "--report")
+    assert code == 0, err
+    assert "their answers are guesses" in err
+    written = pd.read_csv(tmp_path / "answers" / "predictions.csv")
+    assert written["prediction"].tolist()[: 2 * SIZE] == ["chess"] * SIZE + ["go"] * SIZE
+    assert dccgcn("doctor", *tables, "--featureless")[0] == 0
+    assert dccgcn("label-next", tmp_path / "answers", "--count", "2")[0] == 0

@@ -1,0 +1,286 @@
+"""Nodes that come after training: a grown graph, its answers, and dccgcn predict."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from dccgcn import NodeGraph, grown, load_model, run
+from dccgcn.benchmarks.new_nodes import put_back, without
+from dccgcn.errors import DccgcnError, GraphError
+from dccgcn.graph.splits import per_class, published
+from dccgcn.io.tables import read_tables
+from dccgcn.models.registry import METHODS
+from dccgcn.workflow.inductive import extend
+from helpers import literal
+from helpers.command import dccgcn
+
+ABLE = [name for name, method in METHODS.items() if method.extend]
+
+
+@pytest.fixture(scope="module")
+def graph():
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2], 20)
+    centre = rng.random((3, 8)) < 0.4
+    features = ((rng.random((60, 8)) < 0.3) | centre[truth]) * rng.random((60, 8)) + 0.01
+    same = rng.integers(0, 20, (150, 2)) + 20 * rng.integers(0, 3, (150, 1))
+    labels = [None if i % 20 > 3 else "abc"[truth[i]] for i in range(60)]
+    return NodeGraph(sp.csr_array(features), same, labels, ids=[f"n{i}" for i in range(60)])
+
+
+@pytest.fixture(scope="module")
+def more(graph):
+    """Features and edges of four further nodes; the last has neither neighbours among the old nor features."""
+    features = sp.csr_array(np.vstack([graph.features.toarray()[[0, 20, 40]], np.zeros((1, 8))]))
+    return features, [(60, 0), (60, 1), (61, 20), (61, 60), (62, 41)]
+
+
+@pytest.mark.parametrize("name", ABLE)
+def test_a_graph_that_has_not_grown_gets_the_answers_of_training(graph, name):
+    result = run(graph, method=name)
+    np.testing.assert_allclose(extend(result, graph).probabilities, result.prediction.probabilities, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ABLE)
+def test_answers_follow_the_nodes_not_their_order(graph, more, name):
+    result = run(graph, method=name)
+    features, edges = more
+    order = [2, 0, 3, 1]
+    place = {60 + old: 60 + new for new, old in enumerate(order)}
+    moved = [(place.get(u, u), place.get(v, v)) for u, v in edges]
+    straight = extend(result, grown(graph, features, edges, ids=list("wxyz")))
+    turned = extend(result, grown(graph, features[order], moved, ids=["y", "w", "z", "x"]))
+    np.testing.assert_allclose(turned.probabilities[60:], straight.probabilities[60:][order], atol=1e-5)
+    np.testing.assert_allclose(straight.probabilities.sum(axis=1), 1, rtol=1e-5)
+    assert straight.y_pred[60:63].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("name", ABLE)
+def test_no_label_but_those_of_training_is_looked_at(cora, name):
+    graph = cora.graph
+    split = per_class(graph, 2, seed=0)
+    result = run(graph, split, name)
+    blind = np.full(graph.n, None, dtype=object)
+    blind[split.train] = [graph.classes[k] for k in graph.labels[split.train]]
+    told = extend(result, graph).probabilities
+    untold = extend(result, graph.with_labels(blind, classes=graph.classes)).probabilities
+    assert told.tobytes() == untold.tobytes()
+
+
+def test_sgc_grows_by_its_formula(graph, more):
+    result = run(graph, method="sgc")
+    union = grown(graph, *more, ids=list("wxyz"))
+    step = literal.normalised(union.adjacency.toarray().astype(float), "symmetric")
+    x = literal.scaled(union.features.toarray().astype(float), "row")
+    logits = step @ step @ x @ result.prediction.model["weight"] + result.prediction.model["bias"]
+    expected = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(extend(result, union).probabilities, expected, atol=1e-5)
+
+
+def test_a_class_without_a_training_label_keeps_probability_0(graph, more):
+    train = np.flatnonzero((graph.labels >= 0) & (graph.labels != 1))
+    result = run(graph, published(graph, "some", train, [], []), "ssgc")
+    prediction = extend(result, grown(graph, *more, ids=list("wxyz")))
+    assert prediction.probabilities.shape == (64, 3)
+    assert (prediction.probabilities[:, 1] == 0).all()
+
+
+def test_a_grown_graph_keeps_the_old_nodes_first_and_says_what_is_odd_about_the_new(graph, more):
+    union = grown(graph, more[0], [*more[1], (63, 63)], ids=list("wxyz"), edge_weights=[2, 1, 1, 1, 1, 1])
+    assert union.ids.tolist() == [*graph.ids.tolist(), *"wxyz"]
+    assert (union.labels[:60] == graph.labels).all()
+    assert (union.labels[60:] == -1).all()
+    assert len(union.edges) == len(graph.edges) + 5
+    assert union.adjacency[60, 0] == 2
+    assert [finding.code for finding in union.findings] == ["unknown-nodes"]
+    assert "1 of the 4 new nodes have neither edges nor known features" in union.findings[0].text
+    lone = grown(graph, more[0], ids=list("wxyz")).findings
+    assert {f.code for f in lone} == {"isolated-nodes", "unknown-nodes"}
+    dense = NodeGraph(graph.features.toarray(), graph.edges, ids=graph.ids)
+    assert isinstance(grown(dense, more[0], ids=list("wxyz")).features, np.ndarray)
+
+
+def test_nodes_that_do_not_fit_are_refused(graph, more):
+    with pytest.raises(GraphError, match=r"2 of the new nodes were there at training: 'n0', 'n5'"):
+        grown(graph, more[0], ids=["n5", "x", "n0", "y"])
+    with pytest.raises(GraphError, match="3 features, but the graph has 8"):
+        grown(graph, np.ones((2, 3)))
+    with pytest.raises(GraphError, match="outside the 64 nodes"):
+        grown(graph, more[0], [(64, 0)], ids=list("wxyz"))
+
+
+# the benchmark
+
+
+def test_edges_of_new_nodes_are_checked_as_those_of_a_graph(graph):
+    new = np.ones((2, 8))
+    with pytest.raises(GraphError, match="PyG"):
+        grown(graph, new, [[0, 1, 2], [60, 60, 61]])
+    with pytest.raises(GraphError, match="integer"):
+        grown(graph, new, [[0.9, 60.2]])
+    with pytest.raises(GraphError, match="matrix"):
+        grown(graph, new, sp.eye_array(62))
+    with pytest.raises(GraphError, match="new nodes are NaN"):
+        grown(graph, [[np.nan] * 8])
+
+
+@pytest.mark.parametrize("ids", [range(1, 61), [str(i) for i in range(1, 61)], range(100, 160)])
+def test_ids_are_found_where_none_are_given(graph, ids):
+    numbered = NodeGraph(graph.features, graph.edges, ids=list(ids))
+    made = grown(numbered, np.ones((3, 8)))
+    assert made.n == 63
+    assert len({type(i) for i in made.ids.tolist()}) == 1
+
+
+def test_training_labels_are_those_of_the_run_whatever_the_grown_graph_says(graph, more):
+    result = run(graph, method="sgc")
+    made = grown(graph, *more)
+    blank = made.with_labels(None, classes=made.classes)
+    assert np.array_equal(extend(result, made).probabilities, extend(result, blank).probabilities)
+
+
+def test_a_tiny_model_answers_as_before_when_it_was_saved(tmp_path):
+    tiny = NodeGraph(np.eye(4) + 0.1, [(0, 1), (2, 3)], ["a", None, "b", None])
+    result = run(tiny)
+    result.save(tmp_path / "tiny")
+    more = np.array([[1.0, 0.2, 0, 0]])
+    direct = extend(result, grown(tiny, more)).probabilities
+    model = load_model(tmp_path / "tiny")
+    assert np.array_equal(direct, extend(model.result, grown(model.result.graph, more)).probabilities)
+
+
+def test_taking_nodes_out_and_putting_them_back_gives_the_graph_again(cora):
+    graph = cora.graph
+    split = per_class(graph, 2, seed=0)
+    held = np.sort(np.random.default_rng(0).choice(split.test, 500, replace=False))
+    smaller, part, order = without(graph, split, held)
+    assert not set(smaller.ids.tolist()) & set(graph.ids[held].tolist())
+    assert smaller.ids[part.train].tolist() == graph.ids[np.sort(split.train)].tolist()
+    again = put_back(graph, smaller, order)
+    assert (again.ids == graph.ids[order]).all()
+    assert (again.adjacency != graph.adjacency[order][:, order]).nnz == 0
+    assert (again.features != graph.features[order]).nnz == 0
+    assert (again.labels[smaller.n :] == -1).all()
+
+
+def test_bench_new_nodes_on_the_command_line():
+    code, out, err = dccgcn("bench", "new-nodes", "--graphs", "cora", "--method", "ssgc", "--splits", "2", "--json")
+    assert code == 0, err
+    (measured,) = json.loads(out)
+    assert measured["held_out"] == 542
+    assert measured["difference"]["n"] == 2
+    assert measured["new"]["mean"] > 70
+    assert abs(measured["difference"]["mean"]) < 5
+    assert measured["difference"]["mean"] == pytest.approx(measured["new"]["mean"] - measured["there"]["mean"])
+
+
+# tables and the command
+
+
+def tables(folder):
+    """Two villages of 15 people each: trades in words, age, and who knows whom; half of each without a home."""
+    rng = np.random.default_rng(1)
+    trades = {"hill": "sheep wool hill shepherd", "sea": "boat fish net sailor"}
+    home = ["hill"] * 15 + ["sea"] * 15
+    people = pd.DataFrame(
+        {
+            "who": [f"p{i}" for i in range(30)],
+            "work": [" ".join(rng.choice(trades[h].split(), 2)) for h in home],
+            "age": rng.integers(20, 70, 30),
+            "home": [h if i % 15 < 4 else "" for i, h in enumerate(home)],
+        }
+    )
+    pairs = [(f"p{i}", f"p{j}") for i in range(30) for j in rng.integers(0, 15, 2) + 15 * (i >= 15)]
+    edges = pd.DataFrame(pairs, columns=["who", "knows"])
+    people.to_csv(folder / "people.csv", index=False)
+    edges.to_csv(folder / "knows.csv", index=False)
+    new = pd.DataFrame({"age": [30, 40, 50], "who": ["n1", "=n2", "n3"], "work": ["wool", "fish net", "unheard of"]})
+    new.to_csv(folder / "new.csv", index=False)
+    pairs = [("n1", "p3"), ("=n2", "p20"), ("n3", "=n2"), ("n3", "p17"), ("n3", "p18")]
+    pd.DataFrame(pairs, columns=["who", "knows"]).to_csv(folder / "new-edges.csv", index=False)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tables(tmp_path_factory.mktemp("villages"))
+    named = {"label": "home", "id": "who", "source": "who", "target": "knows", "text": ["work"]}
+    read = read_tables(folder / "people.csv", folder / "knows.csv", **named)
+    run(read.graph, method="ssgc").save(folder / "model", read)
+    return folder
+
+
+def test_tables_of_new_nodes_are_read_as_at_training(model):
+    loaded = load_model(model / "model")
+    answers = loaded.predict(model / "new.csv", model / "new-edges.csv")
+    assert answers["node_id"].tolist() == ["n1", "=n2", "n3"]
+    assert answers["prediction"].tolist() == ["hill", "sea", "sea"]
+    old = loaded.read(model / "new.csv", model / "new-edges.csv")
+    assert old.ids[:30].tolist() == [f"p{i}" for i in range(30)]
+    frames = loaded.predict(pd.read_csv(model / "new.csv"), pd.read_csv(model / "new-edges.csv"))
+    pd.testing.assert_frame_equal(answers, frames)
+    pd.testing.assert_frame_equal(answers, loaded.predict(old))
+    alone = loaded.predict(model / "new.csv")
+    assert alone["prediction"].tolist()[:2] == ["hill", "sea"]
+    with pytest.raises(GraphError, match="start with the nodes and classes of training"):
+        loaded.predict(NodeGraph(np.eye(3), []))
+
+
+def test_predict_on_the_command_line(model, tmp_path):
+    given = ("predict", model / "model", "--nodes", model / "new.csv", "--edges", model / "new-edges.csv")
+    code, out, err = dccgcn(*given, "--out", tmp_path / "answers.csv")
+    assert code == 0, err
+    assert "3 new nodes" in out
+    assert "n3" in out
+    assert "probability" in out
+    assert "_channel" not in out  # the file has these
+    written = pd.read_csv(tmp_path / "answers.csv")
+    assert written["prediction"].tolist() == ["hill", "sea", "sea"]
+    assert written["node_id"].tolist() == ["n1", "'=n2", "n3"]  # a spreadsheet must not run it
+    code, out, _ = dccgcn(*given, "--json")
+    printed = json.loads(out)["answers"]
+    assert [answer["prediction"] for answer in printed] == ["hill", "sea", "sea"]
+    assert [answer["node_id"] for answer in printed] == ["n1", "=n2", "n3"]
+    code, _, err = dccgcn("predict", model / "model", "--nodes", model / "new.csv")
+    assert code == 0
+    assert "known by their features alone" in err
+
+
+@pytest.mark.parametrize(
+    ("nodes", "edges", "words"),
+    [
+        ("work,age\nwool,3\n", None, "no column 'who' for the id"),
+        ("who,age\nx,3\n", None, "lacks columns that were there at training: 'work'"),
+        ("who,work,age\nx,wool,old\n", None, "no numbers: 'old'"),
+        ("who,work,age\np3,wool,3\n", None, "were there at training: 'p3'"),
+        ("who,work,age\nx,wool,3\nx,wool,3\n", None, "'x' occurs 2 times"),
+        ("who,work,age\nx,wool,3\n", "who,knows\nx,p99\n", "'p99'"),
+        ("who,work,age\nx,wool,3\n", "from,knows\nx,p1\n", "no column 'who' for the source"),
+        ("who,work,age\n", None, "no rows"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_tables_that_do_not_fit_the_model_are_refused(model, tmp_path, nodes, edges, words):
+    (tmp_path / "n.csv").write_text(nodes)
+    arguments = ["predict", model / "model", "--nodes", tmp_path / "n.csv"]
+    if edges is not None:
+        (tmp_path / "e.csv").write_text(edges)
+        arguments += ["--edges", tmp_path / "e.csv"]
+    code, out, err = dccgcn(*arguments)
+    assert code == 2, err
+    assert out == ""
+    assert words in err
+    assert "Remedy: " in err
+    assert "Traceback" not in err
+
+
+def test_a_model_that_knows_no_tables_says_so(graph, tmp_path):
+    run(graph, method="ssgc").save(tmp_path)
+    with pytest.raises(DccgcnError, match="not trained on tables"):
+        load_model(tmp_path).predict(tmp_path / "any.csv")
+    code, _, err = dccgcn("predict", tmp_path / "nowhere", "--nodes", "any.csv")
+    assert code == 2
+    assert "no model in" in err

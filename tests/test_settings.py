@@ -31,7 +31,7 @@ def test_an_unknown_option_is_refused_with_the_nearest(name, meant):
     assert f"There is no option {name!r}." in caught.value.what
     assert ("Did you mean" in caught.value.what) == (meant is not None)
     if meant:
-        assert f"Did you mean {meant}?" in caught.value.what
+        assert f"Did you mean {meant!r}?" in caught.value.what
     assert "lambda2" in caught.value.remedy  # all options are listed
 
 

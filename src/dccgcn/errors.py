@@ -49,23 +49,6 @@ class Finding:
         return f"{self.level}: {self.text}"
 
 
-def some(items: object, most: int = 5) -> str:
-    """The first few of many ids or line numbers, as they are shown in messages.
-
-    >>> some([3, 1, 4, 1, 5, 9])
-    '3, 1, 4, 1, 5, … (6 in all)'
-    """
-    listed = list(items)  # type: ignore[call-overload]
-    shown = ", ".join(_short(item) for item in listed[:most])
-    return shown if len(listed) <= most else f"{shown}, … ({len(listed)} in all)"
-
-
-def _short(item: object, most: int = 60) -> str:
-    # an id may be ten kilobytes long or hold line breaks; a message must stay readable
-    text = repr(str(item)) if isinstance(item, str) else str(item)
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
 def check_word(name: str, given: str, known: Sequence[str], error: type[DccgcnError] = GraphError) -> None:
     """An option that takes one of a few words was given another."""
     if given not in known:

@@ -1,6 +1,5 @@
 """One checked settings model serves Python, YAML and the command line."""
 
-import difflib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -9,6 +8,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dccgcn.errors import SettingsError
+from dccgcn.text import did_you_mean
 
 
 class Settings(BaseModel):
@@ -21,8 +21,7 @@ class Settings(BaseModel):
         """Build from plain values; mistakes become sentences."""
         unknown = [name for name in values if name not in cls.model_fields]
         if unknown:
-            close = difflib.get_close_matches(unknown[0], cls.model_fields, n=1)
-            hint = f" Did you mean {close[0]}?" if close else ""
+            hint = did_you_mean(unknown[0], cls.model_fields)
             raise SettingsError(
                 f"There is no option {unknown[0]!r}.{hint}", f"The options are: {', '.join(cls.model_fields)}."
             )

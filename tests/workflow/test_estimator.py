@@ -246,7 +246,7 @@ def test_edges_that_do_not_fit_the_rows_point_to_graph():
 def test_run_takes_options_and_says_what_it_wants():
     graph = NodeGraph(np.eye(6), [(0, 1), (2, 3), (4, 5)], [0, 1, None, None, None, None])
     assert dccgcn.run(graph, method="sgc", settings={"k": 3}).settings.k == 3
-    with pytest.raises(SettingsError, match=r"sgc: There is no option 'kk'\. Did you mean k"):
+    with pytest.raises(SettingsError, match=r"sgc: There is no option 'kk'\. Did you mean 'k'"):
         dccgcn.run(graph, method="sgc", settings={"kk": 3})
     with pytest.raises(DccgcnError, match="is a list, not a Split"):
         dccgcn.run(graph, [0, 1])

@@ -6,9 +6,8 @@ import re
 import numpy as np
 
 from dccgcn import __version__
-from dccgcn.errors import some
-from dccgcn.experiments.markdown import markdown_table
 from dccgcn.models.registry import get_method
+from dccgcn.text import first_few, markdown_table, printable, truncate
 from dccgcn.workflow.result import Result
 
 SURE = 0.5  # below, an answer is more likely wrong than right
@@ -38,8 +37,7 @@ def card(result: Result) -> str:
 
 def plain(text: object, most: int = 80) -> str:
     """Somebody's text as Markdown that shows it and does nothing else."""
-    shown = "".join(sign if sign.isprintable() else " " for sign in str(text))
-    shown = shown if len(shown) <= most else shown[: most - 1] + "…"
+    shown = truncate(printable(text), most)
     return re.sub(r"([\\`*_{}\[\]()#+!|~-])", r"\\\1", html.escape(shown, quote=False))
 
 
@@ -92,7 +90,9 @@ def _unsure(result: Result) -> list[str]:
     lines = [f"Answers of these classes, whose mean {what} is below {SURE:g}: {names}."] if weak else []
     doubtful = asked[sure[asked] < SURE]
     if len(doubtful):
-        lines.append(f"{len(doubtful):,} nodes with a {what} below {SURE:g}: {plain(some(graph.ids[doubtful]), 400)}.")
+        lines.append(
+            f"{len(doubtful):,} nodes with a {what} below {SURE:g}: {plain(first_few(graph.ids[doubtful]), 400)}."
+        )
     lines += [plain(finding.text, 400) for finding in result.findings if finding.level == "warning"]
     return lines or ["Nothing was found."]
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from dccgcn import __version__
 from dccgcn.artifacts.model_card import card
-from dccgcn.errors import DataFileError, DccgcnError, Finding, GraphError, some
+from dccgcn.errors import DataFileError, DccgcnError, Finding, GraphError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import PARTS, Split
 from dccgcn.io.columns import Columns, find
@@ -23,6 +23,7 @@ from dccgcn.io.tensors import read_tensors, tensor_bytes
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.registry import get_method
 from dccgcn.runtime.files import sha256
+from dccgcn.text import first_few
 from dccgcn.workflow.inductive import extend, grown
 from dccgcn.workflow.result import Result, answers, measured
 
@@ -217,7 +218,7 @@ def _plain(values: Sequence[Any], what: str) -> list[Any]:
     strange = [value for value in listed if type(value) not in (str, int, bool, float)]
     if strange:
         raise DccgcnError(
-            f"A model keeps {what} that are text or numbers, not {type(strange[0]).__name__}: {some(strange)}.",
+            f"A model keeps {what} that are text or numbers, not {type(strange[0]).__name__}: {first_few(strange)}.",
             "Give them as text.",
         )
     return listed

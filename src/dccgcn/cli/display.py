@@ -15,6 +15,8 @@ from rich.text import Text
 
 from dccgcn.errors import DccgcnError, Finding
 from dccgcn.progress import Progress
+from dccgcn.text import printable as printable_text
+from dccgcn.text import truncate
 
 Device = Annotated[str, typer.Option(help="Where networks train, such as cuda; default: the CPU.")]
 
@@ -73,8 +75,7 @@ def percent(value: float | None) -> str:
 
 def printable(name: object, most: int = 60) -> Text:
     """A user's name for something: no markup is read in it, and no control character reaches the terminal."""
-    text = "".join(sign if sign.isprintable() else "·" for sign in str(name))
-    return Text(text if len(text) <= most else text[: most - 1] + "…")
+    return Text(truncate(printable_text(name, "·"), most))
 
 
 def table(title: str, *columns: str) -> Table:

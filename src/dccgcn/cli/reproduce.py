@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 import typer
 
 from dccgcn.cli.display import errors, runs_progress
-from dccgcn.errors import SettingsError, some
+from dccgcn.errors import SettingsError
+from dccgcn.text import first_few
 
 
 def reproduce(
@@ -102,7 +103,7 @@ def reproduce(
         known = {f.cell.dataset for f in figures}
         chosen = known if only is None else set(only.split(","))
         if chosen - known:
-            unknown = some(sorted(chosen - known))
+            unknown = first_few(sorted(chosen - known))
             raise SettingsError(f"No figure is of {unknown}.", f"Choose among: {', '.join(sorted(known))}.")
         wanted = system_jobs([f for f in figures if f.cell.dataset in chosen])
     elif what == "concord":

@@ -1,6 +1,5 @@
 """The benchmark graphs, by name."""
 
-import difflib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split
+from dccgcn.text import did_you_mean
 
 __all__ = [
     "DATASETS",
@@ -43,9 +43,8 @@ def describe(name: str) -> DatasetInfo:
     try:
         return DATASETS[name]
     except KeyError:
-        close = difflib.get_close_matches(name.lower(), DATASETS, n=1)
-        meant = f" Did you mean {close[0]!r}?" if close else ""
-        raise DccgcnError(f"There is no dataset {name!r}.{meant}", f"Choose one of: {', '.join(DATASETS)}.") from None
+        hint = did_you_mean(name.lower(), DATASETS)
+        raise DccgcnError(f"There is no dataset {name!r}.{hint}", f"Choose one of: {', '.join(DATASETS)}.") from None
 
 
 def load(name: str, folder: str | Path | None = None) -> Dataset:

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from dccgcn.errors import DccgcnError, some
+from dccgcn.errors import DccgcnError
+from dccgcn.text import first_few
 
 
 def aligned(**named: Any) -> tuple[np.ndarray, ...]:
@@ -15,7 +16,7 @@ def aligned(**named: Any) -> tuple[np.ndarray, ...]:
             raise DccgcnError(f"{name} must have one value per node, but has shape {array.shape}.")
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise DccgcnError(
-                f"{name} is NaN or infinite at positions {some(np.flatnonzero(~np.isfinite(array)))}.",
+                f"{name} is NaN or infinite at positions {first_few(np.flatnonzero(~np.isfinite(array)))}.",
                 "Leave these entries out, or find out where they come from.",
             )
     lengths = {name: len(array) for name, array in arrays.items()}
@@ -34,7 +35,7 @@ def labels(truth: Any, **predictions: Any) -> tuple[np.ndarray, ...]:
         unknown = np.flatnonzero(arrays[0] < 0)
         if len(unknown):
             raise DccgcnError(
-                f"The truth of {len(unknown)} nodes is unknown (-1), at positions {some(unknown)}.",
+                f"The truth of {len(unknown)} nodes is unknown (-1), at positions {first_few(unknown)}.",
                 "Score the labelled nodes only.",
             )
     return arrays
@@ -49,7 +50,7 @@ def probabilities(given: Any) -> np.ndarray:
     bad = np.flatnonzero(~((p >= 0).all(axis=1) & (np.abs(p.sum(axis=1) - 1) < 1e-3)))
     if len(bad):
         raise DccgcnError(
-            f"{len(bad)} rows are not probabilities, at positions {some(bad)}.",
+            f"{len(bad)} rows are not probabilities, at positions {first_few(bad)}.",
             "Rows must be non-negative and sum to one: apply softmax to logits.",
         )
     return p

@@ -1,18 +1,15 @@
 """Tables and closing paragraphs of the pages under docs/results."""
 
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from os import cpu_count
 from typing import Any
 
+from dccgcn.text import markdown_table
 
-def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table whose first column is text and whose other columns are numbers."""
-    lines = ["| " + " | ".join(header) + " |", "|---|" + "---:|" * (len(header) - 1)]
-    lines += ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join(lines)
+__all__ = ["markdown_table", "provenance"]
 
 
 def provenance(command: str, rows: Iterable[Mapping[str, Any]]) -> str:

@@ -9,8 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from dccgcn.errors import Finding, GraphError, some
+from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import validation
+from dccgcn.text import first_few
 
 Features: TypeAlias = Any  # sp.csr_array | np.ndarray, which SciPy does not type
 
@@ -161,8 +162,8 @@ class NodeGraph:
         if (found < 0).any():
             unknown = [i for i, position in zip(wanted, found, strict=True) if position < 0]
             raise GraphError(
-                f"{len(unknown)} ids are no nodes of {self.name!r}: {some(unknown)}.",
-                f"Its ids are {some(self.ids.tolist(), 3)}.",
+                f"{len(unknown)} ids are no nodes of {self.name!r}: {first_few(unknown)}.",
+                f"Its ids are {first_few(self.ids.tolist(), 3)}.",
             )
         return found
 

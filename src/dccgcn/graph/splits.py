@@ -8,9 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dccgcn.errors import DataFileError, Finding, SplitError, check_word, some
+from dccgcn.errors import DataFileError, Finding, SplitError, check_word
 from dccgcn.graph import NodeGraph
 from dccgcn.runtime.files import write_atomically
+from dccgcn.text import first_few
 
 DEVELOPMENT_SEED = 1000  # choices are made on seeds from here up, and reported on those below
 
@@ -37,7 +38,7 @@ class Split:
             shared = np.intersect1d(getattr(self, one), getattr(self, other))
             if len(shared):
                 raise SplitError(
-                    f"{len(shared)} nodes are in both the {one} and the {other} part: {some(shared)}.",
+                    f"{len(shared)} nodes are in both the {one} and the {other} part: {first_few(shared)}.",
                     "Put every node in one part only, else the score means nothing.",
                 )
 
@@ -65,11 +66,13 @@ class Split:
         every = np.concatenate([self.train, self.validation, self.test])
         outside = every[(every < 0) | (every >= graph.n)]
         if len(outside):
-            raise SplitError(f"The split names nodes that the graph does not have: {some(outside)}.", "Draw it again.")
+            raise SplitError(
+                f"The split names nodes that the graph does not have: {first_few(outside)}.", "Draw it again."
+            )
         unlabelled = every[graph.labels[every] < 0]
         if len(unlabelled):
             raise SplitError(
-                f"{len(unlabelled)} nodes of the split have no label: {some(graph.ids[unlabelled])}.",
+                f"{len(unlabelled)} nodes of the split have no label: {first_few(graph.ids[unlabelled])}.",
                 "Leave them out of every part.",
             )
 
@@ -187,21 +190,21 @@ def check_training(graph: NodeGraph, train: Any) -> list[Finding]:
         raise SplitError("There is no labelled node to learn from.", "Label at least one node of each class.")
     if (labels < 0).any():
         raise SplitError(
-            f"{int((labels < 0).sum())} training nodes have no label: {some(graph.ids[train[labels < 0]])}.",
+            f"{int((labels < 0).sum())} training nodes have no label: {first_few(graph.ids[train[labels < 0]])}.",
             "Train on labelled nodes only.",
         )
     count = np.bincount(labels, minlength=graph.c)
     if (count > 0).sum() == 1:
         raise SplitError(
-            f"All {len(train)} training labels are of one class, {some([graph.classes[labels[0]]])}.",
+            f"All {len(train)} training labels are of one class, {first_few([graph.classes[labels[0]]])}.",
             "Label nodes of at least two classes.",
         )
     found: list[tuple[str, str]] = []
     if len(single := np.flatnonzero(count == 1)):
-        names = some([graph.classes[i] for i in single])
+        names = first_few([graph.classes[i] for i in single])
         found.append(("single-label-classes", f"{len(single)} classes have one training label only: {names}."))
     if len(empty := np.flatnonzero(count == 0)):
-        names = some([graph.classes[i] for i in empty])
+        names = first_few([graph.classes[i] for i in empty])
         found.append(("unseen-classes", f"{len(empty)} classes have no training label, so probability 0: {names}."))
     if len(np.unique(train)) == graph.n:
         found.append(("all-labelled", "Every node has a training label: there is nothing to predict."))
@@ -209,10 +212,10 @@ def check_training(graph: NodeGraph, train: Any) -> list[Finding]:
     if unreached.any():
         components = len(np.unique(graph.component[unreached]))
         text = f"{components} components, {int(unreached.sum())} nodes, hold no training label; along the edges none"
-        found.append(("unreached-components", f"{text} reaches them: {some(graph.ids[unreached])}."))
+        found.append(("unreached-components", f"{text} reaches them: {first_few(graph.ids[unreached])}."))
     if (guessed := unknown(graph, train)).any():
         text = f"{int(guessed.sum())} nodes have neither features nor a training label in reach: their answers are"
-        found.append(("unknown-nodes", f"{text} guesses: {some(graph.ids[guessed])}."))
+        found.append(("unknown-nodes", f"{text} guesses: {first_few(graph.ids[guessed])}."))
     return [Finding("warning", code, text) for code, text in found]
 
 
@@ -260,7 +263,7 @@ def _class_sizes(graph: NodeGraph) -> np.ndarray:
 
 def _counted(graph: NodeGraph, classes: np.ndarray, count: np.ndarray) -> str:
     # class names are shortened one by one so that the counts stay visible
-    return ", ".join(f"{some([graph.classes[i]])} ({count[i]})" for i in classes[:8]) + (
+    return ", ".join(f"{first_few([graph.classes[i]])} ({count[i]})" for i in classes[:8]) + (
         ", …" if len(classes) > 8 else ""
     )
 
@@ -273,6 +276,6 @@ def _positions(given: Any, part: str) -> np.ndarray:
     positions = np.sort(listed.astype(np.int64))
     repeated = np.unique(positions[1:][positions[1:] == positions[:-1]])
     if len(repeated):
-        raise SplitError(f"The {part} part lists nodes twice: {some(repeated)}.", "List every node once.")
+        raise SplitError(f"The {part} part lists nodes twice: {first_few(repeated)}.", "List every node once.")
     positions.setflags(write=False)
     return positions

@@ -7,7 +7,8 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.errors import Finding, GraphError, check_word, some
+from dccgcn.errors import Finding, GraphError, check_word
+from dccgcn.text import first_few
 
 _CHANCE = 0.05  # of the pairs may be given twice by accident
 _LARGEST = 1e18  # features are squared in single precision, which ends at 3.4e38
@@ -56,7 +57,7 @@ def ids(given: Any, n: int) -> np.ndarray:
                 )
             positions = [p for p, x in enumerate(listed.tolist()) if _spelling(x) == key]
             raise GraphError(
-                f"The node id {some([i])} occurs {len(positions)} times (rows {some(positions)}).",
+                f"The node id {first_few([i])} occurs {len(positions)} times (rows {first_few(positions)}).",
                 "Give every node an id of its own.",
             )
         seen[key] = i
@@ -114,7 +115,7 @@ def features(
                 "warning",
                 "zero-features",
                 f"{int(zero.sum())} nodes have only zero features; in the feature graph they are "
-                f"linked to nothing but themselves: {some(node_ids[zero])}.",
+                f"linked to nothing but themselves: {first_few(node_ids[zero])}.",
             )
         )
     return x
@@ -150,7 +151,7 @@ def _impute(x: Any, node_ids: np.ndarray, impute: Literal["error", "zero", "mean
         bad_rows, bad_cols = rows[~np.isfinite(x.data)], x.indices[~np.isfinite(x.data)]
     else:
         bad_rows, bad_cols = np.nonzero(~np.isfinite(x))
-    where = f"{len(bad_rows)} features are NaN or infinite, at nodes {some(node_ids[np.unique(bad_rows)])}"
+    where = f"{len(bad_rows)} features are NaN or infinite, at nodes {first_few(node_ids[np.unique(bad_rows)])}"
     if impute == "error":
         raise GraphError(f"{where}.", "Mend them, or pass impute='zero' or impute='mean'.")
     if impute == "zero":
@@ -196,13 +197,13 @@ def edges(given: Any, weights: Any, node_ids: np.ndarray, findings: list[Finding
     bad = np.flatnonzero(~(np.isfinite(w) & (w > 0)))
     if len(bad):
         raise GraphError(
-            f"{len(bad)} edge weights are negative, zero or not finite, at edges {some(bad)}.",
+            f"{len(bad)} edge weights are negative, zero or not finite, at edges {first_few(bad)}.",
             "Weights must be positive; leave edges that do not exist out.",
         )
     outside = np.flatnonzero((pairs < 0).any(axis=1) | (pairs >= n).any(axis=1))
     if len(outside):
         raise GraphError(
-            f"{len(outside)} edges point outside the {n} nodes, at edges {some(outside)}.",
+            f"{len(outside)} edges point outside the {n} nodes, at edges {first_few(outside)}.",
             "Edges are pairs of node positions from 0 to n-1.",
         )
     loops = pairs[:, 0] == pairs[:, 1]
@@ -263,7 +264,7 @@ def _merge(
             Finding(
                 "warning",
                 "isolated-nodes",
-                f"{len(isolated)} nodes have no edge and hear only themselves: {some(node_ids[isolated])}.",
+                f"{len(isolated)} nodes have no edge and hear only themselves: {first_few(node_ids[isolated])}.",
             )
         )
     return unique, weights
@@ -288,7 +289,7 @@ def labels(
             return codes[which], names
     listed = _objects(given)
     if strange := [y for y in listed.tolist() if isinstance(y, list | np.ndarray | Mapping | Set)]:
-        raise GraphError(f"A label is a {type(strange[0]).__name__}: {some(strange)}.", "Give one name per node.")
+        raise GraphError(f"A label is a {type(strange[0]).__name__}: {first_few(strange)}.", "Give one name per node.")
     marks = [_plain(u) for u in unlabelled]
     values = [None if _is_missing(y, marks) else y for y in map(_plain, listed.tolist())]
     known = [y for y in values if y is not None]
@@ -300,17 +301,19 @@ def labels(
     fractions = [y for y in known if isinstance(y, float)]
     if fractions:
         raise GraphError(
-            f"Labels must be classes, but some are fractions: {some(dict.fromkeys(fractions))}.",
+            f"Labels must be classes, but some are fractions: {first_few(dict.fromkeys(fractions))}.",
             "This is classification: round or bin the values into classes first.",
         )
     seen = {(type(y), y): y for y in known}  # by type as well: 1 and True are equal, but two labels
     names = names if class_names is not None else tuple(sorted(seen.values(), key=_order))
     position = {(type(name), name): p for p, name in enumerate(map(_plain, names))}
     if len(position) != len(names):
-        raise GraphError(f"Class names repeat: {some(names)}.", "Name every class once.")
+        raise GraphError(f"Class names repeat: {first_few(names)}.", "Name every class once.")
     unknown = sorted({str(y) for y in known if (type(y), y) not in position})
     if unknown:
-        raise GraphError(f"Labels outside the listed classes: {some(unknown)}.", "Add them to classes, or mend them.")
+        raise GraphError(
+            f"Labels outside the listed classes: {first_few(unknown)}.", "Add them to classes, or mend them."
+        )
     found = [-1 if y is None else position[(type(y), y)] for y in values]
     return np.array(found, dtype=np.int64), names
 

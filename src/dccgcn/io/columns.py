@@ -1,6 +1,5 @@
 """Which column of a table is what: as told, or guessed and then said."""
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,8 +9,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from dccgcn.errors import Finding, GraphError, some
+from dccgcn.errors import Finding, GraphError
 from dccgcn.io.frames import Table
+from dccgcn.text import did_you_mean, first_few
 
 Role = Literal["as-is", "max-abs", "standard", "categorical", "text"]
 ROLES = get_args(Role)
@@ -50,10 +50,9 @@ def find(table: Table, name: str, what: str) -> str:
     columns = table.frame.columns
     if name in columns:
         return name
-    close = difflib.get_close_matches(name, columns, n=1)
-    meant = f" Did you mean {close[0]!r}?" if close else ""
     raise GraphError(
-        f"{table.name} has no column {name[:60]!r} for the {what}.{meant}", f"Its columns are: {some(columns, 12)}."
+        f"{table.name} has no column {name[:60]!r} for the {what}.{did_you_mean(name, columns)}",
+        f"Its columns are: {first_few(columns, 12)}.",
     )
 
 
@@ -66,11 +65,11 @@ def guess(table: Table, what: str, taken: Iterable[str | None], guessed: list[st
         if not free:
             raise GraphError(
                 f"{table.name} has {len(table.frame.columns)} columns, and none is left for the {what}.",
-                f"Its columns are: {some(table.frame.columns, 12)}. Name the {what} column.",
+                f"Its columns are: {first_few(table.frame.columns, 12)}. Name the {what} column.",
             )
         found = next((column for column in free if what == "id" and _ID.search(column)), free[0])
     if found is not None:
-        guessed.append(f"{what} {some([found])} of {table.name}")
+        guessed.append(f"{what} {first_few([found])} of {table.name}")
     return found
 
 
@@ -145,18 +144,18 @@ def roles(table: Table, names: Sequence[str], findings: list[Finding], scale: bo
     findings += _nearly_numbers(table, words)
     commas = [name for name in words if _has_decimal_commas(frame[name])]
     if commas:
-        text = (
-            f"Columns {some(commas)} of {table.name} look like numbers with a decimal comma, which are not read as such"
-        )
+        text = f"Columns {first_few(commas)} of {table.name} look like numbers with a decimal comma, which are not read as such"
         findings.append(Finding("warning", "decimal-commas", f"{text}; write them with a point."))
     if empty := [name for name in left_out if frame[name].map(_is_empty).all()]:
-        findings.append(Finding("note", "empty-columns", f"Columns {some(empty)} of {table.name} are empty."))
+        findings.append(Finding("note", "empty-columns", f"Columns {first_few(empty)} of {table.name} are empty."))
         left_out = [name for name in left_out if name not in empty]
     if left_out:
-        text = f"Columns {some(left_out)} of {table.name} hold names rather than words or classes and were left out"
+        text = (
+            f"Columns {first_few(left_out)} of {table.name} hold names rather than words or classes and were left out"
+        )
         findings.append(Finding("warning", "ignored-columns", f"{text}; --text or --categorical uses them."))
     by_role = {role: [name for name in names if chosen.get(name) == role] for role in ROLES}
-    said = [f"as {_MEANING[role]}: {some(columns)}" for role, columns in by_role.items() if columns]
+    said = [f"as {_MEANING[role]}: {first_few(columns)}" for role, columns in by_role.items() if columns]
     if said:
         findings.append(Finding("note", "guessed-features", f"Features from {table.name}, {'; '.join(said)}."))
     return {name: chosen[name] for name in names if name in chosen}
@@ -177,9 +176,9 @@ def _nearly_numbers(table: Table, words: Mapping[str, Role | None]) -> Iterator[
         values, wrong = numbers(table.frame[[name]])
         wrong = wrong[:, 0]
         if 0 < wrong.sum() <= _A_FEW * np.isfinite(values).sum():
-            cells = some(dict.fromkeys(table.frame[name][wrong]))
+            cells = first_few(dict.fromkeys(table.frame[name][wrong]))
             read = f"read as {_MEANING[role]}" if role else "left out"
-            text = f"Column {some([name])} holds numbers but for {cells}, on {table.where(wrong)}, and is {read}"
+            text = f"Column {first_few([name])} holds numbers but for {cells}, on {table.where(wrong)}, and is {read}"
             yield Finding("warning", "nearly-numbers", f"{text}; empty those cells if it should be numbers.")
 
 

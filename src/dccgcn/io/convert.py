@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.errors import Finding, GraphError, some
+from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import PARTS, Split, published
+from dccgcn.text import first_few
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -111,7 +112,7 @@ def from_networkx(
     missing = [node for node, attributes in given.nodes.items() if any(key not in attributes for key in wanted)]
     if missing:
         raise GraphError(
-            f"{len(missing)} nodes have no attribute {some(wanted)}: {some(missing)}.",
+            f"{len(missing)} nodes have no attribute {first_few(wanted)}: {first_few(missing)}.",
             "Name the node attributes that hold the features.",
         )
     if label != "label" and ids and not any(label in attributes for attributes in given.nodes.values()):
@@ -123,7 +124,7 @@ def from_networkx(
     widths = {len(row) for row in rows}
     if len(widths) > 1:
         raise GraphError(
-            f"The features of the nodes have different lengths: {some(sorted(widths))}.", "Make them equal."
+            f"The features of the nodes have different lengths: {first_few(sorted(widths))}.", "Make them equal."
         )
     position = {node: i for i, node in enumerate(ids)}
     edges = [(position[u], position[v]) for u, v in given.edges()]
@@ -142,7 +143,7 @@ def _vector(node: Any, key: str, value: Any) -> np.ndarray:
         return np.atleast_1d(np.asarray(value, dtype=np.float64))
     except (TypeError, ValueError):
         raise GraphError(
-            f"Attribute {key!r} of node {some([node])} is no number: {some([value])}.",
+            f"Attribute {key!r} of node {first_few([node])} is no number: {first_few([value])}.",
             "Encode text and classes as numbers, or read them from tables.",
         ) from None
 

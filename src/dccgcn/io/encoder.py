@@ -14,9 +14,10 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
-from dccgcn.errors import DataFileError, Finding, GraphError, some
+from dccgcn.errors import DataFileError, Finding, GraphError
 from dccgcn.io.columns import MISSING, NUMERIC, Role, numbers
 from dccgcn.io.frames import Table
+from dccgcn.text import first_few
 
 Impute = Literal["error", "zero", "mean"]
 
@@ -105,8 +106,8 @@ class FeatureEncoder:
         missing = [column for column in self.columns if column not in frame.columns]
         if missing:
             raise GraphError(
-                f"The table lacks columns that were there at training: {some(missing)}.",
-                f"Its columns are: {some(frame.columns, 12)}.",
+                f"The table lacks columns that were there at training: {first_few(missing)}.",
+                f"Its columns are: {first_few(frame.columns, 12)}.",
             )
         if not self.columns:
             return sp.csr_array(np.ones((len(frame), 1), np.float32))
@@ -121,7 +122,7 @@ class FeatureEncoder:
         if not bad.any():
             return []
         names = [self.numbers.columns[i] for i in np.flatnonzero(bad.any(axis=0))]
-        text = f"{int(bad.sum())} numbers in columns {some(names)} were missing or not finite and were replaced"
+        text = f"{int(bad.sum())} numbers in columns {first_few(names)} were missing or not finite and were replaced"
         return [Finding("warning", "imputed-features", f"{text}, on {table.where(bad.any(axis=1))}.")]
 
     def _blocks(self, frame: pd.DataFrame) -> list[sp.csr_array]:
@@ -175,7 +176,7 @@ def _numbers(fitted: Numbers, frame: pd.DataFrame) -> sp.csr_array:
         rows = np.asarray(bad.any(axis=1))
         names = [fitted.columns[i] for i in np.flatnonzero(bad.any(axis=0))]
         raise GraphError(
-            f"{int(bad.sum())} features are missing or not finite, in columns {some(names)}, {_where(frame, rows)}.",
+            f"{int(bad.sum())} features are missing or not finite, in columns {first_few(names)}, {_where(frame, rows)}.",
             "Mend them, or train with such cells replaced by zero or the mean of their column (--impute mean, "
             "impute='mean').",
         )
@@ -198,14 +199,14 @@ def _parsed(frame: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
         rows = wrong[:, column]
         seen = [str(cell) for cell in frame[names[column]][rows]]
         raise GraphError(
-            f"Column {some([names[column]])} holds cells that are no numbers: {some(seen)}, {_where(frame, rows)}.",
+            f"Column {first_few([names[column]])} holds cells that are no numbers: {first_few(seen)}, {_where(frame, rows)}.",
             "Mend them, or declare the column with --categorical or --text.",
         )
     return values
 
 
 def _where(frame: pd.DataFrame, rows: np.ndarray) -> str:
-    return f"at {frame.index.name or 'row'} {some(frame.index[rows].tolist())}"
+    return f"at {frame.index.name or 'row'} {first_few(frame.index[rows].tolist())}"
 
 
 def _cells(frame: pd.DataFrame, column: str) -> np.ndarray:
@@ -228,7 +229,7 @@ def _fit_categories(frame: pd.DataFrame, column: str) -> Categories:
     )
     kept = values[counts > 1] if (counts > 1).any() else values
     if len(kept) == 0:
-        raise GraphError(f"Column {some([column])} is empty.", "Leave it out of the features.")
+        raise GraphError(f"Column {first_few([column])} is empty.", "Leave it out of the features.")
     return Categories(column, [str(value) for value in kept])
 
 
@@ -246,7 +247,9 @@ def _fit_words(frame: pd.DataFrame, column: str) -> Words:
         except ValueError:  # scikit-learn's word for "no word is left"
             continue
         return Words(column, fitted.get_feature_names_out().tolist(), fitted.idf_.tolist())
-    raise GraphError(f"Column {some([column])} holds no words.", "Leave it out of the features, or say categorical.")
+    raise GraphError(
+        f"Column {first_few([column])} holds no words.", "Leave it out of the features, or say categorical."
+    )
 
 
 def _tfidf(fitted: Words) -> TfidfVectorizer:

@@ -16,8 +16,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from dccgcn.errors import DataFileError, Finding, GraphError, some
+from dccgcn.errors import DataFileError, Finding, GraphError
 from dccgcn.runtime.memory import check_table
+from dccgcn.text import first_few
 
 Source: TypeAlias = "str | os.PathLike[str] | pd.DataFrame"
 
@@ -47,7 +48,7 @@ class Table:
     def where(self, rows: Any) -> str:
         """Rows, given by position or mask, as they are named in messages."""
         listed = self.frame.index[rows].tolist()
-        return f"{self.frame.index.name}{'s' if len(listed) > 1 else ''} {some(listed)} of {self.name}"
+        return f"{self.frame.index.name}{'s' if len(listed) > 1 else ''} {first_few(listed)} of {self.name}"
 
     @contextmanager
     def named_in_errors(self) -> Iterator[None]:
@@ -82,7 +83,7 @@ def _plain(frame: pd.DataFrame, name: str) -> Table:
     numbered = frame.set_axis(pd.RangeIndex(len(frame), name="row"))
     findings = []
     if frame.index.name is not None or frame.index.nlevels > 1:
-        text = f"The index of {name}, {some(frame.index.names)}, is not read; reset_index() makes it a column."
+        text = f"The index of {name}, {first_few(frame.index.names)}, is not read; reset_index() makes it a column."
         findings.append(Finding("note", "index-left-out", text))
     return Table(_named(numbered, [str(column) for column in frame.columns], name), name, tuple(findings))
 
@@ -191,7 +192,7 @@ def _named(frame: pd.DataFrame, names: list[str], what: str) -> pd.DataFrame:
     names = [name.strip() or f"column_{position}" for position, name in enumerate(names, 1)]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise GraphError(f"Columns of {what} share a name: {some(twice)}.", "Give every column a name of its own.")
+        raise GraphError(f"Columns of {what} share a name: {first_few(twice)}.", "Give every column a name of its own.")
     frame.columns = pd.Index(names, dtype=object)
     return frame
 

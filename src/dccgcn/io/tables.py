@@ -10,12 +10,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from dccgcn.errors import Finding, GraphError, check_word, some
+from dccgcn.errors import Finding, GraphError, check_word
 from dccgcn.graph import NodeGraph
 from dccgcn.io import columns as choose
 from dccgcn.io.columns import Columns
 from dccgcn.io.encoder import FeatureEncoder, Impute
 from dccgcn.io.frames import Source, Table, read_table, unescaped
+from dccgcn.text import first_few
 
 UnknownIds = Literal["error", "drop"]
 
@@ -118,7 +119,7 @@ def read_ids(table: Table, column: str) -> list[Any]:
         others = len({ids[i] for i in np.flatnonzero(same)}) - 1
         more = f"; {others} other ids repeat too" if others else ""
         raise GraphError(
-            f"The node id {some([first])} occurs {int(rows.sum())} times, on {table.where(rows)}{more}.",
+            f"The node id {first_few([first])} occurs {int(rows.sum())} times, on {table.where(rows)}{more}.",
             "Give every node an id of its own.",
         )
     if table.is_text:
@@ -142,11 +143,11 @@ def read_labels(
     known = {cell for cell in cells if cell is not None}
     count = Counter(map(str.casefold, known))
     if alike := sorted(name for name in known if count[name.casefold()] > 1):
-        text = f"Labels of {table.name} that differ only in capitals are different classes: {some(alike)}."
+        text = f"Labels of {table.name} that differ only in capitals are different classes: {first_few(alike)}."
         findings.append(Finding("warning", "alike-labels", text))
     doubtful = sorted(known & _PERHAPS_EMPTY)
     if doubtful:
-        text = f"The label {some(doubtful)} was taken for a class; "
+        text = f"The label {first_few(doubtful)} was taken for a class; "
         text += f"--unlabelled {doubtful[0]} says that it means a missing label."
         findings.append(Finding("warning", "doubtful-labels", text))
     if classes is None and all(re.fullmatch(r"-?(0|[1-9]\d{0,17})(\.\d{1,15})?", cell) for cell in known):
@@ -164,7 +165,7 @@ def read_edges(
     known = (pairs >= 0).all(axis=1)
     if not known.all():
         unknown = [ends[end][row] for row, end in np.argwhere(pairs < 0)]
-        text = f"{int((~known).sum())} edges lead to ids that are not among the nodes ({some(dict.fromkeys(unknown))})"
+        text = f"{int((~known).sum())} edges lead to ids that are not among the nodes ({first_few(dict.fromkeys(unknown))})"
         if unknown_ids == "error":
             raise GraphError(
                 f"{text}, on {table.where(~known)}.{_hint(unknown, position)}",
@@ -192,7 +193,7 @@ def _columns(
     the_label = the_label or choose.guess(nodes, "label", [the_id], guessed)
     the_id = the_id or choose.guess(nodes, "id", [the_label], guessed, first=True) or ""
     if the_id == the_label:
-        raise GraphError(f"Column {some([the_id])} cannot be both id and label.", "Name two columns.")
+        raise GraphError(f"Column {first_few([the_id])} cannot be both id and label.", "Name two columns.")
     if not (source and target) and choose.looks_headless(edges, nodes.frame[the_id]):
         raise GraphError(
             f"The first line of {edges.name} is an edge, not a header.", "Add a first line such as source,target."
@@ -202,12 +203,14 @@ def _columns(
     for what in ("source", "target", "weight"):
         ends[what] = ends[what] or choose.guess(edges, what, ends.values(), guessed, first=what != "weight")
     if ends["source"] == ends["target"]:
-        raise GraphError(f"Column {some([ends['source']])} cannot be both ends of an edge.", "Name two columns.")
+        raise GraphError(f"Column {first_few([ends['source']])} cannot be both ends of an edge.", "Name two columns.")
     if guessed:
         text = f"Columns were guessed: {', '.join(guessed)}. Name them if that is wrong."
         findings.append(Finding("note", "guessed-columns", text))
     if unused := [column for column in edges.frame.columns if column not in ends.values()]:
-        text = f"Columns {some(unused)} of {edges.name} were not used; --weight takes one of numbers as edge weights."
+        text = (
+            f"Columns {first_few(unused)} of {edges.name} were not used; --weight takes one of numbers as edge weights."
+        )
         findings.append(Finding("note", "unused-columns", text))
     return Columns(the_id, the_label, ends["source"] or "", ends["target"] or "", ends["weight"])
 
@@ -265,7 +268,7 @@ def _with_features(
     roles = declared | choose.roles(table, open_, findings, scale)
     if not roles:
         raise GraphError(
-            f"No column of {table.name} can serve as a feature: {some(names)}.",
+            f"No column of {table.name} can serve as a feature: {first_few(names)}.",
             "Declare one of them text or categorical.",
         )
     return table, replace(columns, features={name: roles[name] for name in names if name in roles})
@@ -278,12 +281,12 @@ def _id_cells(table: Table, column: str) -> list[Any]:
     missing = np.array([i is None or i is pd.NA or i != i or (isinstance(i, str) and not i.strip()) for i in listed])
     if missing.any():
         raise GraphError(
-            f"{int(missing.sum())} cells of column {some([column])} are empty, on {table.where(missing)}.",
+            f"{int(missing.sum())} cells of column {first_few([column])} are empty, on {table.where(missing)}.",
             "Every node needs an id, and every edge two.",
         )
     if cells.dtype.kind == "f" and any(abs(i) >= _EXACT for i in listed):
         raise GraphError(
-            f"The ids in column {some([column])} of {table.name} are floats too large to be exact.",
+            f"The ids in column {first_few([column])} of {table.name} are floats too large to be exact.",
             "Read the column as whole numbers (Int64) or as text.",
         )
     return listed
@@ -299,7 +302,7 @@ def _refuse_two_spellings(table: Table, ids: Sequence[str]) -> None:
     twins = [(i, short) for i, short in whole.items() if short in set(ids)] if whole else []
     if twins:
         raise GraphError(
-            f"{table.name} has ids that differ only in how a number is written: {some(twins[0])}.",
+            f"{table.name} has ids that differ only in how a number is written: {first_few(twins[0])}.",
             "Write the id column in one way throughout.",
         )
 

@@ -1,7 +1,5 @@
 """The methods by name. Adding one is a file that defines it, and a line here."""
 
-import difflib
-
 from dccgcn.errors import DccgcnError
 from dccgcn.models.base import Method as Method
 from dccgcn.models.baselines import (
@@ -31,6 +29,7 @@ from dccgcn.models.baselines import (
 )
 from dccgcn.models.concord import method as concord
 from dccgcn.models.dcc import method as dcc
+from dccgcn.text import did_you_mean
 
 _ALL = (
     concord.METHOD,
@@ -71,6 +70,5 @@ def get_method(name: str) -> Method:
     """The method of that name, or an error that lists them."""
     if name in METHODS:
         return METHODS[name]
-    close = difflib.get_close_matches(name.lower(), METHODS, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
+    hint = did_you_mean(name.lower(), METHODS)
     raise DccgcnError(f"There is no method {name!r}.{hint}", f"Choose one of: {', '.join(METHODS)}.")

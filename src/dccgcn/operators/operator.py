@@ -9,12 +9,13 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from dccgcn.errors import Finding, some
+from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import Pattern
 from dccgcn.operators.approximate_knn import neighbours
 from dccgcn.operators.exact_knn import Neighbours
 from dccgcn.operators.scaling import weight_columns
+from dccgcn.text import first_few
 
 Normalisation = Literal["symmetric", "row", "none"]
 
@@ -118,5 +119,7 @@ def _oddities(graph: NodeGraph, found: Neighbours) -> Iterator[Finding]:
     few = np.flatnonzero((found.indices < 0).any(axis=1) & (found.indices >= 0).any(axis=1))
     if len(few):
         yield Finding(
-            "note", "knn-few", f"{len(few)} nodes have fewer than {k} others with features: {some(graph.ids[few])}."
+            "note",
+            "knn-few",
+            f"{len(few)} nodes have fewer than {k} others with features: {first_few(graph.ids[few])}.",
         )

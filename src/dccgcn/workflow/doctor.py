@@ -7,12 +7,13 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.errors import DccgcnError, some
+from dccgcn.errors import DccgcnError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import check_training
 from dccgcn.models.resources import check_memory, duration, estimate
 from dccgcn.operators import neighbours, numeric_columns_of
 from dccgcn.runtime.memory import size
+from dccgcn.text import first_few
 
 Level = Literal["error", "warning", "note"]
 _ORDER: tuple[Level, ...] = ("error", "warning", "note")
@@ -75,7 +76,7 @@ def _labels(graph: NodeGraph) -> Iterator[Complaint]:
         yield Complaint(
             "warning",
             "imbalance",
-            f"Class {some([graph.classes[common]])} has {count[common]} labels, {some([graph.classes[rare]])} "
+            f"Class {first_few([graph.classes[common]])} has {count[common]} labels, {first_few([graph.classes[rare]])} "
             f"only {count[rare]}.",
             "Rare classes will be predicted too seldom; label more of them.",
             graph.n,
@@ -104,7 +105,7 @@ def _reach(graph: NodeGraph) -> Iterator[Complaint]:
         yield Complaint(
             "warning",
             "isolated-nodes",
-            f"{len(isolated)} nodes have no edge: {some(graph.ids[isolated])}.",
+            f"{len(isolated)} nodes have no edge: {first_few(graph.ids[isolated])}.",
             f"Their answers {'rest on their features alone' if graph.described.any() else 'will be guesses'}.",
             len(isolated),
         )
@@ -118,7 +119,7 @@ def _reach(graph: NodeGraph) -> Iterator[Complaint]:
             "warning",
             "unreached-components",
             f"{components} components without a label hold {len(away)} nodes, the largest {largest}: "
-            f"{some(graph.ids[away])}.",
+            f"{first_few(graph.ids[away])}.",
             f"No label reaches them along edges; {told}. One label in the largest would help.",
             len(away),
         )
@@ -173,7 +174,7 @@ def _features(graph: NodeGraph, k: int) -> Iterator[Complaint]:
         yield Complaint(
             "warning",
             "zero-features",
-            f"{len(zero)} nodes have no feature that is not zero: {some(graph.ids[zero])}.",
+            f"{len(zero)} nodes have no feature that is not zero: {first_few(graph.ids[zero])}.",
             "Their answers rest on their edges alone.",
             len(zero),
         )
@@ -228,7 +229,7 @@ def _edges(graph: NodeGraph) -> Iterator[Complaint]:
         yield Complaint(
             "warning",
             "hubs",
-            f"Node {some([graph.ids[hub]])} is joined to {graph.degree[hub]} of {graph.n} nodes.",
+            f"Node {first_few([graph.ids[hub]])} is joined to {graph.degree[hub]} of {graph.n} nodes.",
             "A node that is joined to everything makes everything alike; leave it out unless it means something.",
             int(graph.degree[hub]),
         )

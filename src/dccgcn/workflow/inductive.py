@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.errors import DccgcnError, Finding, GraphError, some
+from dccgcn.errors import DccgcnError, Finding, GraphError
 from dccgcn.graph import NodeGraph, validation
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.registry import METHODS, get_method
+from dccgcn.text import first_few
 from dccgcn.workflow.result import Result, restore_class_columns
 
 
@@ -36,7 +37,7 @@ def grown(
     new_ids = _free_ids(graph, m) if ids is None else np.asarray(ids)
     if len(known := sorted(set(graph.ids.tolist()) & set(new_ids.tolist()), key=str)):
         raise GraphError(
-            f"{len(known)} of the new nodes were there at training: {some(known)}.",
+            f"{len(known)} of the new nodes were there at training: {first_few(known)}.",
             "Leave them out: they have their answers. In the edges they may stand.",
         )
     sparse = sp.issparse(graph.features)
@@ -97,7 +98,7 @@ def _oddities(graph: NodeGraph, old: int) -> Iterator[Finding]:
         ("unknown-nodes", ~described & lone, "have neither edges nor known features: their answers are guesses"),
     ):
         if which.any():
-            text = f"{int(which.sum())} of the {len(new)} new nodes {text}: {some(graph.ids[new[which]])}."
+            text = f"{int(which.sum())} of the {len(new)} new nodes {text}: {first_few(graph.ids[new[which]])}."
             yield Finding("warning", code, text)
 
 

@@ -10,6 +10,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from dccgcn.text import printable
+
 # what would end a script element, or start a comment in it
 _UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
@@ -35,7 +37,7 @@ def render(data: dict[str, Any]) -> str:
 
 def clip(text: str, most: int) -> str:
     """A name on one line, cut if it is long, invisible signs left out."""
-    plain = re.sub(r"\s+", " ", "".join(sign if sign.isprintable() else " " for sign in str(text)[: 4 * most])).strip()
+    plain = re.sub(r"\s+", " ", printable(str(text)[: 4 * most])).strip()
     return plain if len(plain) <= most and len(str(text)) <= 4 * most else plain[: most - 1] + "…"
 
 

@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from dccgcn.errors import Finding, TrainingError, some
+from dccgcn.errors import Finding, TrainingError
 from dccgcn.graph import NodeGraph
+from dccgcn.text import first_few
 
 _BLOCK = 16  # columns solved for at once, few enough to stay in the cache; results do not depend on it
 
@@ -65,7 +66,9 @@ class Components:
         lost = np.flatnonzero(~self.reached)
         if len(lost) == 0:
             return ()
-        text = f"No label reaches {len(lost)} nodes, whose classes are all equally probable: {some(graph.ids[lost])}."
+        text = (
+            f"No label reaches {len(lost)} nodes, whose classes are all equally probable: {first_few(graph.ids[lost])}."
+        )
         return (Finding("warning", "uniform-nodes", text),)
 
 

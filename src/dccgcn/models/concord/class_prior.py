@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from dccgcn.errors import SettingsError, some
+from dccgcn.errors import SettingsError
 from dccgcn.kernels import softmax_rows
+from dccgcn.text import first_few
 
 _SLACK = 0.02  # frequencies are rounded by those who write them
 _STEPS = 60
@@ -31,8 +32,9 @@ def relative_frequencies(classes: Sequence[Any], known: Mapping[str, float]) -> 
     names = [str(name) for name in classes]
     if strangers := [name for name in known if name not in names]:
         raise SettingsError(
-            f"Option frequencies: {some(strangers)} {'is not a class' if len(strangers) == 1 else 'are not classes'}.",
-            f"The classes are {some(names, 20)}.",
+            f"Option frequencies: {first_few(strangers)} "
+            f"{'is not a class' if len(strangers) == 1 else 'are not classes'}.",
+            f"The classes are {first_few(names, 20)}.",
         )
     unknown = [name for name in names if name not in known]
     rest = 1 - sum(known.values())

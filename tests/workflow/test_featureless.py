@@ -42,7 +42,7 @@ def test_a_table_without_features_is_read_if_that_is_asked_for(members):
     assert "--featureless" in caught.value.remedy
     assert members.graph.features.toarray().tolist() == [[1.0]] * CLUBS * SIZE
     assert "no-features" in {finding.code for finding in members.graph.findings}
-    assert not members.graph.described.any()
+    assert not members.graph.has_features.any()
     assert members.columns.features == {}
     again = FeatureEncoder.from_dict(members.encoder.to_dict())
     assert again == members.encoder
@@ -76,10 +76,10 @@ def test_one_feature_in_reach_is_enough_to_be_known():
     """A component is known as soon as one of its nodes has a label or features; a lone node by its own alone."""
     x = np.eye(8, 6)  # the last two nodes have none
     graph = NodeGraph(x, [(0, 1), (4, 6)], [0, 1, *[None] * 6])
-    assert graph.described.tolist() == [True] * 6 + [False] * 2
+    assert graph.has_features.tolist() == [True] * 6 + [False] * 2
     assert np.flatnonzero(unknown(graph, graph.labelled)).tolist() == [7]
     assert not unknown(graph, np.array([0, 1, 7])).any()
-    assert graph.with_features(np.ones((8, 1))).described.sum() == 0
+    assert graph.with_features(np.ones((8, 1))).has_features.sum() == 0
 
 
 def test_the_doctor_does_not_point_to_features_that_are_not_there(members):

@@ -14,6 +14,7 @@ from dccgcn import __version__
 from dccgcn.artifacts.model_card import card
 from dccgcn.errors import DataFileError, DccgcnError, Finding, GraphError
 from dccgcn.graph import NodeGraph
+from dccgcn.graph.cells import decode_labels
 from dccgcn.graph.splits import PARTS, Split
 from dccgcn.io.columns import Columns, find
 from dccgcn.io.encoder import FeatureEncoder
@@ -180,14 +181,14 @@ def _model(description: dict[str, Any], arrays: dict[str, Any]) -> Model:
     graph = NodeGraph(
         given["features"],
         given["edges"],
-        [None if label < 0 else classes[label] for label in given["labels"]],
+        decode_labels(given["labels"], classes),
         ids=given["ids"] if description["ids"] is None else description["ids"],
         classes=classes,
         edge_weights=given["weights"],
         featureless=True,
         name=description["graph"],
     )
-    graph.findings = findings["graph"]  # what was odd about the tables, rather than about what was kept of them
+    graph = graph.with_findings(findings["graph"])  # what was odd about the tables, rather than about what was kept of them
     split = Split(**description["split"], **arrays["split"], findings=findings["split"])
     split.check(graph)
     prediction = Prediction(**arrays["prediction"], findings=findings["prediction"])

@@ -12,6 +12,7 @@ from dccgcn.benchmarks.seeds import for_each_seed
 from dccgcn.evaluation.metrics import accuracy
 from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
 from dccgcn.graph import NodeGraph
+from dccgcn.graph.cells import decode_labels
 from dccgcn.graph.splits import Split, fingerprint, per_class
 from dccgcn.models.registry import Method
 from dccgcn.workflow.inductive import extend, grown
@@ -88,7 +89,7 @@ def without(graph: NodeGraph, split: Split, held: np.ndarray) -> tuple[NodeGraph
     smaller = NodeGraph(
         graph.features[order[:stays]],
         place[graph.edges[inside]],
-        [None if code < 0 else graph.classes[code] for code in graph.labels[order[:stays]]],
+        decode_labels(graph.labels[order[:stays]], graph.classes),
         ids=graph.ids[order[:stays]],
         classes=graph.classes,
         edge_weights=graph.weights[inside],

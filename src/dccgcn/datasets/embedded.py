@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.graph import NodeGraph
+from dccgcn.graph.cells import decode_labels
 from dccgcn.graph.splits import Split, published
 
 
@@ -16,7 +17,7 @@ def read_cora() -> tuple[NodeGraph, Split]:
         graph = NodeGraph(
             sp.csr_array(np.unpackbits(file["words"], axis=1, count=len(ids)).T, dtype=np.float32),
             file["edges"],
-            [classes[code] for code in file["labels"]],
+            decode_labels(file["labels"], classes),
             ids=ids,
             classes=classes,
             name="cora",

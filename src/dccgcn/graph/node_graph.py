@@ -1,9 +1,9 @@
-"""NodeGraph: the one data object. It is checked when it is built; everything after may trust it."""
+"""NodeGraph: features, edges and labels of one graph, checked once when it is built and never changed after."""
 
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,30 +17,69 @@ Features: TypeAlias = Any  # sp.csr_array | np.ndarray, which SciPy does not typ
 
 
 class NodeGraph:
-    """Nodes with features, undirected edges between them, and labels on some of them.
+    """An immutable graph: nodes with features, undirected weighted edges, and labels on some of the nodes.
+
+    Attributes cannot be assigned and their arrays are read-only. The arrays passed in are copied and stay writable.
+    ``with_labels``, ``with_classes``, ``with_features`` and ``with_findings`` return changed copies that share the rest.
 
     Parameters
     ----------
-    features : (n, d) NumPy array or SciPy sparse matrix, finite.
-    edges : (E, 2) integer node positions, or a sparse (n, n) adjacency matrix. Direction, duplicates
-        and self-loops are dropped, each with a finding.
-    labels : n labels of any kind. -1, None, NaN and "" mean unlabelled; omitted: all unlabelled.
-    ids : n unique node ids, given back unchanged; omitted: 0 to n-1.
-    classes : class names in the order of the probability columns; omitted: the sorted labels.
-    edge_weights : E positive weights; omitted: all one. Of duplicate edges the largest counts.
-    unlabelled : further label values that mean unlabelled.
-    impute : "error" refuses NaN and infinite features, "zero" and "mean" replace them.
-    featureless : accept features that are the same for all nodes, as where only the edges are known.
-    findings : what was already odd about the tables or files that the graph was read from.
+    features : (n, d) array or SciPy sparse matrix
+        Finite numbers.
+    edges : (E, 2) array of int, or (n, n) sparse matrix
+        Node positions, or the adjacency matrix. Direction, duplicates and self-loops are dropped, each with a finding.
+    labels : sequence of n labels, optional
+        Of any kind. -1, None, NaN and "" mean unlabelled. Default: all nodes are unlabelled.
+    ids : sequence of n ids, optional
+        Unique; returned unchanged. Default: 0 to n-1.
+    classes : sequence, optional
+        Class names in the order of the probability columns. Default: the sorted labels.
+    edge_weights : sequence of E numbers, optional
+        Positive. Of duplicate edges the largest weight is kept. Default: all 1.
+    unlabelled : sequence, default ()
+        Further label values that mean unlabelled.
+    impute : {"error", "zero", "mean"}, default "error"
+        NaN and infinite features are refused, or replaced by zero or by the mean of their column.
+    featureless : bool, default False
+        Accept features that are the same for all nodes, for graphs of which only the edges are known.
+    name : str, default "graph"
+        Shown in messages and reports.
+    findings : sequence of Finding, default ()
+        Findings about the files that the graph was read from; they precede its own.
 
     Attributes
     ----------
-    features : (n, d) float32, ``csr_array`` or ``ndarray`` as given.
-    edges : (E, 2) int64, unique, ``edges[:, 0] < edges[:, 1]``, sorted.
-    weights : (E,) float32.
-    labels : (n,) int64 positions in ``classes``, -1 for unlabelled.
-    findings : what was odd and what was done about it.
+    features : (n, d) float32 ``csr_array`` or ``ndarray``, as given
+    edges : (E, 2) int64, unique and sorted, ``edges[:, 0] < edges[:, 1]``
+    weights : (E,) float32
+    labels : (n,) int64, positions in ``classes``, -1 for unlabelled
+    ids : (n,)
+    classes : tuple
+    findings : tuple of Finding
+
+    Raises
+    ------
+    GraphError
+        If the arguments do not fit together. The message says where and how to fix it.
+
+    Examples
+    --------
+    >>> graph = NodeGraph([[1, 0], [1, 1], [0, 1]], [(0, 1), (1, 2)], ["theory", None, "methods"])
+    >>> graph
+    NodeGraph('graph': 3 nodes, 2 edges, 2 features, 2 classes, 2 labelled)
+    >>> graph.classes, graph.labels.tolist()
+    (('methods', 'theory'), [1, -1, 0])
     """
+
+    name: str
+    ids: np.ndarray
+    features: Features
+    edges: np.ndarray
+    weights: np.ndarray
+    labels: np.ndarray
+    classes: tuple[Any, ...]
+    findings: tuple[Finding, ...]
+    _cache: dict[Any, Any]
 
     def __init__(
         self,
@@ -58,16 +97,22 @@ class NodeGraph:
         findings: Sequence[Finding] = (),
     ) -> None:
         found: list[Finding] = list(findings)
-        self.name = name
         n = validation.row_count(features)
-        self.ids: np.ndarray = validation.ids(ids, n)
-        self.features: Features = validation.features(features, self.ids, impute, featureless, found)
-        self.edges, self.weights = validation.edges(edges, edge_weights, self.ids, found)
-        self.labels, self.classes = validation.labels(labels, classes, unlabelled, n)
-        self.findings = tuple(found)
-        self._derived: dict[Any, Any] = {}
-        for array in (self.ids, self.edges, self.weights, self.labels):
-            array.setflags(write=False)
+        node_ids = validation.ids(ids, n)
+        checked = validation.features(features, node_ids, impute, featureless, found)
+        pairs, weights = validation.edges(edges, edge_weights, node_ids, found)
+        codes, names = validation.labels(labels, classes, unlabelled, n)
+        self._assign(name=name, ids=node_ids, features=checked, edges=pairs, weights=weights)
+        self._assign(labels=codes, classes=names, findings=tuple(found), _cache={})
+
+    def _assign(self, **attributes: Any) -> None:
+        self.__dict__.update({name: _read_only(value) for name, value in attributes.items()})
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"NodeGraph is immutable, so {name} cannot be set. Use with_labels, with_features, ….")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"NodeGraph is immutable, so {name} cannot be deleted.")
 
     @property
     def n(self) -> int:
@@ -110,59 +155,67 @@ class NodeGraph:
         return np.asarray(connected_components(self.adjacency, directed=False)[1])
 
     @cached_property
-    def described(self) -> np.ndarray:
-        """(n,) whether a node has features, and such that could tell it from others."""
+    def has_features(self) -> np.ndarray:
+        """(n,) whether a node has a non-zero feature; False everywhere if all nodes have the same features."""
         if validation.is_constant(self.features):
             return np.zeros(self.n, dtype=bool)
         return np.asarray(abs(self.features).sum(axis=1)).reshape(-1) > 0
 
     @cached_property
     def homophily(self) -> float:
-        """Share of the edges between labelled nodes that join two of one class."""
+        """Share of the edges between labelled nodes that connect two nodes of the same class."""
         a, b = self.labels[self.edges].T
         known = (a >= 0) & (b >= 0)
         return float((a == b)[known].mean()) if known.any() else float("nan")
 
     def cached(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What follows from features and edges (a view, say), made once: a graph never changes."""
-        if key not in self._derived:
-            self._derived[key] = make()
-        return self._derived[key]
+        """The value that ``make`` computes from features and edges, computed once for each key.
+
+        Values must not depend on the labels: ``with_labels``, ``with_classes`` and ``with_findings`` share the cache,
+        ``with_features`` starts an empty one.
+        """
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
 
     def with_classes(self, kept: np.ndarray) -> "NodeGraph":
-        """The same nodes and edges with only these classes (positions); nodes of the others become unlabelled."""
-        code = np.full(self.c + 1, -1)  # the last entry serves the label -1
+        """The same graph with only these classes (positions); nodes of the other classes become unlabelled."""
+        code = np.full(self.c + 1, -1)  # the last entry is for the label -1
         code[kept] = np.arange(len(kept))
-        return self._relabelled(code[self.labels], tuple(self.classes[k] for k in kept))
+        return self._with_codes(code[self.labels], tuple(self.classes[k] for k in kept))
 
     def with_labels(
         self, labels: Any, *, classes: Sequence[Any] | None = None, unlabelled: Sequence[Any] = ()
     ) -> "NodeGraph":
-        """The same nodes and edges with other labels, given and checked as for a new graph."""
-        return self._relabelled(*validation.labels(labels, classes, unlabelled, self.n))
+        """The same graph with other labels, given and checked as for a new graph."""
+        return self._with_codes(*validation.labels(labels, classes, unlabelled, self.n))
 
     def with_features(self, features: Any) -> "NodeGraph":
-        """The same nodes, edges and labels with other features, which are not checked again."""
-        other = copy(self)
-        other.features, other._derived = features, {}
-        other.__dict__.pop("described", None)
-        return other
+        """The same graph with other features, which are not checked."""
+        return self._copy({"has_features"}, features=features, _cache={})
 
-    def _relabelled(self, labels: np.ndarray, classes: tuple[Any, ...]) -> "NodeGraph":
-        other = copy(self)  # shares what was derived
-        other.labels, other.classes = labels, classes
-        other.labels.setflags(write=False)
-        other.__dict__.pop("homophily", None)
+    def with_findings(self, findings: Sequence[Finding]) -> "NodeGraph":
+        """The same graph with these findings in place of its own."""
+        return self._copy(set(), findings=tuple(findings))
+
+    def _with_codes(self, labels: np.ndarray, classes: tuple[Any, ...]) -> "NodeGraph":
+        return self._copy({"homophily"}, labels=labels, classes=classes)
+
+    def _copy(self, outdated: set[str], **changed: Any) -> "NodeGraph":
+        """A copy that shares everything but the changed attributes and the outdated cached properties."""
+        other = object.__new__(NodeGraph)
+        other.__dict__.update({name: value for name, value in self.__dict__.items() if name not in outdated})
+        other._assign(**changed)
         return other
 
     def positions(self, ids: Any) -> np.ndarray:
-        """Where the nodes of these ids stand."""
+        """Positions of the nodes with these ids; a GraphError names ids that are not in the graph."""
         wanted = ids.tolist() if hasattr(ids, "tolist") else list(ids)
         found = np.array([self._position.get(i, -1) for i in wanted], dtype=np.int64)
         if (found < 0).any():
             unknown = [i for i, position in zip(wanted, found, strict=True) if position < 0]
             raise GraphError(
-                f"{len(unknown)} ids are no nodes of {self.name!r}: {first_few(unknown)}.",
+                f"{len(unknown)} ids are not in {self.name!r}: {first_few(unknown)}.",
                 f"Its ids are {first_few(self.ids.tolist(), 3)}.",
             )
         return found
@@ -172,10 +225,23 @@ class NodeGraph:
         return {i: position for position, i in enumerate(self.ids.tolist())}
 
     def __deepcopy__(self, memo: Any) -> "NodeGraph":
-        return self  # it never changes; scikit-learn copies the parameters of an estimator for every fold
+        return self  # immutable; scikit-learn copies the parameters of an estimator for every fold
 
     def __repr__(self) -> str:
         return (
             f"NodeGraph({self.name!r}: {self.n} nodes, {len(self.edges)} edges, {self.d} features, "
             f"{self.c} classes, {len(self.labelled)} labelled)"
         )
+
+
+def _read_only(value: Any) -> Any:
+    """Read-only views of arrays and of the arrays of CSR matrices; the originals stay writable."""
+    if isinstance(value, np.ndarray):
+        view = value.view()
+        view.setflags(write=False)
+        return view
+    if sp.issparse(value):
+        matrix = copy(value)  # shares its arrays
+        matrix.data, matrix.indices, matrix.indptr = map(_read_only, (value.data, value.indices, value.indptr))
+        return matrix
+    return value

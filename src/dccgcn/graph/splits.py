@@ -221,7 +221,7 @@ def check_training(graph: NodeGraph, train: Any) -> list[Finding]:
 
 def unknown(graph: NodeGraph, train: np.ndarray) -> np.ndarray:
     """Nodes in whose whole component there is neither a training label nor a feature, (n,)."""
-    tells = graph.described.copy()
+    tells = graph.has_features.copy()
     tells[train] = True
     return np.asarray(np.bincount(graph.component, weights=tells)[graph.component] == 0)
 

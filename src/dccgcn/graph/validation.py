@@ -1,4 +1,4 @@
-"""The checks behind NodeGraph, one function for each thing that it is given."""
+"""Checks and conversions behind NodeGraph, one function for each of its arguments."""
 
 import numbers
 from collections.abc import Mapping, Sequence, Set
@@ -8,9 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.errors import Finding, GraphError, check_word
+from dccgcn.graph.cells import is_missing, spell_id, spell_label
 from dccgcn.text import first_few
 
-_CHANCE = 0.05  # of the pairs may be given twice by accident
+_CHANCE = 0.05  # share of pairs that may be given in both directions by accident
 _LARGEST = 1e18  # features are squared in single precision, which ends at 3.4e38
 
 
@@ -47,25 +48,21 @@ def ids(given: Any, n: int) -> np.ndarray:
             listed = simple
     seen: dict[Any, Any] = {}
     for i in listed.tolist():
-        key = _spelling(i)
+        key = spell_id(i)
         if key in seen:
             other = seen[key]
             if type(other) is not type(i):
                 raise GraphError(
-                    f"The ids {other!r} and {i!r} differ only in type and would be taken for one another.",
+                    f"The ids {other!r} and {i!r} differ only in type.",
                     "Read the id column as text, or as numbers, throughout.",
                 )
-            positions = [p for p, x in enumerate(listed.tolist()) if _spelling(x) == key]
+            positions = [p for p, x in enumerate(listed.tolist()) if spell_id(x) == key]
             raise GraphError(
                 f"The node id {first_few([i])} occurs {len(positions)} times (rows {first_few(positions)}).",
                 "Give every node an id of its own.",
             )
         seen[key] = i
     return listed
-
-
-def _spelling(i: Any) -> str:
-    return str(int(i)) if isinstance(i, float) and i.is_integer() else str(i)  # 1 and 1.0 are one spelling
 
 
 def features(
@@ -107,15 +104,15 @@ def features(
                 "Give features that differ, or learn from the edges alone (--featureless, featureless=True).",
             )
         findings.append(
-            Finding("warning", "no-features", "All nodes have the same features: only the edges can tell them apart.")
+            Finding("warning", "no-features", "All nodes have the same features: only the edges distinguish them.")
         )
     elif zero.any():
         findings.append(
             Finding(
                 "warning",
                 "zero-features",
-                f"{int(zero.sum())} nodes have only zero features; in the feature graph they are "
-                f"linked to nothing but themselves: {first_few(node_ids[zero])}.",
+                f"{int(zero.sum())} nodes have only zero features; in the feature graph they have "
+                f"no neighbours: {first_few(node_ids[zero])}.",
             )
         )
     return x
@@ -153,7 +150,7 @@ def _impute(x: Any, node_ids: np.ndarray, impute: Literal["error", "zero", "mean
         bad_rows, bad_cols = np.nonzero(~np.isfinite(x))
     where = f"{len(bad_rows)} features are NaN or infinite, at nodes {first_few(node_ids[np.unique(bad_rows)])}"
     if impute == "error":
-        raise GraphError(f"{where}.", "Mend them, or pass impute='zero' or impute='mean'.")
+        raise GraphError(f"{where}.", "Fix them, or pass impute='zero' or impute='mean'.")
     if impute == "zero":
         fill, filling = np.zeros(x.shape[1], dtype=np.float32), "zero"
     else:
@@ -254,7 +251,7 @@ def _merge(
     if len(key) == 0:
         findings.append(
             Finding(
-                "warning", "no-edges", "The graph has no edges: the topology channel sees features only, as an MLP."
+                "warning", "no-edges", "The graph has no edges: the topology channel uses features only, like an MLP."
             )
         )
         return unique, weights
@@ -264,7 +261,7 @@ def _merge(
             Finding(
                 "warning",
                 "isolated-nodes",
-                f"{len(isolated)} nodes have no edge and hear only themselves: {first_few(node_ids[isolated])}.",
+                f"{len(isolated)} nodes have no edges; only their features are used: {first_few(node_ids[isolated])}.",
             )
         )
     return unique, weights
@@ -275,7 +272,7 @@ def labels(
 ) -> tuple[np.ndarray, tuple[Any, ...]]:
     """Positions in the class names, -1 where the label is missing."""
     names = () if class_names is None else tuple(class_names)
-    if -1 in map(_plain, names):
+    if -1 in map(spell_label, names):
         raise GraphError("-1 is among the classes, but marks nodes without a label.", "Give that class another name.")
     if given is None:
         return np.full(n, -1), names
@@ -290,8 +287,8 @@ def labels(
     listed = _objects(given)
     if strange := [y for y in listed.tolist() if isinstance(y, list | np.ndarray | Mapping | Set)]:
         raise GraphError(f"A label is a {type(strange[0]).__name__}: {first_few(strange)}.", "Give one name per node.")
-    marks = [_plain(u) for u in unlabelled]
-    values = [None if _is_missing(y, marks) else y for y in map(_plain, listed.tolist())]
+    marks = [spell_label(u) for u in unlabelled]
+    values = [None if _is_unlabelled(y, marks) else y for y in map(spell_label, listed.tolist())]
     known = [y for y in values if y is not None]
     if "-1" in known and "-1" not in names:
         raise GraphError(
@@ -306,13 +303,13 @@ def labels(
         )
     seen = {(type(y), y): y for y in known}  # by type as well: 1 and True are equal, but two labels
     names = names if class_names is not None else tuple(sorted(seen.values(), key=_order))
-    position = {(type(name), name): p for p, name in enumerate(map(_plain, names))}
+    position = {(type(name), name): p for p, name in enumerate(map(spell_label, names))}
     if len(position) != len(names):
         raise GraphError(f"Class names repeat: {first_few(names)}.", "Name every class once.")
     unknown = sorted({str(y) for y in known if (type(y), y) not in position})
     if unknown:
         raise GraphError(
-            f"Labels outside the listed classes: {first_few(unknown)}.", "Add them to classes, or mend them."
+            f"Labels outside the listed classes: {first_few(unknown)}.", "Add them to classes, or correct them."
         )
     found = [-1 if y is None else position[(type(y), y)] for y in values]
     return np.array(found, dtype=np.int64), names
@@ -340,25 +337,10 @@ def _objects(given: Any) -> np.ndarray:
     return array
 
 
-def _plain(y: Any) -> Any:
-    """A label as a plain Python value; 2.0 is 2, as tables with gaps store integers as floats."""
-    if isinstance(y, np.generic):
-        y = y.item()
-    if isinstance(y, float) and y.is_integer():
-        return int(y)
-    return y
-
-
-def _is_missing(y: Any, unlabelled: Sequence[Any]) -> bool:
-    if y is None or any(type(y) is type(u) and y == u for u in unlabelled):
+def _is_unlabelled(y: Any, unlabelled: Sequence[Any]) -> bool:
+    if is_missing(y) or any(type(y) is type(u) and y == u for u in unlabelled):
         return True
-    if isinstance(y, str):
-        return y.strip() == ""
-    if isinstance(y, bool | np.bool_):
-        return False
-    if isinstance(y, numbers.Real):
-        return bool(np.isnan(float(y))) or y == -1
-    return type(y).__name__ in {"NAType", "NaTType"}
+    return isinstance(y, numbers.Real) and not isinstance(y, bool) and y == -1
 
 
 def _order(y: Any) -> tuple[str, Any]:

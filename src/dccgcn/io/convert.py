@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import NodeGraph
+from dccgcn.graph.cells import decode_labels
 from dccgcn.graph.splits import PARTS, Split, published
 from dccgcn.text import first_few
 
@@ -33,7 +34,7 @@ def from_pyg(data: "Data", name: str = "graph") -> NodeGraph:
         raise GraphError(f"y has shape {y.shape}, not one class per node.", remedy)
     labels: list[Any] | None = None if y is None else y.reshape(-1).tolist()
     if labels is not None and classes is not None:
-        labels = [None if code < 0 else classes[code] for code in labels]
+        labels = decode_labels(labels, classes)
     weight = getattr(data, "edge_weight", None)
     findings = []
     if weight is None and getattr(data, "edge_attr", None) is not None:
@@ -153,8 +154,9 @@ def to_networkx(graph: NodeGraph) -> "nx.Graph":
     import networkx as nx
 
     made = nx.Graph(name=graph.name)
-    for node, x, code in zip(graph.ids.tolist(), _dense(graph), graph.labels, strict=True):
-        made.add_node(node, x=x.copy(), label=graph.classes[code] if code >= 0 else None)
+    labels = decode_labels(graph.labels, graph.classes)
+    for node, x, label in zip(graph.ids.tolist(), _dense(graph), labels, strict=True):
+        made.add_node(node, x=x.copy(), label=label)
     ends = graph.ids[graph.edges].tolist()
     made.add_weighted_edges_from((u, v, w) for (u, v), w in zip(ends, graph.weights.tolist(), strict=True))
     return made

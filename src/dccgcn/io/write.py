@@ -9,6 +9,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from dccgcn.graph import NodeGraph
+from dccgcn.graph.cells import decode_labels
 from dccgcn.io.frames import ESCAPED
 from dccgcn.runtime.files import write_atomically
 
@@ -51,7 +52,7 @@ def write_tables(graph: NodeGraph, folder: Path, labelled: np.ndarray | None = N
 
 def to_frames(graph: NodeGraph) -> tuple[pd.DataFrame, pd.DataFrame]:
     """A graph as a table of nodes (id, label, w0, w1, …) and one of edges (source, target, and weight if not all 1)."""
-    labels = [graph.classes[code] if code >= 0 else None for code in graph.labels]
+    labels = decode_labels(graph.labels, graph.classes)
     dense = graph.features.toarray() if sp.issparse(graph.features) else graph.features
     whole = bool((dense == np.round(dense)).all() and np.abs(dense).max(initial=0) < 2**31)
     features = pd.DataFrame(dense.astype(np.int64) if whole else dense, columns=[f"w{j}" for j in range(graph.d)])

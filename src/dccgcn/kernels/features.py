@@ -28,9 +28,9 @@ class FeatureMatrix:
         shape = (int(x.shape[0]), int(x.shape[1]))
         filled = (x.nnz if sp.issparse(x) else np.count_nonzero(x)) / max(1, shape[0] * shape[1])
         if filled > DENSE_ABOVE:
-            dense = x.toarray() if sp.issparse(x) else x
+            dense = x.toarray() if sp.issparse(x) else x.copy()  # writable, for torch
             return cls(None, torch.as_tensor(np.ascontiguousarray(dense, dtype=np.float32)), shape)
-        sparse = sp.csr_array(x, dtype=np.float32)
+        sparse = sp.csr_array(x, dtype=np.float32, copy=True)  # writable, for torch
         sparse.sort_indices()
         return cls(Pattern.of(sparse), torch.as_tensor(sparse.data), shape)
 

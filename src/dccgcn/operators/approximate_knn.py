@@ -91,7 +91,7 @@ def _rows(features: Any) -> candidate_kernels.Rows:
             x = x.copy()
             x.sum_duplicates()
         ends, columns, data = x.indptr.astype(np.int64), x.indices.astype(np.int32), x.data
-    data = data.astype(np.float32, copy=False)  # as a graph has them
+    data = data.astype(np.float32)  # a copy: a graph's arrays are read-only, for which numba would compile again
     return candidate_kernels.Rows(ends, columns, data, candidate_kernels.norms(ends, data), d)
 
 

@@ -86,7 +86,7 @@ def doubt(prediction: Prediction) -> np.ndarray:
 
 def places(graph: NodeGraph) -> np.ndarray:
     """(n, WIDTH) unit rows: the features' main directions, smoothed along the edges."""
-    x = normalize(graph.features if graph.described.any() else _unlike(graph.n))
+    x = normalize(graph.features if graph.has_features.any() else _unlike(graph.n))
     if min(x.shape) > WIDTH:
         x = TruncatedSVD(WIDTH, random_state=0).fit_transform(x)
     x = np.asarray(x.toarray() if sp.issparse(x) else x, dtype=np.float32)

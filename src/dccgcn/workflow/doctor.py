@@ -106,7 +106,7 @@ def _reach(graph: NodeGraph) -> Iterator[Complaint]:
             "warning",
             "isolated-nodes",
             f"{len(isolated)} nodes have no edge: {first_few(graph.ids[isolated])}.",
-            f"Their answers {'rest on their features alone' if graph.described.any() else 'will be guesses'}.",
+            f"Their answers {'rest on their features alone' if graph.has_features.any() else 'will be guesses'}.",
             len(isolated),
         )
     reached = np.isin(graph.component, graph.component[graph.labelled])
@@ -114,7 +114,7 @@ def _reach(graph: NodeGraph) -> Iterator[Complaint]:
     if len(away) and len(graph.labelled):
         components = len(np.unique(graph.component[away]))
         largest = int(np.bincount(graph.component[away]).max())
-        told = "features alone can tell" if graph.described.any() else "their answers will be guesses"
+        told = "features alone can tell" if graph.has_features.any() else "their answers will be guesses"
         yield Complaint(
             "warning",
             "unreached-components",
@@ -163,7 +163,7 @@ def _interval(share: float, count: int) -> tuple[float, float]:
 def _features(graph: NodeGraph, k: int) -> Iterator[Complaint]:
     x = sp.csr_array(graph.features)
     zero = np.flatnonzero(np.diff(x.indptr) == 0)
-    if not graph.described.any():
+    if not graph.has_features.any():
         text, meaning = (
             "All nodes have the same features.",
             "Only the edges can tell; methods that look at features alone, such as mlp, will guess.",

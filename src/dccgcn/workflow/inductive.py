@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from dccgcn.errors import DccgcnError, Finding, GraphError
 from dccgcn.graph import NodeGraph, validation
+from dccgcn.graph.cells import decode_labels
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.registry import METHODS, get_method
 from dccgcn.text import first_few
@@ -43,21 +44,20 @@ def grown(
     sparse = sp.issparse(graph.features)
     more = sp.csr_array(features, dtype=np.float32) if sparse else _dense(features)
     if not np.isfinite(more.data if sparse else more).all():
-        raise GraphError("Some features of the new nodes are NaN or infinite.", "Mend them first.")
+        raise GraphError("Some features of the new nodes are NaN or infinite.", "Fix them first.")
     pairs = np.sort(validation.pairs_of(edges), axis=1)  # as the graph's own are kept
     weights = np.ones(len(pairs), dtype=np.float32) if edge_weights is None else np.asarray(edge_weights, np.float32)
     made = NodeGraph(
         sp.vstack([graph.features, more], format="csr") if sparse else np.vstack([graph.features, more]),
         np.concatenate([graph.edges, pairs]),
-        [None if label < 0 else graph.classes[label] for label in graph.labels] + [None] * m,
+        decode_labels(graph.labels, graph.classes) + [None] * m,
         ids=[*graph.ids.tolist(), *new_ids.tolist()],
         classes=graph.classes,
         edge_weights=np.concatenate([graph.weights, weights]),
         featureless=True,  # whether features differ was settled at training
         name=graph.name,
     )
-    made.findings = (*findings, *_oddities(made, graph.n))
-    return made
+    return made.with_findings([*findings, *_oddities(made, graph.n)])
 
 
 def extend(result: Result, graph: NodeGraph) -> Prediction:
@@ -87,12 +87,12 @@ def _free_ids(graph: NodeGraph, m: int) -> np.ndarray:
 
 def _oddities(graph: NodeGraph, old: int) -> Iterator[Finding]:
     new = np.arange(old, graph.n)
-    described, lone = graph.described[new], graph.degree[new] == 0
+    described, lone = graph.has_features[new], graph.degree[new] == 0
     for code, which, text in (
         ("isolated-nodes", lone & described, "have no edge and are known by their features alone"),
         (
             "zero-features",
-            ~described & ~lone & graph.described.any(),
+            ~described & ~lone & graph.has_features.any(),
             "have no feature that was there at training and are known by their edges",
         ),
         ("unknown-nodes", ~described & lone, "have neither edges nor known features: their answers are guesses"),

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError, GraphError, SplitError
 from dccgcn.graph import NodeGraph
+from dccgcn.graph.cells import decode_labels
 from dccgcn.graph.splits import Split, published
 
 PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
@@ -41,7 +42,7 @@ def read(
         graph = NodeGraph(
             features,
             np.array(edges),
-            [None if y < 0 else names[y] for y in labels],
+            decode_labels(labels, names),
             classes=list(names),
             name=title or name,
         )

@@ -1,0 +1,60 @@
+"""Ids, labels and missing values: how each is recognised and written, wherever it comes from.
+
+Tables with gaps store whole numbers as floats, so 2 and 2.0 are the same id and the same label.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+# Text that means "no value". NA may be the name of a class, but not a number.
+MISSING_LABELS = frozenset({"", "nan", "NaN", "None", "null", "NULL", "<NA>"})
+MISSING_FEATURES = MISSING_LABELS | {"NA", "N/A", "#N/A"}
+# Labels that are read as classes although they may mean "no value".
+AMBIGUOUS_LABELS = frozenset({"NA", "N/A", "n/a", "none", "?", "-", "unknown", "unlabelled", "unlabeled"})
+
+_BLANK = frozenset({""})
+
+
+def is_missing(value: Any, spellings: Collection[str] = _BLANK) -> bool:
+    """Whether a value is None, NaN, pandas' NA or NaT, or text that is one of the spellings.
+
+    >>> is_missing(float("nan")), is_missing("  "), is_missing("NA"), is_missing("NA", MISSING_FEATURES)
+    (True, True, False, True)
+    """
+    if isinstance(value, str):
+        return value.strip() in spellings
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:  # without importing pandas
+        return True
+    return isinstance(value, Number | np.generic) and bool(value != value)
+
+
+def spell_id(value: Any) -> str:
+    """An id as text, for comparisons.
+
+    >>> spell_id(1), spell_id(1.0), spell_id("1"), spell_id(1.5)
+    ('1', '1', '1', '1.5')
+    """
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def spell_label(value: Any) -> Any:
+    """A label as a plain Python value; whole floats become integers.
+
+    >>> spell_label(2.0), spell_label(np.str_("a"))
+    (2, 'a')
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def decode_labels(labels: Iterable[int], classes: Sequence[Any]) -> list[Any]:
+    """Class names of label codes; None for -1, an unlabelled node.
+
+    >>> decode_labels([1, -1, 0], ["theory", "methods"])
+    ['methods', None, 'theory']
+    """
+    return [None if code < 0 else classes[code] for code in labels]

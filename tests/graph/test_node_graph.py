@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dccgcn.errors import GraphError
+from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import NodeGraph
 
 X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 0.0]])
@@ -45,15 +45,40 @@ def test_a_sound_graph_has_no_findings() -> None:
     assert "4 nodes, 3 edges" in repr(built)
 
 
-def test_a_graph_cannot_be_altered_and_does_not_alter_what_it_was_given() -> None:
-    ids, labels = np.array([4, 3, 2, 1]), np.array([0, 1, 0, 1])
-    built = graph(ids=ids, labels=labels)
-    for array in (built.ids, built.edges, built.weights, built.labels):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = array[1]
-    ids[0], labels[0] = 9, 1
+@pytest.mark.parametrize("form", [np.array, sp.csr_array])
+def test_a_graph_cannot_be_altered_and_does_not_alter_what_it_was_given(form) -> None:
+    ids, labels, features = np.array([4, 3, 2, 1]), np.array([0, 1, 0, 1]), form(np.eye(4, dtype=np.float32))
+    built = graph(ids=ids, labels=labels, features=features)
+    for made in (built, built.with_features(features)):
+        x = made.features
+        arrays = (x.data, x.indices, x.indptr) if sp.issparse(x) else (x,)
+        for array in (made.ids, made.edges, made.weights, made.labels, *arrays):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = array[1]
+    for name in ("features", "findings", "new"):
+        with pytest.raises(AttributeError, match=f"NodeGraph is immutable, so {name} cannot be set"):
+            setattr(built, name, ())
+    with pytest.raises(AttributeError, match="immutable"):
+        del built.labels
+    ids[0], labels[0], features[0, 0] = 9, 1, 5
     assert built.ids[0] == 4
     assert built.labels[0] == 0
+    assert built.features[0, 0] == 1
+
+
+def test_a_copy_shares_all_but_what_changes() -> None:
+    built = graph()
+    assert built.cached("key", lambda: 1) == 1
+    finding = Finding("note", "test", "A test.")
+    noted, relabelled = built.with_findings([finding]), built.with_labels([1, 1, 1, 2])
+    other = built.with_features(2 * X)
+    assert noted.findings == (finding,)
+    assert built.findings == relabelled.findings == ()
+    assert relabelled.homophily != built.homophily
+    for copied in (noted, relabelled, other):
+        assert copied.edges is built.edges
+    assert noted.cached("key", lambda: 2) == relabelled.cached("key", lambda: 2) == 1
+    assert other.cached("key", lambda: 2) == 2
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

@@ -16,10 +16,12 @@ from dccgcn.errors import DataFileError, DccgcnError, Finding, GraphError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.cells import decode_labels
 from dccgcn.graph.splits import PARTS, Split
-from dccgcn.io.columns import Columns, find
+from dccgcn.io.columns import Columns, find_column
 from dccgcn.io.encoder import FeatureEncoder
 from dccgcn.io.frames import Source, read_table
-from dccgcn.io.tables import Tables, UnknownIds, read_edges, read_ids
+from dccgcn.io.options import UnknownIds
+from dccgcn.io.parse import read_edges, read_ids
+from dccgcn.io.tables import Tables
 from dccgcn.io.tensors import read_tensors, tensor_bytes
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.registry import get_method
@@ -62,17 +64,17 @@ class Model:
         table = read_table(nodes, "nodes", encoding)
         if table.frame.empty:
             raise GraphError(f"{table.name} has no rows.", "Give a row for each new node.")
-        ids = read_ids(table, find(table, columns.id, "id, as at training"))
+        ids = read_ids(table, find_column(table, columns.id, "id, as at training"))
         findings = [*table.findings]
         with table.named_in_errors():
             features = self.tables.encoder.transform(table.frame)
-        findings += self.tables.encoder.filled(table)
+        findings += self.tables.encoder.imputation_findings(table)
         pairs, weights = np.empty((0, 2), np.int64), None
         if edges is not None:
             edge_table = read_table(edges, "edges", encoding)
             for what, name in (("source", columns.source), ("target", columns.target), ("weight", columns.weight)):
                 if name is not None:
-                    find(edge_table, name, f"{what}, as at training")
+                    find_column(edge_table, name, f"{what}, as at training")
             findings += edge_table.findings
             pairs, weights = read_edges(edge_table, columns, [*graph.ids.tolist(), *ids], unknown_ids, findings)
         return grown(graph, features, pairs, ids=ids, edge_weights=weights, findings=findings)
@@ -188,7 +190,9 @@ def _model(description: dict[str, Any], arrays: dict[str, Any]) -> Model:
         featureless=True,
         name=description["graph"],
     )
-    graph = graph.with_findings(findings["graph"])  # what was odd about the tables, rather than about what was kept of them
+    graph = graph.with_findings(
+        findings["graph"]
+    )  # what was odd about the tables, rather than about what was kept of them
     split = Split(**description["split"], **arrays["split"], findings=findings["split"])
     split.check(graph)
     prediction = Prediction(**arrays["prediction"], findings=findings["prediction"])

@@ -20,7 +20,7 @@ class NodeGraph:
     """An immutable graph: nodes with features, undirected weighted edges, and labels on some of the nodes.
 
     Attributes cannot be assigned and their arrays are read-only. The arrays passed in are copied and stay writable.
-    ``with_labels``, ``with_classes``, ``with_features`` and ``with_findings`` return changed copies that share the rest.
+    ``with_labels``, ``with_classes``, ``with_features`` and ``with_findings`` return changed copies.
 
     Parameters
     ----------

@@ -1,29 +1,29 @@
-"""Feature columns as one sparse matrix; what was learnt of them is plain data and travels with a model.
+"""Feature columns as one sparse matrix. The fitted encoder is plain data and is stored with a model.
 
-scikit-learn's transformers do the work. They are rebuilt from plain values (means and scales, categories, words and
-their weights) rather than unpickled, so an encoder from a stranger can do nothing but encode.
+scikit-learn's transformers do the work. They are restored from plain values (means and scales, categories, words and
+their weights), never unpickled, so an encoder from an untrusted source can only encode.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
 from dccgcn.errors import DataFileError, Finding, GraphError
-from dccgcn.io.columns import MISSING, NUMERIC, Role, numbers
+from dccgcn.graph.cells import MISSING_FEATURES, is_missing, spell_id
+from dccgcn.io.columns import NUMERIC, Role, to_numbers
 from dccgcn.io.frames import Table
+from dccgcn.io.options import Impute
 from dccgcn.text import first_few
 
-Impute = Literal["error", "zero", "mean"]
-
-_FORM = 1  # of the dictionary
-_LARGEST = 1e15  # a number beyond counts as infinite: its square would be, in single precision
-_MOST_WORDS = 20_000  # of one text column
+_FORM = 1  # version of the dictionary
+_LARGEST = 1e15  # larger numbers count as infinite: their squares are, in single precision
+_MAX_WORDS = 20_000  # of one text column
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ class Numbers:
     columns: list[str]
     centre: list[float]  # 0 where a column must stay sparse
     scale: list[float]
-    fill: list[float] | None  # what stands in for a missing number; None: it is an error
+    fill: list[float] | None  # replaces missing numbers; None: they are an error
 
 
 @dataclass(frozen=True)
 class Categories:
-    """A column of classes: one feature for each value."""
+    """A categorical column: one feature for each value."""
 
     column: str
     values: list[str]
@@ -60,34 +60,31 @@ class FeatureEncoder:
     numbers: Numbers
     categories: tuple[Categories, ...]
     texts: tuple[Words, ...]
-    weights: tuple[float, ...]  # of the blocks (numbers, each column of classes, each of text): see fit
+    weights: tuple[float, ...]  # of the blocks: numbers, each categorical column, each text column; see fit_transform
 
     @classmethod
-    def fit(cls, frame: pd.DataFrame, roles: Mapping[str, Role], impute: Impute = "error") -> Self:
-        """Learn from a table what each column needs.
+    def fit_transform(
+        cls, frame: pd.DataFrame, roles: Mapping[str, Role], impute: Impute = "error"
+    ) -> tuple[Self, sp.csr_array]:
+        """Fit an encoder to the columns of a table; the encoder and its matrix of the table, (rows, features) float32.
 
-        Where columns of several kinds meet, the blocks are weighted so that each has a mean squared row norm of one;
-        else a few standardised numbers would drown a text. A table of one kind is left as it is.
+        If there are columns of several kinds, the blocks are weighted to a mean squared row norm of one each.
+        Otherwise a few standardised numbers would outweigh a text. A single block is left unweighted.
         """
         if not roles:
-            raise GraphError(
-                "There are no feature columns.", "Both channels need features: name columns that hold them."
-            )
+            raise GraphError("There are no feature columns.", "Both channels need features: name feature columns.")
         named = {role: [column for column in roles if roles[column] == role] for role in set(roles.values())}
-        encoder = cls(
-            _fit_numbers(frame, {column: role for column, role in roles.items() if role in NUMERIC}, impute),
-            tuple(_fit_categories(frame, column) for column in named.get("categorical", ())),
-            tuple(_fit_words(frame, column) for column in named.get("text", ())),
-            (),
-        )
-        blocks = encoder._blocks(frame)
+        numbers = _fit_numbers(frame, {column: role for column, role in roles.items() if role in NUMERIC}, impute)
+        categories = tuple(_fit_categories(frame, column) for column in named.get("categorical", ()))
+        texts = [_fit_words(frame, column) for column in named.get("text", ())]
+        blocks = [*_number_and_category_blocks(numbers, categories, frame), *(tfidf for _, tfidf in texts)]
         norms = [float(np.sqrt((block.multiply(block)).sum() / max(len(frame), 1))) for block in blocks]
-        weights = [1 / norm if norm > 0 and len(blocks) > 1 else 1.0 for norm in norms]
-        return cls(encoder.numbers, encoder.categories, encoder.texts, tuple(weights))
+        weights = tuple(1 / norm if norm > 0 and len(blocks) > 1 else 1.0 for norm in norms)
+        return cls(numbers, categories, tuple(words for words, _ in texts), weights), _weighted(blocks, weights)
 
     @classmethod
-    def of_nothing(cls) -> Self:
-        """For nodes of which only the edges are known: one feature, which is the same for all."""
+    def featureless(cls) -> Self:
+        """For nodes of which only the edges are known: one constant feature."""
         return cls(Numbers([], [], [], None), (), (), ())
 
     @property
@@ -97,12 +94,12 @@ class FeatureEncoder:
 
     @property
     def names(self) -> list[str]:
-        """A name for each feature: the column, and after an equals sign the class or word."""
+        """A name for each feature: the column, followed by an equals sign and the category or word."""
         classes = [f"{c.column}={value}" for c in self.categories for value in c.values]
         return [*self.numbers.columns, *classes, *(f"{t.column}={word}" for t in self.texts for word in t.words)]
 
     def transform(self, frame: pd.DataFrame) -> sp.csr_array:
-        """(rows, features) float32. Classes and words that fit did not see count for nothing."""
+        """(rows, features) float32. Categories and words that were not in the fitted table are ignored."""
         missing = [column for column in self.columns if column not in frame.columns]
         if missing:
             raise GraphError(
@@ -111,11 +108,12 @@ class FeatureEncoder:
             )
         if not self.columns:
             return sp.csr_array(np.ones((len(frame), 1), np.float32))
-        weighted = [block * weight for block, weight in zip(self._blocks(frame), self.weights, strict=True)]
-        return sp.csr_array(sp.hstack(weighted, format="csr"), dtype=np.float32)
+        blocks = _number_and_category_blocks(self.numbers, self.categories, frame)
+        blocks += [_tfidf(t).transform(_texts(frame, t.column)) for t in self.texts]
+        return _weighted(blocks, self.weights)
 
-    def filled(self, table: Table) -> list[Finding]:
-        """Numbers that are missing, or too large, and were replaced."""
+    def imputation_findings(self, table: Table) -> list[Finding]:
+        """A finding if numbers of the table are missing or too large and so were replaced."""
         if self.numbers.fill is None:
             return []
         bad = _bad(_parsed(table.frame, self.numbers.columns))
@@ -125,22 +123,18 @@ class FeatureEncoder:
         text = f"{int(bad.sum())} numbers in columns {first_few(names)} were missing or not finite and were replaced"
         return [Finding("warning", "imputed-features", f"{text}, on {table.where(bad.any(axis=1))}.")]
 
-    def _blocks(self, frame: pd.DataFrame) -> list[sp.csr_array]:
-        blocks = [_numbers(self.numbers, frame)] if self.numbers.columns else []
-        blocks += [_one_hot(c).transform(_cells(frame, c.column)[:, None]) for c in self.categories]
-        blocks += [_tfidf(t).transform(_cells(frame, t.column)) for t in self.texts]
-        return blocks
-
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {"form": _FORM, **asdict(self)}
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Self:
-        """The encoder that to_dict wrote."""
+        """The encoder that ``to_dict`` was called on."""
         try:
             if given["form"] != _FORM:
-                raise DataFileError(f"The encoder is of form {given['form']!r}, not {_FORM}.", "Train the model again.")
+                raise DataFileError(
+                    f"The encoder has version {given['form']!r}, not {_FORM}.", "Train the model again."
+                )
             return cls(
                 Numbers(**given["numbers"]),
                 tuple(Categories(**c) for c in given["categories"]),
@@ -151,10 +145,23 @@ class FeatureEncoder:
             raise DataFileError(f"This is not an encoder ({error!r}).", "Train the model again.") from None
 
 
+def _number_and_category_blocks(
+    numbers: Numbers, categories: Sequence[Categories], frame: pd.DataFrame
+) -> list[sp.csr_array]:
+    """The blocks of the numbers, if there are any, and of each categorical column."""
+    blocks = [_numbers(numbers, frame)] if numbers.columns else []
+    return blocks + [_one_hot(c).transform(_texts(frame, c.column)[:, None]) for c in categories]
+
+
+def _weighted(blocks: Sequence[sp.csr_array], weights: Sequence[float]) -> sp.csr_array:
+    weighted = [block * weight for block, weight in zip(blocks, weights, strict=True)]
+    return sp.csr_array(sp.hstack(weighted, format="csr"), dtype=np.float32)
+
+
 def _fit_numbers(frame: pd.DataFrame, roles: Mapping[str, Role], impute: Impute) -> Numbers:
     names = list(roles)
     values = _parsed(frame, names)
-    values = np.where(np.abs(values) < _LARGEST, values, np.nan)  # scikit-learn's scalers pass NaN over
+    values = np.where(np.abs(values) < _LARGEST, values, np.nan)  # scikit-learn's scalers ignore NaN
     known = ~np.isnan(values).all(axis=0)
     is_standard = known & np.array([roles[name] == "standard" for name in names], dtype=bool)
     is_max_abs = known & np.array([roles[name] == "max-abs" for name in names], dtype=bool)
@@ -176,9 +183,9 @@ def _numbers(fitted: Numbers, frame: pd.DataFrame) -> sp.csr_array:
         rows = np.asarray(bad.any(axis=1))
         names = [fitted.columns[i] for i in np.flatnonzero(bad.any(axis=0))]
         raise GraphError(
-            f"{int(bad.sum())} features are missing or not finite, in columns {first_few(names)}, {_where(frame, rows)}.",
-            "Mend them, or train with such cells replaced by zero or the mean of their column (--impute mean, "
-            "impute='mean').",
+            f"{int(bad.sum())} features are missing or not finite, in columns {first_few(names)}, "
+            f"{_where(frame, rows)}.",
+            "Fix them, or replace such cells by zero or by the mean of their column (--impute mean, impute='mean').",
         )
     if fitted.fill is not None:
         values = np.where(bad, fitted.fill, values)
@@ -193,14 +200,15 @@ def _bad(values: np.ndarray) -> np.ndarray:
 
 
 def _parsed(frame: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
-    values, wrong = numbers(frame[list(names)])
+    values, wrong = to_numbers(frame[list(names)])
     if wrong.any():
         column = int(np.flatnonzero(wrong.any(axis=0))[0])
         rows = wrong[:, column]
         seen = [str(cell) for cell in frame[names[column]][rows]]
         raise GraphError(
-            f"Column {first_few([names[column]])} holds cells that are no numbers: {first_few(seen)}, {_where(frame, rows)}.",
-            "Mend them, or declare the column with --categorical or --text.",
+            f"Column {first_few([names[column]])} holds cells that are not numbers: {first_few(seen)}, "
+            f"{_where(frame, rows)}.",
+            "Fix them, or declare the column with --categorical or --text.",
         )
     return values
 
@@ -209,24 +217,20 @@ def _where(frame: pd.DataFrame, rows: np.ndarray) -> str:
     return f"at {frame.index.name or 'row'} {first_few(frame.index[rows].tolist())}"
 
 
-def _cells(frame: pd.DataFrame, column: str) -> np.ndarray:
-    """Cells as text, "" where missing; 2.0 is "2", as columns with gaps store whole numbers as floats."""
-    return np.array([_text(cell) for cell in frame[column]], dtype=object)
+def _texts(frame: pd.DataFrame, column: str) -> np.ndarray:
+    """The cells of a column as text, "" where missing."""
+    cells = frame[column]
+    return np.array([cell if isinstance(cell, str) else _text(cell) for cell in cells], dtype=object)
 
 
 def _text(cell: Any) -> str:
-    if isinstance(cell, str):
-        return cell
-    if cell is None or cell is pd.NA or cell is pd.NaT or cell != cell:
-        return ""
-    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+    return "" if is_missing(cell) else spell_id(cell)
 
 
 def _fit_categories(frame: pd.DataFrame, column: str) -> Categories:
-    """Values that occur once join no two nodes, so they get no feature."""
-    values, counts = np.unique(
-        [cell for cell in _cells(frame, column) if cell.strip() not in MISSING], return_counts=True
-    )
+    """Values that occur once connect no two nodes, so they get no feature, unless all of them occur once."""
+    known = [cell for cell in _texts(frame, column) if not is_missing(cell, MISSING_FEATURES)]
+    values, counts = np.unique(known, return_counts=True)
     kept = values[counts > 1] if (counts > 1).any() else values
     if len(kept) == 0:
         raise GraphError(f"Column {first_few([column])} is empty.", "Leave it out of the features.")
@@ -238,22 +242,29 @@ def _one_hot(fitted: Categories) -> OneHotEncoder:
     return OneHotEncoder(categories=[known], handle_unknown="ignore").fit(known[:1, None])
 
 
-def _fit_words(frame: pd.DataFrame, column: str) -> Words:
-    """A word that one node alone has joins no two nodes; one that most have tells none apart."""
-    cells = _cells(frame, column)
-    for rarest, commonest in ((2, 0.5), (1, 1.0)):
+def _fit_words(frame: pd.DataFrame, column: str) -> tuple[Words, sp.csr_matrix]:
+    """The words of a text column, and its tf-idf matrix, (rows, words).
+
+    A word of one node connects no two nodes, and a word of most nodes distinguishes none: both are left out, unless no
+    word remains.
+    """
+    cells = _texts(frame, column)
+    for min_df, max_df in ((2, 0.5), (1, 1.0)):
+        vectoriser = CountVectorizer(min_df=min_df, max_df=max_df, max_features=_MAX_WORDS, dtype=np.float64)
         try:
-            fitted = TfidfVectorizer(min_df=rarest, max_df=commonest, max_features=_MOST_WORDS).fit(cells)
-        except ValueError:  # scikit-learn's word for "no word is left"
+            counts = vectoriser.fit_transform(cells)
+        except ValueError:  # no word remains
             continue
-        return Words(column, fitted.get_feature_names_out().tolist(), fitted.idf_.tolist())
-    raise GraphError(
-        f"Column {first_few([column])} holds no words.", "Leave it out of the features, or say categorical."
-    )
+        counts.sort_indices()  # the order of a restored vectoriser, on which the rounding of row norms depends
+        tfidf = TfidfTransformer().fit(counts)
+        words = Words(column, vectoriser.get_feature_names_out().tolist(), tfidf.idf_.tolist())
+        return words, tfidf.transform(counts, copy=False)
+    raise GraphError(f"Column {first_few([column])} holds no words.", "Leave it out, or declare it categorical.")
 
 
 def _tfidf(fitted: Words) -> TfidfVectorizer:
-    vectorizer = TfidfVectorizer(vocabulary=fitted.words)
-    vectorizer.fit([fitted.words[0]])  # sets up the weights, which are then replaced by the stored ones
-    vectorizer.idf_ = np.array(fitted.idf)
-    return vectorizer
+    """The vectoriser with the stored words and weights."""
+    vectoriser = TfidfVectorizer(vocabulary=fitted.words)
+    vectoriser.fit([fitted.words[0]])  # allocates the weights, which the stored ones replace
+    vectoriser.idf_ = np.array(fitted.idf)
+    return vectoriser

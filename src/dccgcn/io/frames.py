@@ -1,4 +1,4 @@
-"""One table, from a file or a pandas DataFrame: cells as they were given, each row with its line number."""
+"""One table from a file or a pandas DataFrame: cells unchanged, each row with its line number."""
 
 import csv
 import gzip
@@ -22,10 +22,10 @@ from dccgcn.text import first_few
 
 Source: TypeAlias = "str | os.PathLike[str] | pd.DataFrame"
 
-ESCAPED = "=+-@\t\r'"  # a spreadsheet would run a cell that starts like this; an apostrophe before it says it is text
+ESCAPED = "=+-@\t\r'"  # spreadsheets run cells that start like this as formulas, unless after an apostrophe
 _DELIMITERS = ",\t;|"
 _LONGEST_FIELD = 2**27  # the csv module's own limit of 128 kB is too short for a text column
-_OTHER_FORMS = {
+_UNSUPPORTED = {
     b"PK\x03\x04": "a zip archive or an Excel workbook",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook",
     b"BZh": "compressed by bzip2",
@@ -36,7 +36,7 @@ _OTHER_FORMS = {
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table whose index says where each row stands.
+    """A table whose index gives the place of each row in its file.
 
     The index is called "line" and counts the lines of a text file from 1, or "row" and counts rows from 0.
     """
@@ -46,13 +46,13 @@ class Table:
     findings: tuple[Finding, ...] = ()
 
     def where(self, rows: Any) -> str:
-        """Rows, given by position or mask, as they are named in messages."""
+        """The place of rows, given by position or mask, for messages."""
         listed = self.frame.index[rows].tolist()
         return f"{self.frame.index.name}{'s' if len(listed) > 1 else ''} {first_few(listed)} of {self.name}"
 
     @contextmanager
     def named_in_errors(self) -> Iterator[None]:
-        """For what is done with the frame alone, which does not know where it comes from."""
+        """Prefix errors with the name of the table, for functions that see only its frame."""
         try:
             yield
         except GraphError as error:
@@ -60,7 +60,7 @@ class Table:
 
     @property
     def is_text(self) -> bool:
-        """Whether it comes from a text file, where every cell is text."""
+        """Whether the table comes from a text file, so that every cell is text."""
         return bool(self.frame.index.name == "line")
 
 
@@ -72,7 +72,7 @@ def read_table(source: Source, what: str, encoding: str = "utf-8") -> Table:
     content = _content(path)
     if content.startswith(b"PAR1"):
         return _plain(_parquet(content, path), path.name)
-    for start, form in _OTHER_FORMS.items():
+    for start, form in _UNSUPPORTED.items():
         if content.startswith(start):
             raise DataFileError(f"{path} is {form}.", "Save it as CSV, TSV or Parquet, plain or compressed by gzip.")
     check_table(path, len(content))
@@ -98,7 +98,7 @@ def _content(path: Path) -> bytes:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataFileError(f"{path} is not a whole gzip file ({error}).", "Compress it again.") from None
     except (OSError, ValueError) as error:
-        raise DataFileError(f"{path} cannot be read ({error}).", "Check the path and who may read it.") from None
+        raise DataFileError(f"{path} cannot be read ({error}).", "Check the path and its permissions.") from None
     if not content.strip():
         raise DataFileError(f"{path} is empty.", "It needs a header line with the names of its columns.")
     return content
@@ -108,7 +108,7 @@ def _parquet(content: bytes, path: Path) -> pd.DataFrame:
     if find_spec("pyarrow") is None:
         raise DataFileError(f"{path} is a Parquet file, which needs pyarrow.", "pip install 'dccgcn[parquet]'")
     try:
-        # nullable numbers: a gap in a column of 64-bit ids must not turn them into floats
+        # nullable numbers: a missing cell must not turn a column of 64-bit ids into floats
         frame = pd.read_parquet(io.BytesIO(content), dtype_backend="numpy_nullable")
         words = [position for position, dtype in enumerate(frame.dtypes) if pd.api.types.is_string_dtype(dtype)]
         return frame.astype({frame.columns[position]: object for position in words})  # decoded here: it may not be text
@@ -153,7 +153,7 @@ def _text(text: str, path: Path) -> Table:
         except csv.Error as error:
             raise DataFileError(
                 f"Line {before + 1} of {path} is malformed ({error}).",
-                'A cell with a quote or a line break stands in quotes, and a quote in it is doubled: "5"" disk".',
+                'A cell with a quote or a line break needs quotes, and a quote in it is doubled: "5"" disk".',
             ) from None
     if not rows:
         raise DataFileError(f"{path} is empty.", "It needs a header line with the names of its columns.")
@@ -164,7 +164,7 @@ def _text(text: str, path: Path) -> Table:
         counted = ", ".join(f"line {line} ({cells})" for line, cells in ragged[:5])
         raise DataFileError(
             f"{len(ragged)} lines of {path} do not have the {width} cells of its header: {counted}.",
-            "Mend them; a cell that holds the delimiter stands in quotes.",
+            "Fix them; a cell that contains the delimiter needs quotes.",
         )
     cells = np.array(rows, dtype=object).reshape(len(rows), width)
     frame = pd.DataFrame(cells, index=pd.Index(lines[1:], dtype=np.int64, name="line"), dtype=object)
@@ -175,7 +175,7 @@ def _text(text: str, path: Path) -> Table:
 
 
 def unescaped(cells: pd.Series) -> pd.Series:
-    """Cells without the apostrophe that keeps spreadsheets from running them as formulas."""
+    """Cells without the apostrophe that protects them from being run as formulas."""
     marked = [isinstance(c, str) and c[:1] == "'" and c[1:2] != "" and c[1] in ESCAPED for c in cells]
     return cells.where(~np.array(marked, dtype=bool), cells.str[1:]) if any(marked) else cells
 

@@ -1,0 +1,142 @@
+"""Ids, labels and edges of a table. Errors name the lines."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dccgcn.errors import Finding, GraphError
+from dccgcn.graph.cells import AMBIGUOUS_LABELS, MISSING_LABELS, is_missing, spell_id
+from dccgcn.io.columns import Columns, to_numbers
+from dccgcn.io.frames import Table, unescaped
+from dccgcn.io.options import UnknownIds
+from dccgcn.text import first_few
+
+_EXACT = 2**53  # larger floats may not be the whole numbers that they were made from
+
+
+def read_ids(table: Table, column: str) -> list[Any]:
+    """The ids of a table of nodes: none missing, none twice."""
+    ids = _id_cells(table, column)
+    same = pd.Series([spell_id(i) for i in ids]).duplicated(keep=False).to_numpy()
+    if same.any() and len({type(ids[i]) for i in np.flatnonzero(same)}) == 1:  # of two types: an error of NodeGraph
+        first = next(ids[i] for i in np.flatnonzero(same))
+        rows = np.array([i == first for i in ids])
+        others = len({ids[i] for i in np.flatnonzero(same)}) - 1
+        more = f"; {others} other ids repeat too" if others else ""
+        raise GraphError(
+            f"The node id {first_few([first])} occurs {int(rows.sum())} times, on {table.where(rows)}{more}.",
+            "Give every node a unique id.",
+        )
+    if table.is_text:
+        _refuse_two_spellings(table, ids)
+    return ids
+
+
+def read_labels(
+    table: Table, column: str | None, unlabelled: Sequence[Any], classes: Sequence[Any] | None, findings: list[Finding]
+) -> list[Any] | None:
+    """The labels of a table of nodes, None where missing. In a text file they are whole numbers if all of them are."""
+    if column is None:
+        return None
+    marks = {str(mark) for mark in unlabelled}
+    if not table.is_text:
+        return [None if cell is pd.NA or str(cell) in marks else cell for cell in table.frame[column].tolist()]
+    marks |= MISSING_LABELS
+    exact = set(classes or ())  # listed class names keep their blanks; other labels are stripped
+    cells = [cell if cell in exact else cell.strip() for cell in unescaped(table.frame[column])]
+    labels = [None if is_missing(cell, marks) else cell for cell in cells]
+    known = {label for label in labels if label is not None}
+    count = Counter(map(str.casefold, known))
+    if variants := sorted(name for name in known if count[name.casefold()] > 1):
+        text = f"Labels of {table.name} that differ only in capitals are different classes: {first_few(variants)}."
+        findings.append(Finding("warning", "case-variant-labels", text))
+    if ambiguous := sorted(known & AMBIGUOUS_LABELS):
+        text = f"The label {first_few(ambiguous)} was read as a class; "
+        text += f"if it means a missing label, pass --unlabelled {ambiguous[0]}."
+        findings.append(Finding("warning", "ambiguous-labels", text))
+    if classes is None and all(re.fullmatch(r"-?(0|[1-9]\d{0,17})(\.\d{1,15})?", label) for label in known):
+        return [None if label is None else float(label) if "." in label else int(label) for label in labels]
+    return labels
+
+
+def read_edges(
+    table: Table, columns: Columns, ids: Sequence[Any], unknown_ids: UnknownIds, findings: list[Finding]
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """(E, 2) positions in the ids, and (E,) weights if the table has any."""
+    position = pd.Index([spell_id(i) for i in ids], dtype=object)
+    ends = [_id_cells(table, column) for column in (columns.source, columns.target)]
+    spelled = [pd.Index([spell_id(i) for i in cells], dtype=object) for cells in ends]
+    pairs = np.stack([position.get_indexer(cells) for cells in spelled], axis=1)
+    known = (pairs >= 0).all(axis=1)
+    if not known.all():
+        unknown = [ends[end][row] for row, end in np.argwhere(pairs < 0)]
+        names = first_few(dict.fromkeys(unknown))
+        text = (
+            f"{int((~known).sum())} edges have an end that is not among the nodes ({names}), on {table.where(~known)}"
+        )
+        if unknown_ids == "error":
+            raise GraphError(
+                f"{text}.{_likely_reason(unknown, position)}",
+                "Add these nodes, or drop such edges (--unknown-ids drop, unknown_ids='drop').",
+            )
+        findings.append(Finding("warning", "dropped-edges", f"{text}; dropped."))
+    weights = _weights(table, columns.weight)
+    return pairs[known].astype(np.int64), None if weights is None else weights[known]
+
+
+def _id_cells(table: Table, column: str) -> list[Any]:
+    cells = table.frame[column]
+    cells = unescaped(cells) if table.is_text else cells
+    ids: list[Any] = cells.tolist()
+    missing = np.array([is_missing(i) for i in ids])
+    if missing.any():
+        raise GraphError(
+            f"{int(missing.sum())} cells of column {first_few([column])} are empty, on {table.where(missing)}.",
+            "Every node needs an id, and every edge two.",
+        )
+    if cells.dtype.kind == "f" and any(abs(i) >= _EXACT for i in ids):
+        raise GraphError(
+            f"The ids in column {first_few([column])} of {table.name} are floats too large to be exact.",
+            "Read the column as whole numbers (Int64) or as text.",
+        )
+    return ids
+
+
+def _refuse_two_spellings(table: Table, ids: Sequence[str]) -> None:
+    whole = {i: m.group(1) for i in ids if (m := re.fullmatch(r"(\d+)\.0+", i))}
+    pairs = [(i, short) for i, short in whole.items() if short in set(ids)] if whole else []
+    if pairs:
+        raise GraphError(
+            f"{table.name} has ids that differ only in how a number is written: {first_few(pairs[0])}.",
+            "Write all ids of the column in one way.",
+        )
+
+
+def _likely_reason(unknown: Sequence[Any], position: pd.Index) -> str:
+    """The one difference that explains all unknown ids, if there is one."""
+    spelled = [spell_id(i) for i in unknown]
+    for difference, remove in (
+        ("blanks", str.strip),
+        ("capitals", str.casefold),
+        ("a decimal point", lambda i: re.sub(r"\.0+$", "", i)),
+    ):
+        if {remove(i) for i in spelled} <= {remove(str(i)) for i in position}:
+            return f" They differ from the ids of the nodes by {difference} only."
+    return ""
+
+
+def _weights(table: Table, column: str | None) -> np.ndarray | None:
+    if column is None:
+        return None
+    values, wrong = to_numbers(table.frame[[column]])
+    bad = wrong[:, 0] | ~(np.isfinite(values[:, 0]) & (values[:, 0] > 0))
+    if bad.any():
+        raise GraphError(
+            f"{int(bad.sum())} edge weights are negative, zero or not numbers, on {table.where(bad)}.",
+            "Weights must be positive; leave edges that do not exist out, or name another weight column.",
+        )
+    return values[:, 0]

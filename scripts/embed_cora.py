@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from dccgcn.datasets.catalog import CORA_CLASSES
+from dccgcn.datasets.catalogue import CORA_CLASSES
 from dccgcn.datasets.formats import planetoid
 from dccgcn.graph import NodeGraph
 from dccgcn.runtime.files import write_atomically

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from dccgcn.errors import DataFileError, GraphError, SettingsError
 from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import published
+from dccgcn.graph.splits import Split
 from dccgcn.io import files
 from dccgcn.io.tables import read_tables
 from dccgcn.models import resources
@@ -303,7 +303,7 @@ def any_graph(draw):
 
 def answer(x, edges, labels, train, method):
     graph = NodeGraph(x, edges, labels, classes=range(4))
-    return run(graph, published(graph, "drawn", train, [], []), method).prediction
+    return run(graph, Split.from_parts(graph, "drawn", train, [], []), method).prediction
 
 
 @pytest.mark.parametrize("method", LINEAR)

@@ -13,7 +13,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from dccgcn.artifacts.model_io import load_model
-    from dccgcn.datasets import load
+    from dccgcn.datasets import load, load_dataset
     from dccgcn.errors import DccgcnError, Finding
     from dccgcn.graph import NodeGraph
     from dccgcn.graph.splits import Split, by_rate, per_class
@@ -34,6 +34,7 @@ _HOME = {
     "by_rate": "graph.splits",
     "grown": "workflow.inductive",
     "load": "datasets",
+    "load_dataset": "datasets",
     "load_model": "artifacts.model_io",
     "per_class": "graph.splits",
     "read_tables": "io.tables",
@@ -51,6 +52,7 @@ __all__ = [
     "by_rate",
     "grown",
     "load",
+    "load_dataset",
     "load_model",
     "per_class",
     "read_tables",

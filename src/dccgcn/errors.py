@@ -1,4 +1,4 @@
-"""Every way in which dccgcn says that something is wrong: what, where, and how to mend it."""
+"""Errors and findings. Each message says what is wrong, where, and how to fix it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from typing import Literal
 
 
 class DccgcnError(ValueError):
-    """A mistake that the user can mend. The command line prints it and exits with code 2.
+    """An error that the user can fix. The command line prints it and exits with code 2.
 
-    A ValueError, so that scikit-learn and others who do not know this package take it for what it is.
+    A ValueError, so that scikit-learn and other libraries treat it as invalid input.
     """
 
     def __init__(self, what: str, remedy: str = "") -> None:
@@ -26,7 +26,7 @@ class SettingsError(DccgcnError):
 
 
 class SplitError(DccgcnError):
-    """A split asks for what the graph does not have."""
+    """A split does not fit the graph: too few labels, other nodes or overlapping parts."""
 
 
 class DataFileError(DccgcnError):
@@ -34,22 +34,22 @@ class DataFileError(DccgcnError):
 
 
 class TrainingError(DccgcnError):
-    """Training broke down; the message names the epoch."""
+    """Training diverged; the message names the epoch."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something odd that does not stop a run but belongs in its report."""
+    """Something unusual that does not stop a run but belongs in its report."""
 
     level: Literal["warning", "note"]
     code: str  # short and stable, such as "isolated-nodes"
-    text: str  # one sentence: what was seen and what was done about it
+    text: str  # one sentence: the observation and what was done about it
 
     def __str__(self) -> str:
         return f"{self.level}: {self.text}"
 
 
-def check_word(name: str, given: str, known: Sequence[str], error: type[DccgcnError] = GraphError) -> None:
-    """An option that takes one of a few words was given another."""
-    if given not in known:
-        raise error(f"{name}={given!r} is not known.", f"It is one of: {', '.join(known)}.")
+def check_choice(name: str, given: str, choices: Sequence[str], error: type[DccgcnError] = GraphError) -> None:
+    """Raise an error if an option is not one of its choices."""
+    if given not in choices:
+        raise error(f"{name}={given!r} is not known.", f"Use one of: {', '.join(choices)}.")

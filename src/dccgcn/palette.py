@@ -1,6 +1,6 @@
-"""Colours that colour-blind readers can tell apart, for every picture that the project draws."""
+"""Colours that colour-blind readers can distinguish, for all figures and reports."""
 
-# Okabe & Ito (2008), darkest contrast first; a ninth, grey, is for what is left over
+# Okabe & Ito (2008), strongest contrast first, and grey
 OKABE_ITO = (
     "#0072B2",  # blue
     "#E69F00",  # orange
@@ -12,12 +12,12 @@ OKABE_ITO = (
     "#000000",  # black
     "#999999",  # grey
 )
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "h")  # matplotlib's, so that nothing hangs on colour alone
-SURFACE = "cividis"  # a colour map for values, made for colour-blind readers
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "h")  # matplotlib's, so that no figure depends on colour alone
+SURFACE = "cividis"  # a colour map for values that colour-blind readers can distinguish
 
 
 def colours(n: int) -> list[str]:
-    """n colours: the palette, then again and again at a lighter shade.
+    """n colours: the palette, repeated in lighter shades.
 
     >>> colours(2)
     ['#0072B2', '#E69F00']
@@ -28,7 +28,7 @@ def colours(n: int) -> list[str]:
 
 
 def lighter(colour: str, share: float) -> str:
-    """The colour mixed with white, at most four fifths of it.
+    """The colour mixed with this share of white, at most four fifths.
 
     >>> lighter("#000000", 0.5)
     '#808080'

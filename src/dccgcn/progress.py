@@ -1,5 +1,5 @@
-"""How long work tells how far it is."""
+"""The callback by which long computations report progress."""
 
 from collections.abc import Callable
 
-Progress = Callable[[str, int, int], None]  # what is being done, steps done, steps in all
+Progress = Callable[[str, int, int], None]  # name of the task, steps done, steps in total

@@ -38,15 +38,15 @@ def test_features_are_words_as_many_as_asked_some_common_and_some_rare():
     assert with_word[-10:].mean() > 5 * with_word[:100].mean()
 
 
-def test_words_tell_the_class_as_far_as_asked():
-    def told(telling):
-        graph = synthetic_graph(4000, telling=telling)
+def test_words_depend_on_the_class_as_far_as_asked():
+    def recovered(class_words):
+        graph = synthetic_graph(4000, class_words=class_words)
         half = np.arange(graph.n) % 2 == 0
         words = np.stack([graph.features[half & (graph.labels == c)].mean(axis=0) for c in range(graph.c)])
         return (np.argmax(graph.features[~half] @ np.log(words + 0.001).T, axis=1) == graph.labels[~half]).mean()
 
-    assert told(0.0) < 0.2
-    assert told(0.0) + 0.1 < told(0.2) < told(0.6)
+    assert recovered(0.0) < 0.2
+    assert recovered(0.0) + 0.1 < recovered(0.2) < recovered(0.6)
 
 
 def test_the_seed_decides(graph):
@@ -71,7 +71,7 @@ def test_one_class_and_no_edges_are_possible():
         ({"edges": -1}, "-1 edges"),
         ({"features": 0}, "0 features"),
         ({"homophily": 1.5}, r"homophily is 1\.5.*from 0 to 1"),
-        ({"telling": -0.1}, "telling is -0.1"),
+        ({"class_words": -0.1}, "class_words is -0.1"),
         ({"words": 0.5}, "words is 0.5"),
         ({"n": 20, "edges": 191, "classes": 2}, "191 edges do not fit among 20 nodes"),
     ],

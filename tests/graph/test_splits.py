@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dccgcn.datasets import Dataset
 from dccgcn.errors import DataFileError, SplitError
 from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import DEVELOPMENT_SEED, Split, by_rate, check_training, per_class, published
+from dccgcn.graph.splits import DEVELOPMENT_SEED, Split, by_rate, check_training, per_class
 
 
 def toy(sizes: list[int], unlabelled: int = 0, **changes: Any) -> NodeGraph:
@@ -131,7 +131,7 @@ def test_seeds_differ_and_development_seeds_are_known() -> None:
     assert len({per_class(graph, 5, seed).hash for seed in range(20)}) == 20
     assert not per_class(graph, 5, DEVELOPMENT_SEED - 1).is_development
     assert per_class(graph, 5, DEVELOPMENT_SEED).is_development
-    assert not published(graph, "public", [0], [], [59]).is_development
+    assert not Split.from_parts(graph, "public", [0], [], [59]).is_development
 
 
 def test_every_node_of_a_class_is_drawn_about_equally_often() -> None:
@@ -155,7 +155,7 @@ PUBLIC = "376a4753e3d8cc24dd3ec4e626ba7c683a75aa5dde2391a2f91473f284b80b20"
 @pytest.mark.parametrize(("train", "words"), [(np.array([True, False]), "flatnonzero"), ([0.9], "whole numbers")])
 def test_parts_are_positions_not_masks_or_fractions(train: Any, words: str) -> None:
     with pytest.raises(SplitError) as caught:
-        published(toy([3, 3]), "mine", train, [], [])
+        Split.from_parts(toy([3, 3]), "mine", train, [], [])
     assert words in caught.value.remedy
 
 
@@ -221,9 +221,9 @@ def test_a_split_of_other_nodes_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SplitError, match="other nodes, or in another order"):
         Split.load(path, toy([20, 20], ids=range(39, -1, -1)))
     with pytest.raises(SplitError, match="nodes that the graph does not have: 40"):
-        published(graph, "mine", [0], [], [40])
+        Split.from_parts(graph, "mine", [0], [], [40])
     with pytest.raises(SplitError, match="1 nodes of the split have no label: 2"):
-        published(toy([1, 1], unlabelled=1), "mine", [0], [], [2])
+        Split.from_parts(toy([1, 1], unlabelled=1), "mine", [0], [], [2])
 
 
 def test_row_18_no_label_at_all() -> None:

@@ -135,7 +135,7 @@ def test_attributes_of_networkx_that_are_missing_or_no_numbers_are_named():
     given_graph = nx.Graph()
     given_graph.add_node("a", x=1.0, country="DE")
     given_graph.add_node("b", x=2.0, country="FR")
-    with pytest.raises(GraphError, match="'country' of node 'a' is no number"):
+    with pytest.raises(GraphError, match="'country' of node 'a' is not a number"):
         from_networkx(given_graph, features=["x", "country"])
     with pytest.raises(GraphError, match="No node has an attribute 'clubb'"):
         from_networkx(given_graph, label="clubb")

@@ -78,7 +78,7 @@ def test_guesses_are_said_and_what_is_named_is_not(tables):
         "source 'source'",
         "target 'target'",
         "text: 'title'",
-        "classes: 'country'",
+        "categories: 'country'",
     ):
         assert guess in text
     named = tables(
@@ -466,7 +466,7 @@ def test_what_was_filled_or_keeps_a_column_from_being_numbers_is_told():
     made = read_tables(nodes, edges, impute="mean")
     told = {finding.code: finding.text for finding in made.graph.findings}
     assert "1 numbers in columns 'x'" in told["imputed-features"]
-    assert "'year' holds numbers but for 'n.d.', on row 39" in told["nearly-numbers"]
+    assert "'year' holds numbers except 'n.d.', on row 39" in told["nearly-numbers"]
     with pytest.raises(GraphError, match=r"the table of nodes: .*'x'"):
         read_tables(nodes, edges)
 

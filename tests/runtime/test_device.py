@@ -10,7 +10,7 @@ from dccgcn import NodeClassifier
 from dccgcn.errors import DccgcnError
 from dccgcn.experiments.jobs import Job, execute
 from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import published
+from dccgcn.graph.splits import Split
 from dccgcn.models.registry import METHODS
 from dccgcn.models.training import seeded
 from dccgcn.operators import topology_operator
@@ -46,7 +46,7 @@ def graph():
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
 def test_every_method_answers_alike_on_another_device(graph, method, checked):
     settings = method.settings.of({k: v for k, v in SHORT.items() if k in method.settings.model_fields})
-    split = published(graph, "some", np.arange(12), np.array(checked, dtype=np.int64), np.arange(20, 40))
+    split = Split.from_parts(graph, "some", np.arange(12), np.array(checked, dtype=np.int64), np.arange(20, 40))
     here, there = (run(graph, split, method, settings, 1, device=device) for device in ("cpu", pretend.NAME))
     np.testing.assert_allclose(there.prediction.probabilities, here.prediction.probabilities, atol=1e-5)
     for name, probabilities in here.prediction.channels.items():

@@ -1,4 +1,4 @@
-"""The doctor: what it says of a graph, in which order, and on the command line."""
+"""The doctor: its findings about a graph, their order, and the command."""
 
 import json
 
@@ -24,14 +24,14 @@ def clusters(labelled, between=0, n=60):
     return NodeGraph(rng.normal(size=(n, 4)), edges, labels)
 
 
-def said(graph, **options):
-    return {complaint.code: complaint for complaint in examine(graph, **options)}
+def by_code(graph, **options):
+    return {diagnosis.code: diagnosis for diagnosis in examine(graph, **options)}
 
 
 def test_a_sound_graph_has_notes_only():
-    complaints = examine(clusters(labelled=6))
-    assert {complaint.level for complaint in complaints} == {"note"}
-    assert {"homophily", "label-rate", "cost"} <= {complaint.code for complaint in complaints}
+    found = examine(clusters(labelled=6))
+    assert {diagnosis.level for diagnosis in found} == {"note"}
+    assert {"homophily", "label-rate", "cost"} <= {diagnosis.code for diagnosis in found}
 
 
 def test_the_worst_comes_first():
@@ -39,12 +39,12 @@ def test_the_worst_comes_first():
     worse = NodeGraph(
         np.where(np.arange(60)[:, None] < 5, 0, graph.features), graph.edges[graph.edges[:, 1] < 57], None, classes="ab"
     )
-    levels = [complaint.level for complaint in examine(worse)]
+    levels = [diagnosis.level for diagnosis in examine(worse)]
     assert levels[0] == "error"
     assert levels == sorted(levels, key=["error", "warning", "note"].index)
-    warnings = [complaint for complaint in examine(worse) if complaint.level == "warning"]
-    assert [complaint.nodes for complaint in warnings] == sorted((c.nodes for c in warnings), reverse=True)
-    assert all(complaint.meaning for complaint in warnings)
+    warnings = [diagnosis for diagnosis in examine(worse) if diagnosis.level == "warning"]
+    assert [diagnosis.nodes for diagnosis in warnings] == sorted((c.nodes for c in warnings), reverse=True)
+    assert all(diagnosis.meaning for diagnosis in warnings)
 
 
 @pytest.mark.parametrize(
@@ -58,68 +58,66 @@ def test_the_worst_comes_first():
 )
 def test_labels(labels, level, words):
     graph = NodeGraph(np.eye(4), [(0, 1), (1, 2), (2, 3)], labels)
-    assert any(complaint.level == level and words in complaint.text for complaint in examine(graph, k=1))
+    assert any(diagnosis.level == level and words in diagnosis.text for diagnosis in examine(graph, k=1))
 
 
-def test_homophily_rests_on_the_labelled_edges_and_says_on_how_many():
+def test_homophily_counts_the_edges_between_labelled_nodes():
     graph = clusters(labelled=20)
-    inside = said(graph)["homophily"]
+    inside = by_code(graph)["homophily"]
     assert inside.text.startswith(f"100% of the edges between labelled nodes ({len(graph.edges)} in all)")
     assert inside.level == "note"
-    mixed = said(clusters(labelled=20, between=3000))["homophily"]
+    mixed = by_code(clusters(labelled=20, between=3000))["homophily"]
     assert mixed.level == "warning"
     assert "mislead" in mixed.meaning
-    few = said(NodeGraph(np.eye(8), [(0, 1), (2, 3), (4, 5)], [0, 1, 0, 0, None, None, None, 1]), k=1)["homophily"]
+    few = by_code(NodeGraph(np.eye(8), [(0, 1), (2, 3), (4, 5)], [0, 1, 0, 0, None, None, None, 1]), k=1)["homophily"]
     assert "50% of the edges between labelled nodes (2 in all)" in few.text
     assert "too few" in few.meaning
-    none = said(NodeGraph(np.eye(4), [(0, 1), (2, 3)], [0, None, 1, None]), k=1)["homophily"]
-    assert "cannot be seen" in none.text
+    none = by_code(NodeGraph(np.eye(4), [(0, 1), (2, 3)], [0, None, 1, None]), k=1)["homophily"]
+    assert "homophily is unknown" in none.text
 
 
 def test_components_without_labels_and_isolated_nodes_are_counted_apart():
     edges = [(0, 1), (1, 2), (3, 4), (4, 5), (6, 7)]
     graph = NodeGraph(np.eye(10), edges, [0, 1, 0] + [None] * 7, ids=list("abcdefghij"))
-    complaints = said(graph, k=1)
-    assert complaints["isolated-nodes"].nodes == 2
-    assert "'i', 'j'" in complaints["isolated-nodes"].text
-    assert complaints["unreached-components"].text.startswith(
-        "2 components without a label hold 5 nodes, the largest 3"
-    )
+    found = by_code(graph, k=1)
+    assert found["isolated-nodes"].nodes == 2
+    assert "'i', 'j'" in found["isolated-nodes"].text
+    assert found["unreached-components"].text.startswith("2 components without a label hold 5 nodes, the largest 3")
 
 
-def test_features_that_say_little():
+def test_uninformative_features():
     x = np.eye(6)
     x[1] = x[0]
     x[5] = 0
     for features in (x, sp.csr_array(x)):
-        complaints = said(NodeGraph(features, [(i, i + 1) for i in range(5)], [0, 1, 0, 1, None, None]), k=1)
-        assert complaints["zero-features"].nodes == 1
-        assert complaints["duplicate-features"].nodes == 2
-        assert complaints["knn-ties"].nodes == 3
+        found = by_code(NodeGraph(features, [(i, i + 1) for i in range(5)], [0, 1, 0, 1, None, None]), k=1)
+        assert found["zero-features"].nodes == 1
+        assert found["duplicate-features"].nodes == 2
+        assert found["knn-ties"].nodes == 3
     constant = NodeGraph(np.ones((4, 2)), [(0, 1), (1, 2), (2, 3)], [0, 1, 0, 1], featureless=True)
-    assert "no-features" in said(constant)
+    assert "no-features" in by_code(constant)
 
 
-def test_measurements_of_unlike_units():
+def test_measurements_in_different_units():
     x = np.random.default_rng(0).standard_normal((40, 3))
     edges, labels = [(i, i + 1) for i in range(39)], [0, 1] * 20
-    assert "units" not in said(NodeGraph(x, edges, labels))
+    assert "units" not in by_code(NodeGraph(x, edges, labels))
     for unlike in (x * [1, 100, 1], x + np.array([0, 0, 50])):
-        assert said(NodeGraph(unlike, edges, labels))["units"].text.startswith("3 of 3 features")
+        assert by_code(NodeGraph(unlike, edges, labels))["units"].text.startswith("3 of 3 features")
 
 
 def test_imbalance_hubs_and_what_the_reader_found():
     n = 300
     labels = ["a"] * 40 + ["b"] * 2 + [None] * (n - 42)
-    found = [Finding("note", "delimiter", "read with ';'")]
-    graph = NodeGraph(np.random.default_rng(0).random((n, 3)), [(0, i) for i in range(1, n)], labels, findings=found)
-    complaints = said(graph)
-    assert "40 labels, 'b' only 2" in complaints["imbalance"].text
-    assert "joined to 299 of 300" in complaints["hubs"].text
-    assert complaints["delimiter"].text == "read with ';'"
+    noted = [Finding("note", "delimiter", "read with ';'")]
+    graph = NodeGraph(np.random.default_rng(0).random((n, 3)), [(0, i) for i in range(1, n)], labels, findings=noted)
+    found = by_code(graph)
+    assert "40 labels, 'b' only 2" in found["imbalance"].text
+    assert "connected to 299 of 300" in found["hubs"].text
+    assert found["delimiter"].text == "read with ';'"
 
 
-def test_too_little_memory_is_the_first_thing_said(monkeypatch):
+def test_too_little_memory_comes_first(monkeypatch):
     graph = clusters(labelled=6)
     monkeypatch.setattr(resources, "memory", lambda: (1e6, 2e6))
     assert examine(graph)[0].code == "memory"

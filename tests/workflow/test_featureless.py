@@ -6,7 +6,7 @@ import pytest
 
 from dccgcn import NodeGraph, load_model, read_tables, run
 from dccgcn.errors import GraphError
-from dccgcn.graph.splits import check_training, unknown
+from dccgcn.graph.splits import check_training, uninformed_nodes
 from dccgcn.io.encoder import FeatureEncoder
 from dccgcn.models.concord import method
 from dccgcn.models.concord.settings import ConcordSettings
@@ -61,7 +61,7 @@ def test_other_columns_are_left_alone_and_none_may_be_named():
 def test_who_has_no_label_in_reach_gets_a_guess_and_no_trust(members):
     graph = members.graph
     far = np.arange(graph.n) >= 2 * SIZE
-    assert unknown(graph, graph.labelled).tolist() == far.tolist()
+    assert uninformed_nodes(graph, graph.labelled).tolist() == far.tolist()
     prediction = method.fit(graph, graph.labelled, ConcordSettings(), 0)
     known = np.arange(SIZE, 2 * SIZE)
     assert (prediction.y_pred[known] == graph.classes.index("go")).all()
@@ -77,15 +77,15 @@ def test_one_feature_in_reach_is_enough_to_be_known():
     x = np.eye(8, 6)  # the last two nodes have none
     graph = NodeGraph(x, [(0, 1), (4, 6)], [0, 1, *[None] * 6])
     assert graph.has_features.tolist() == [True] * 6 + [False] * 2
-    assert np.flatnonzero(unknown(graph, graph.labelled)).tolist() == [7]
-    assert not unknown(graph, np.array([0, 1, 7])).any()
+    assert np.flatnonzero(uninformed_nodes(graph, graph.labelled)).tolist() == [7]
+    assert not uninformed_nodes(graph, np.array([0, 1, 7])).any()
     assert graph.with_features(np.ones((8, 1))).has_features.sum() == 0
 
 
 def test_the_doctor_does_not_point_to_features_that_are_not_there(members):
-    told = {complaint.code: complaint.meaning for complaint in examine(members.graph, 6)}
-    assert "guesses" in told["unreached-components"]
-    assert "no-features" in told
+    meanings = {diagnosis.code: diagnosis.meaning for diagnosis in examine(members.graph, 6)}
+    assert "guesses" in meanings["unreached-components"]
+    assert "no-features" in meanings
 
 
 def test_new_nodes_are_known_by_their_edges(members, tmp_path):

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from dccgcn import NodeGraph, grown, load_model, run
 from dccgcn.benchmarks.new_nodes import put_back, without
 from dccgcn.errors import DccgcnError, GraphError
-from dccgcn.graph.splits import per_class, published
+from dccgcn.graph.splits import Split, per_class
 from dccgcn.io.tables import read_tables
 from dccgcn.models.registry import METHODS
 from dccgcn.workflow.inductive import extend
@@ -82,7 +82,7 @@ def test_sgc_grows_by_its_formula(graph, more):
 
 def test_a_class_without_a_training_label_keeps_probability_0(graph, more):
     train = np.flatnonzero((graph.labels >= 0) & (graph.labels != 1))
-    result = run(graph, published(graph, "some", train, [], []), "ssgc")
+    result = run(graph, Split.from_parts(graph, "some", train, [], []), "ssgc")
     prediction = extend(result, grown(graph, *more, ids=list("wxyz")))
     assert prediction.probabilities.shape == (64, 3)
     assert (prediction.probabilities[:, 1] == 0).all()

@@ -12,7 +12,7 @@ from dccgcn.benchmarks.seeds import for_each_seed
 from dccgcn.evaluation.metrics import accuracy
 from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
 from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import per_class, published
+from dccgcn.graph.splits import Split, per_class
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.registry import Method
 from dccgcn.workflow.active_learning import label_next
@@ -58,7 +58,7 @@ def bench_label_next(
         test = np.setdiff1d(split.test, np.concatenate(list(ways.values())))
         predictions = {"start": start}
         for way, more in ways.items():
-            longer = published(graph, way, np.concatenate([split.train, more]), [], test)
+            longer = Split.from_parts(graph, way, np.concatenate([split.train, more]), [], test)
             predictions[way] = run(graph, longer, method, settings, seed).prediction
         return {way: 100 * accuracy(graph.labels[test], got.y_pred[test]) for way, got in predictions.items()}
 

@@ -11,7 +11,7 @@ from dccgcn.cli import tables
 from dccgcn.cli.display import output, print_json, printable
 
 if TYPE_CHECKING:
-    from dccgcn.workflow.doctor import Complaint
+    from dccgcn.workflow.doctor import Diagnosis
 
 _STYLE = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
@@ -74,7 +74,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _print(complaint: "Complaint") -> None:
+def _print(complaint: "Diagnosis") -> None:
     output.print()
     first = Text.assemble((f"{complaint.level}: ", _STYLE[complaint.level]), complaint.text)
     output.print(first, soft_wrap=True)

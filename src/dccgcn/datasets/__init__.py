@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dccgcn.datasets.catalog import CORA_CLASSES, DATASETS, DataFile, DatasetInfo
+from dccgcn.datasets.catalogue import CORA_CLASSES, DATASETS, DataFile, DatasetInfo
 from dccgcn.datasets.embedded import read_cora
 from dccgcn.datasets.fetch import FOLDER_VARIABLE, data_folder, fetch
 from dccgcn.datasets.formats import amgcn, citation_full, planetoid
@@ -25,13 +25,14 @@ __all__ = [
     "describe",
     "fetch",
     "load",
+    "load_dataset",
     "synthetic_graph",
 ]
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """A graph, the splits that were published with it, and what is known of it."""
+    """A benchmark graph, the splits published with it, and its catalogue entry."""
 
     graph: NodeGraph
     splits: dict[str, Split]
@@ -39,7 +40,7 @@ class Dataset:
 
 
 def describe(name: str) -> DatasetInfo:
-    """What is known of a dataset; nothing is read or downloaded."""
+    """The catalogue entry of a dataset; nothing is read or downloaded."""
     try:
         return DATASETS[name]
     except KeyError:
@@ -47,10 +48,29 @@ def describe(name: str) -> DatasetInfo:
         raise DccgcnError(f"There is no dataset {name!r}.{hint}", f"Choose one of: {', '.join(DATASETS)}.") from None
 
 
-def load(name: str, folder: str | Path | None = None) -> Dataset:
-    """Read a benchmark graph, downloading its files if the data folder does not hold them.
+def load_dataset(name: str, folder: str | Path | None = None) -> Dataset:
+    """Read a benchmark graph; files that are not in the data folder are downloaded.
 
-    folder: the data folder; omitted: the environment variable DCCGCN_DATA, else a per-user cache.
+    Parameters
+    ----------
+    name : str
+        A key of ``DATASETS``, such as "cora".
+    folder : path, optional
+        The data folder. Default: the environment variable DCCGCN_DATA, else a per-user cache.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DccgcnError, DataFileError
+        If there is no such dataset, or a file is missing, altered or cannot be downloaded.
+
+    Examples
+    --------
+    >>> load_dataset("cora").graph
+    NodeGraph('cora': 2708 nodes, 5278 edges, 1433 features, 7 classes, 2708 labelled)
     """
     info = describe(name)
     paths = [fetch(file, folder) for file in info.files]
@@ -74,8 +94,11 @@ def load(name: str, folder: str | Path | None = None) -> Dataset:
     return Dataset(graph, {split.kind: split for split in splits}, info)
 
 
+load = load_dataset  # the short name
+
+
 def check_counts(graph: NodeGraph, info: DatasetInfo) -> None:
-    """Refuse a graph that is not the one the catalogue describes."""
+    """Raise a DataFileError if the graph does not have the counts of its catalogue entry."""
     found = {
         "classes": graph.c,
         "features": graph.d,

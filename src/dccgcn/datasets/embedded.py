@@ -1,4 +1,4 @@
-"""Cora as it ships with the package; `ORIGIN.md` tells where it comes from."""
+"""Cora as it ships with the package; its origin is documented in `ORIGIN.md`."""
 
 from pathlib import Path
 
@@ -7,11 +7,11 @@ import scipy.sparse as sp
 
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.cells import decode_labels
-from dccgcn.graph.splits import Split, published
+from dccgcn.graph.splits import Split
 
 
 def read_cora() -> tuple[NodeGraph, Split]:
-    """Planetoid's Cora and its public split, with the papers' own ids."""
+    """Planetoid's Cora and its public split, with the ids of the papers."""
     with np.load(Path(__file__).with_name("cora.npz"), allow_pickle=False) as file:
         ids, classes = file["ids"], file["classes"].tolist()
         graph = NodeGraph(
@@ -22,4 +22,4 @@ def read_cora() -> tuple[NodeGraph, Split]:
             classes=classes,
             name="cora",
         )
-    return graph, published(graph, "public", np.arange(140), np.arange(140, 640), np.arange(1708, 2708))
+    return graph, Split.from_parts(graph, "public", np.arange(140), np.arange(140, 640), np.arange(1708, 2708))

@@ -1,4 +1,4 @@
-"""Finding a dataset's files: in the data folder if they are there and right, else by download."""
+"""The files of a dataset: from the data folder if their hashes are right, else downloaded."""
 
 import os
 from contextlib import suppress
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pooch
 
-from dccgcn.datasets.catalog import DataFile
+from dccgcn.datasets.catalogue import DataFile
 from dccgcn.errors import DataFileError
 from dccgcn.runtime.files import sha256
 
@@ -19,7 +19,7 @@ def data_folder(folder: str | Path | None = None) -> Path:
 
 
 def fetch(file: DataFile, folder: str | Path | None = None) -> Path:
-    """The path of a file with the right hash. A wrong one is refused and left as it is."""
+    """The path of a file with the right hash. A file with another hash is refused and left untouched."""
     path = data_folder(folder) / file.path
     if path.is_file():
         found = sha256(path)
@@ -40,7 +40,7 @@ def fetch(file: DataFile, folder: str | Path | None = None) -> Path:
         # pooch downloads to a temporary file, checks the hash, and only then moves the file into place
         pooch.retrieve(file.url, f"sha256:{file.sha256}", fname=path.name, path=path.parent)
     except (OSError, ValueError) as error:  # no network or no space; wrong hash
-        with suppress(OSError):  # pooch makes the folder first; an empty one tells nobody anything
+        with suppress(OSError):  # pooch creates the folder first; remove it if empty
             path.parent.rmdir()
         raise DataFileError(
             f"{file.path} is missing and could not be downloaded from {file.url} ({_first_line(error)}).",
@@ -50,4 +50,4 @@ def fetch(file: DataFile, folder: str | Path | None = None) -> Path:
 
 
 def _first_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no further word'}"[:300]
+    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no details'}"[:300]

@@ -1,7 +1,7 @@
-"""Made-up graphs of any size: classes whose nodes prefer one another, a few hubs, and words that tell the class.
+"""Synthetic graphs of any size: assortative classes, skewed degrees, and words that depend on the class.
 
-A degree-corrected block model (Karrer & Newman 2011) with bags of words. Time and memory grow with the edges and
-words, so that a million nodes take seconds.
+A degree-corrected block model (Karrer & Newman 2011) with bags of words. Time and memory are linear in the number of
+edges and words; a million nodes take seconds.
 """
 
 import numpy as np
@@ -10,12 +10,12 @@ import scipy.sparse as sp
 from dccgcn.errors import GraphError
 from dccgcn.graph import NodeGraph
 
-_TAIL = 2.5  # exponent of the degrees: shares beyond a degree fall as degree^-1.5, as in citation graphs
-_LARGEST = 0.001  # share of all edge ends that one node may have, so that no node is joined to everything
-_COMMONEST = 10  # rank at which the words begin: the very commonest are left out, as they are of most vocabularies
-_SUBJECT = 100  # nodes that write about one subject
-_SHARED = 0.7  # chance that a node has a word of its subject
-_DRAWS = 20  # rounds of drawing edges before a graph is said to be too dense
+_DEGREE_EXPONENT = 2.5  # the share of nodes above a degree falls as degree^-1.5, as in citation graphs
+_MAX_DEGREE_SHARE = 0.001  # share of all edge ends that one node may have, which bounds the hubs
+_FIRST_RANK = 10  # rank of the first word: the most frequent words are left out, like stop words
+_NODES_PER_SUBJECT = 100  # nodes that share one subject
+_SUBJECT_WORD_PROBABILITY = 0.7  # that a node has a given word of its subject
+_MAX_ROUNDS = 20  # rounds of drawing edges before the graph counts as too dense
 
 
 def synthetic_graph(
@@ -27,20 +27,23 @@ def synthetic_graph(
     *,
     homophily: float = 0.5,
     words: float = 15.0,
-    telling: float = 0.5,
+    class_words: float = 0.5,
 ) -> NodeGraph:
     """A graph with exactly that many nodes, undirected edges (omitted: ten for each node), features and classes.
 
-    homophily : share of the edges that join two nodes of one class.
+    homophily : share of the edges that connect two nodes of the same class.
     words : words drawn for each node, on average; one drawn twice counts once.
-    telling : share of the words that come from the node's subject, and so from its class.
+    class_words : share of the words that come from the node's subject, and so depend on its class.
     """
     edges = 10 * n if edges is None else edges
-    _check(n, edges, features, classes, homophily, words, telling)
+    _check_counts(n, edges, features, classes)
+    _check_shares(homophily=homophily, class_words=class_words)
+    if words < 1:
+        raise GraphError(f"words is {words:g}.", "Every node has at least one.")
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.arange(n) % classes)
     return NodeGraph(
-        _bags(labels, features, classes, words, telling, rng),
+        _bags(labels, features, classes, words, class_words, rng),
         _pairs(labels, edges, classes, homophily, rng),
         labels,
         name=f"synthetic-{n}",
@@ -48,25 +51,25 @@ def synthetic_graph(
 
 
 def _pairs(labels: np.ndarray, edges: int, classes: int, homophily: float, rng: np.random.Generator) -> np.ndarray:
-    """Unique pairs u < v: u by its degree, v by its own within the class that homophily draws, (edges, 2)."""
+    """Unique pairs u < v: u drawn by degree, v by degree within the class that homophily selects, (edges, 2)."""
     n = len(labels)
-    by_class = np.argsort(labels, kind="stable")  # the nodes of a class stand together
+    by_class = np.argsort(labels, kind="stable")  # nodes grouped by class
     starts = np.searchsorted(labels[by_class], np.arange(classes + 1))
-    wanted = rng.pareto(_TAIL - 1, n) + 1
-    wanted = np.minimum(wanted, max(_LARGEST * wanted.sum(), 2 * wanted.mean()))
-    reach = np.concatenate([[0.0], np.cumsum(wanted[by_class])])  # where the ends of each node end
+    wanted = rng.pareto(_DEGREE_EXPONENT - 1, n) + 1
+    wanted = np.minimum(wanted, max(_MAX_DEGREE_SHARE * wanted.sum(), 2 * wanted.mean()))
+    reach = np.concatenate([[0.0], np.cumsum(wanted[by_class])])  # cumulative expected degree
 
     def ends(of_class: np.ndarray) -> np.ndarray:
         low, high = reach[starts[of_class]], reach[starts[of_class + 1]]
         drawn = low + rng.random(len(of_class)) * (high - low)
-        order = np.argsort(drawn)  # a search in order finds what it needs in the cache
+        order = np.argsort(drawn)  # a sorted search is cache-friendly
         at = np.empty(len(drawn), np.int64)
         at[order] = np.searchsorted(reach, drawn[order], side="right") - 1
         return by_class[np.clip(at, starts[of_class], starts[of_class + 1] - 1)]
 
     size = np.diff(reach[starts]) / reach[-1]
     found = np.empty(0, np.int64)  # u n + v
-    for _ in range(_DRAWS):
+    for _ in range(_MAX_ROUNDS):
         if (missing := edges - len(found)) <= 0:
             break
         first = rng.choice(classes, missing + missing // 8 + 16, p=size)
@@ -85,54 +88,51 @@ def _pairs(labels: np.ndarray, edges: int, classes: int, homophily: float, rng: 
 
 
 def _another(of: np.ndarray, classes: int, rng: np.random.Generator) -> np.ndarray:
-    """Any class but this one; this one where there is no other."""
+    """Another class, drawn at random; the same one if there is only one."""
     return (of + rng.integers(1, classes, len(of))) % classes if classes > 1 else of
 
 
 def _bags(
-    labels: np.ndarray, features: int, classes: int, words: float, telling: float, rng: np.random.Generator
+    labels: np.ndarray, features: int, classes: int, words: float, class_words: float, rng: np.random.Generator
 ) -> sp.csr_array:
     """Which words each node has, (n, features) of zeros and ones.
 
-    Frequencies follow Zipf's law, with ranks of their own in each class. A node writes about a subject of its class: a
-    few of its words are those of the subject, the others anybody's.
+    Word frequencies follow Zipf's law, with separate ranks for each class. A node has a subject of its class: some of
+    its words come from the subject, the others from all classes together.
     """
     n = len(labels)
-    law = np.cumsum(1 / (np.arange(features) + _COMMONEST))
+    law = np.cumsum(1 / (np.arange(features) + _FIRST_RANK))
     law /= law[-1]
     ranked = np.stack([rng.permutation(features) for _ in range(classes + 1)])  # the last: of all classes together
 
     def draw(of_class: np.ndarray) -> np.ndarray:
         return ranked[of_class, np.searchsorted(law, rng.random(len(of_class)))].astype(np.int32)
 
-    subjects = -(-n // (_SUBJECT * classes))  # of each class
-    width = round(words * telling / _SHARED)
+    subjects = -(-n // (_NODES_PER_SUBJECT * classes))  # of each class
+    width = round(words * class_words / _SUBJECT_WORD_PROBABILITY)
     core = draw(np.repeat(np.arange(classes), subjects * width)).reshape(classes, subjects, width)
-    own = core[labels, rng.integers(0, subjects, n)]  # (n, width)
-    has = rng.random(own.shape) < _SHARED
-    lengths = rng.poisson(words * (1 - telling), n)
-    lengths[(lengths == 0) & ~has.any(axis=1)] = 1  # nobody without a word
+    subject_words = core[labels, rng.integers(0, subjects, n)]  # (n, width)
+    has = rng.random(subject_words.shape) < _SUBJECT_WORD_PROBABILITY
+    lengths = rng.poisson(words * (1 - class_words), n)
+    lengths[(lengths == 0) & ~has.any(axis=1)] = 1  # every node has a word
     rows = np.concatenate([np.nonzero(has)[0], np.repeat(np.arange(n), lengths)])
-    word = np.concatenate([own[has], draw(np.full(lengths.sum(), classes))])
+    word = np.concatenate([subject_words[has], draw(np.full(lengths.sum(), classes))])
     bags = sp.csr_array((np.ones(len(rows), np.float32), (rows, word)), shape=(n, features))
     bags.sum_duplicates()
     bags.data[:] = 1
     return bags
 
 
-def _check(n: int, edges: int, features: int, classes: int, homophily: float, words: float, telling: float) -> None:
-    for what, value, least in (
-        ("nodes", n, 2),
-        ("edges", edges, 0),
-        ("features", features, 1),
-        ("classes", classes, 1),
-    ):
-        if value < least:
-            raise GraphError(f"A graph with {value} {what} cannot be made.", f"Ask for at least {least}.")
+def _check_counts(n: int, edges: int, features: int, classes: int) -> None:
+    counts = {"nodes": (n, 2), "edges": (edges, 0), "features": (features, 1), "classes": (classes, 1)}
+    for name, (count, least) in counts.items():
+        if count < least:
+            raise GraphError(f"A graph with {count} {name} cannot be made.", f"Ask for at least {least}.")
     if classes > n:
         raise GraphError(f"{n} nodes cannot be of {classes} classes.", "Ask for fewer classes, or for more nodes.")
-    for what, share in (("homophily", homophily), ("telling", telling)):
+
+
+def _check_shares(**shares: float) -> None:
+    for name, share in shares.items():
         if not 0 <= share <= 1:
-            raise GraphError(f"{what} is {share:g}.", "It is a share: from 0 to 1.")
-    if words < 1:
-        raise GraphError(f"words is {words:g}.", "Every node has at least one.")
+            raise GraphError(f"{name} is {share:g}.", "It is a share: from 0 to 1.")

@@ -1,4 +1,4 @@
-"""What every measure asks of its input: arrays of one length, known labels, rows that are probabilities."""
+"""Input checks of all metrics: arrays of equal length, known labels, rows of probabilities."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from dccgcn.text import first_few
 
 
 def aligned(**named: Any) -> tuple[np.ndarray, ...]:
-    """One-dimensional arrays of one length, at least one node long, without NaN."""
+    """One-dimensional arrays of equal length, not empty, without NaN."""
     arrays = {name: np.asarray(values) for name, values in named.items()}
     for name, array in arrays.items():
         if array.ndim != 1:
@@ -21,8 +21,8 @@ def aligned(**named: Any) -> tuple[np.ndarray, ...]:
             )
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise DccgcnError(f"The lengths differ: {told}.", "All must list the same nodes in the same order.")
+        listed = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise DccgcnError(f"The lengths differ: {listed}.", "All must list the same nodes in the same order.")
     if 0 in lengths.values():
         raise DccgcnError("There is nothing to score: no nodes were given.", "Pass at least one.")
     return tuple(arrays.values())
@@ -42,7 +42,7 @@ def labels(truth: Any, **predictions: Any) -> tuple[np.ndarray, ...]:
 
 
 def probabilities(given: Any) -> np.ndarray:
-    """(n, c) probabilities in double precision; rows that are none are refused."""
+    """(n, c) probabilities in double precision; rows that are not probabilities are refused."""
     p = np.asarray(given, dtype=np.float64)
     if p.ndim != 2 or p.shape[0] == 0 or p.shape[1] < 2:
         raise DccgcnError(f"Probabilities must be a matrix of nodes by two or more classes, not of shape {p.shape}.")

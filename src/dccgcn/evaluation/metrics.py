@@ -1,4 +1,4 @@
-"""How many answers are right: overall, by class, by pair of channels, before and after calibration."""
+"""Accuracy of predictions: overall, by class, by pair of channels, before and after calibration."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from dccgcn.evaluation import checks
 
 
 def accuracy(truth: Any, prediction: Any) -> float:
-    """Share of right answers, the paper's ACC."""
+    """Share of correct predictions, the paper's ACC."""
     truth, prediction = checks.labels(truth, prediction=prediction)
     return float((truth == prediction).mean())
 
@@ -18,8 +18,8 @@ def accuracy(truth: Any, prediction: Any) -> float:
 def macro_f1(truth: Any, prediction: Any) -> float:
     """Mean F1 over the classes present in the truth, the paper's F1.
 
-    A class that is never predicted counts 0. A class that is predicted but does not occur in the truth has no F1
-    of its own and is left out of the mean; its false alarms already cost the true classes their recall.
+    A class that is never predicted counts 0. A class that is predicted but does not occur in the truth is
+    left out of the mean; its false positives already lower the recall of the true classes.
     """
     truth, prediction = checks.labels(truth, prediction=prediction)
     return float(f1_score(truth, prediction, labels=np.unique(truth), average="macro", zero_division=0))
@@ -27,7 +27,7 @@ def macro_f1(truth: Any, prediction: Any) -> float:
 
 @dataclass(frozen=True)
 class ChannelCounts:
-    """Every node falls into exactly one of the five."""
+    """Numbers of nodes by which channels are right; each node counts in exactly one field."""
 
     both_right: int
     both_wrong_same: int  # the two agree on one wrong class: high confidence, and wrong
@@ -52,7 +52,7 @@ class ChannelCounts:
 
 
 def channel_counts(truth: Any, prediction1: Any, prediction2: Any) -> ChannelCounts:
-    """How the right and wrong answers of two channels coincide."""
+    """Count the nodes by which of the two channels are right."""
     truth, first, second = checks.labels(truth, prediction1=prediction1, prediction2=prediction2)
     right1, right2, same = first == truth, second == truth, first == second
     return ChannelCounts(
@@ -66,9 +66,9 @@ def channel_counts(truth: Any, prediction1: Any, prediction2: Any) -> ChannelCou
 
 @dataclass(frozen=True)
 class ConfidenceSplit:
-    """Accuracy on either side of the selection; None where the side is empty."""
+    """Accuracy of the high- and low-confidence nodes; None for an empty set."""
 
-    accuracy_high: float | None  # before calibration: how right the answers are that calibration builds on
+    accuracy_high: float | None  # before calibration
     accuracy_low_before: float | None
     accuracy_low_after: float | None
     agreement: float  # share of high-confidence nodes

@@ -1,4 +1,4 @@
-"""Is one method better than another on the same splits? Means with their spread, differences with their interval."""
+"""Paired comparison of two methods on the same splits: mean, standard deviation, confidence interval."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +34,7 @@ def summary(values: Any) -> Summary:
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """Mean of first - second over splits, with Student's interval; a single split has a mean and nothing more."""
+    """Mean of first - second over splits with Student's interval; a single split has only a mean."""
 
     mean: float
     std: float | None  # of the differences, not of either method
@@ -47,12 +47,12 @@ class PairedDifference:
 def paired_difference(first: Any, second: Any, level: float = 0.95) -> PairedDifference:
     """Compare two methods run on the same splits, in the same order.
 
-    Where every split shows the same difference the interval shrinks to it, and p is 1 if that difference is zero
-    and 0 if not. Splits of one graph overlap, so the interval speaks of further splits of that graph alone.
+    If all splits have the same difference, the interval is that value, and p is 1 if it is zero, else 0. Splits of
+    one graph overlap, so the interval is valid for further splits of that graph only.
     """
     a, b = checks.aligned(first=first, second=second)
     if not 0 < level < 1:
-        raise DccgcnError(f"The level of an interval lies between 0 and 1, not at {level}.", "Use 0.95 for 95 %.")
+        raise DccgcnError(f"The level of an interval must be between 0 and 1, not {level}.", "Use 0.95 for 95 %.")
     difference = a.astype(np.float64) - b.astype(np.float64)
     n, mean = len(difference), float(difference.mean())
     if n == 1:

@@ -1,4 +1,4 @@
-"""Can an answer's confidence be believed? Calibration errors, and rankings of answers by trust."""
+"""Quality of confidence scores: calibration errors, and rankings of predictions by trust."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,18 +13,18 @@ Scheme = Literal["equal-mass", "equal-width"]
 
 
 def confidence(probabilities: Any) -> np.ndarray:
-    """(n,) probability of each node's answer."""
+    """(n,) probability of the predicted class."""
     return checks.probabilities(probabilities).max(axis=1)
 
 
 def margin(probabilities: Any) -> np.ndarray:
-    """(n,) lead of the answer's probability over the runner-up's."""
+    """(n,) difference of the two largest probabilities."""
     top = np.partition(checks.probabilities(probabilities), -2, axis=1)
     return top[:, -1] - top[:, -2]
 
 
 def negative_entropy(probabilities: Any) -> np.ndarray:
-    """(n,) Σ p log p: 0 for a certain answer, -log c for a uniform one."""
+    """(n,) Σ p log p: 0 for a certain prediction, -log c for a uniform one."""
     p = checks.probabilities(probabilities)
     return np.sum(p * np.log(np.where(p > 0, p, 1.0)), axis=1)
 
@@ -51,7 +51,7 @@ class Bin:
 
 
 def reliability(probabilities: Any, truth: Any, bins: int = 15, scheme: Scheme = "equal-mass") -> tuple[Bin, ...]:
-    """The bars of a reliability diagram of the answers' probabilities, empty ones left out."""
+    """The non-empty bins of a reliability diagram of the predicted classes' probabilities."""
     return bars(*_answers(probabilities, truth), bins, scheme)
 
 
@@ -88,7 +88,7 @@ def ece(probabilities: Any, truth: Any, bins: int = 15, scheme: Scheme = "equal-
 
 
 def auroc(score: Any, right: Any) -> float | None:
-    """Chance that a right answer scores above a wrong one, ties counting half; None if there is only one kind."""
+    """Probability that a correct prediction scores above a wrong one, ties counting half; None without both kinds."""
     score, right = checks.aligned(score=score, right=right)
     right = right.astype(bool)
     return None if right.all() or not right.any() else float(roc_auc_score(right, score))
@@ -96,22 +96,22 @@ def auroc(score: Any, right: Any) -> float | None:
 
 @dataclass(frozen=True)
 class RiskCoverage:
-    """Share of wrong answers among the most trusted ones, for every number of answers given."""
+    """Error rate among the most trusted predictions, for every coverage."""
 
     coverage: np.ndarray  # (n,) 1/n, 2/n, … 1
     risk: np.ndarray  # (n,)
 
     @property
     def area(self) -> float:
-        """Mean risk over all coverages: lower is better, the error rate is what a random ranking expects."""
+        """Mean risk over all coverages (AURC): lower is better; a random ranking has the error rate."""
         return float(self.risk.mean())
 
 
 def risk_coverage(score: Any, right: Any) -> RiskCoverage:
-    """Answer the most trusted nodes first; the risk at each coverage.
+    """The risk at each coverage, most trusted nodes first.
 
-    Nodes of equal score have no order. Each of them counts the error rate of its tie, which is the mean over all
-    orders of the tie, so neither the curve nor its area depends on how the nodes were listed.
+    Tied nodes each count the error rate of their tie, which is the mean over all its orders, so the curve does not
+    depend on the order of the nodes.
     """
     score, right = checks.aligned(score=score, right=right)
     n = len(score)
@@ -123,7 +123,7 @@ def risk_coverage(score: Any, right: Any) -> RiskCoverage:
 
 
 def _answers(probabilities: Any, truth: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Each node's confidence and whether its answer is right."""
+    """Each node's confidence and whether its prediction is right."""
     p = checks.probabilities(probabilities)
     truth, answer = checks.labels(truth, prediction=p.argmax(axis=1))
     if truth.dtype.kind not in "iu" or truth.max() >= p.shape[1]:

@@ -1,4 +1,4 @@
-"""Which nodes train, validate and test: drawn once, stored with seed and hash, used by every method."""
+"""Splits into training, validation and test nodes: drawn once, stored with seed and hash, shared by all methods."""
 
 import hashlib
 import json
@@ -8,27 +8,55 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dccgcn.errors import DataFileError, Finding, SplitError, check_word
+from dccgcn.errors import DataFileError, Finding, SplitError, check_choice
 from dccgcn.graph import NodeGraph
 from dccgcn.runtime.files import write_atomically
 from dccgcn.text import first_few
 
-DEVELOPMENT_SEED = 1000  # choices are made on seeds from here up, and reported on those below
+DEVELOPMENT_SEED = 1000  # settings are chosen on seeds from here up, results reported on those below
 
 PARTS = ("train", "validation", "test")
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Node positions, sorted and without overlap."""
+    """Positions of the training, validation and test nodes, sorted and without overlap.
+
+    Parameters
+    ----------
+    dataset : str
+        Name of the graph.
+    kind : str
+        How the split was made, such as "public" or "per-class-20".
+    seed : int or None
+        Seed of a drawn split; None for a given one.
+    train, validation, test : sequence of int
+        Node positions, each in one part only.
+    nodes : str
+        Fingerprint of the graph's node ids, to detect a reordered graph.
+    findings : tuple of Finding
+        What was unusual about the draw.
+
+    Raises
+    ------
+    SplitError
+        If the parts overlap or are not lists of positions.
+
+    Examples
+    --------
+    >>> from dccgcn import NodeGraph, Split
+    >>> graph = NodeGraph([[1, 0], [0, 1], [1, 1]], [(0, 1), (1, 2)], ["a", "b", "a"])
+    >>> Split.from_parts(graph, "mine", [0, 1], test=[2]).test.tolist()
+    [2]
+    """
 
     dataset: str
-    kind: str  # "public", "am-gcn-20", "per-class-20", "rate-0.005", …
-    seed: int | None  # None for splits that somebody published
+    kind: str
+    seed: int | None
     train: np.ndarray
     validation: np.ndarray
     test: np.ndarray
-    nodes: str = ""  # fingerprint of the graph's node ids, so that a reordered graph is noticed
+    nodes: str = ""
     findings: tuple[Finding, ...] = ()
 
     def __post_init__(self) -> None:
@@ -39,17 +67,24 @@ class Split:
             if len(shared):
                 raise SplitError(
                     f"{len(shared)} nodes are in both the {one} and the {other} part: {first_few(shared)}.",
-                    "Put every node in one part only, else the score means nothing.",
+                    "Put every node in one part only; otherwise the score is meaningless.",
                 )
+
+    @classmethod
+    def from_parts(cls, graph: NodeGraph, kind: str, train: Any, validation: Any = (), test: Any = ()) -> "Split":
+        """A split with these parts, such as a published one, checked against its graph."""
+        split = cls(graph.name, kind, None, train, validation, test, fingerprint(graph))
+        split.check(graph)
+        return split
 
     @property
     def is_development(self) -> bool:
-        """Whether choices may be made by looking at this split."""
+        """Whether settings may be chosen on this split."""
         return self.seed is not None and self.seed >= DEVELOPMENT_SEED
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the dataset's name and the three parts: of what decides a score, not of how it was drawn."""
+        """SHA-256 of the dataset's name and the three parts; it does not depend on how the split was drawn."""
         digest = hashlib.sha256(self.dataset.encode())
         for part in PARTS:
             positions = getattr(self, part)
@@ -57,10 +92,10 @@ class Split:
         return digest.hexdigest()
 
     def check(self, graph: NodeGraph) -> None:
-        """Refuse to be used with a graph of other nodes, or one that does not know the labels."""
+        """Raise a SplitError if the graph has other nodes, or no labels for the nodes of the split."""
         if self.nodes and self.nodes != fingerprint(graph):
             raise SplitError(
-                f"The split was drawn on other nodes, or in another order, than {graph.name!r} has.",
+                f"The split was drawn on other nodes, or in another order, than those of {graph.name!r}.",
                 "Use the graph that it was drawn on, or draw it again.",
             )
         every = np.concatenate([self.train, self.validation, self.test])
@@ -90,7 +125,7 @@ class Split:
 
     @classmethod
     def load(cls, path: str | Path, graph: NodeGraph) -> "Split":
-        """Read a split back; refused if its parts were altered or it was drawn on other nodes."""
+        """Read a split; refused if its parts were altered or it was drawn on other nodes."""
         remedy = "Draw the split again."
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -107,22 +142,39 @@ class Split:
         return split
 
 
-def published(graph: NodeGraph, kind: str, train: Any, validation: Any, test: Any) -> Split:
-    """A split that somebody published, checked against its graph."""
-    split = Split(graph.name, kind, None, train, validation, test, fingerprint(graph))
-    split.check(graph)
-    return split
-
-
 def per_class(graph: NodeGraph, k: int, seed: int, small_classes: Literal["error", "half"] = "error") -> Split:
-    """k training nodes of each class; every other labelled node is tested.
+    """Draw k training nodes of each class; all other labelled nodes are test nodes.
 
-    small_classes: "error" refuses a class that cannot give k nodes and still be tested; "half" is the
-    paper's rule for Table 2, by which a class with fewer than 2k nodes gives half of them, at least one.
+    Parameters
+    ----------
+    graph : NodeGraph
+    k : int
+        Training nodes of each class. For the same seed, those of a smaller k are among those of a larger.
+    seed : int
+        From 0 up.
+    small_classes : {"error", "half"}, default "error"
+        "error" refuses a class with k labelled nodes or fewer. "half" is the rule of the paper's Table 2: a class with
+        fewer than 2k labelled nodes gives half of them, at least one.
+
+    Returns
+    -------
+    Split
+
+    Raises
+    ------
+    SplitError
+        If a class is too small, or the graph has no labels.
+
+    Examples
+    --------
+    >>> from dccgcn import load, per_class
+    >>> split = per_class(load("cora").graph, k=5, seed=0)
+    >>> len(split.train), len(split.test)
+    (35, 2673)
     """
     if k < 1:
         raise SplitError(f"{k} labels per class were asked for.", "Ask for at least one.")
-    check_word("small_classes", small_classes, ("error", "half"), SplitError)
+    check_choice("small_classes", small_classes, ("error", "half"), SplitError)
     size = _class_sizes(graph)
     take = np.where(size < 2 * k, np.maximum(size // 2, np.minimum(size, 1)), k)
     findings: tuple[Finding, ...] = ()
@@ -143,10 +195,33 @@ def per_class(graph: NodeGraph, k: int, seed: int, small_classes: Literal["error
 
 
 def by_rate(graph: NodeGraph, rate: float, seed: int) -> Split:
-    """round(rate · n) training nodes, spread evenly over the classes; every other labelled node is tested.
+    """Draw round(rate · n) training nodes, spread evenly over the classes; all other labelled nodes are test nodes.
 
-    Each class gives at least one node and at most half of its nodes. What does not divide evenly goes
-    to classes drawn by the seed.
+    Each class gives at least one node and at most half of its nodes. The seed decides which classes give one more when
+    the number does not divide evenly.
+
+    Parameters
+    ----------
+    graph : NodeGraph
+    rate : float
+        Training nodes as a share of all nodes, above 0 and below 1.
+    seed : int
+        From 0 up.
+
+    Returns
+    -------
+    Split
+
+    Raises
+    ------
+    SplitError
+        If the rate asks for more than half of every class, or the graph has no labels.
+
+    Examples
+    --------
+    >>> from dccgcn import by_rate, load
+    >>> len(by_rate(load("cora").graph, rate=0.01, seed=0).train)
+    27
     """
     if not 0 < rate < 1:
         raise SplitError(f"The label rate is {rate}.", "It is a share of all nodes: above 0 and below 1.")
@@ -165,25 +240,27 @@ def by_rate(graph: NodeGraph, rate: float, seed: int) -> Split:
         findings = (Finding("warning", "rate-below-classes", text),)
     take = np.zeros(graph.c, dtype=np.int64)
     class_order, _ = _orders(graph, seed)
-    while (left := total - take.sum()) > 0:  # deal a label to each class that can give one more, round by round
+    while (left := total - take.sum()) > 0:  # one more label per round from each class that has one left
         takers = class_order[(take < most)[class_order]][:left]
         take[takers] += 1
     return _draw(graph, f"rate-{rate:g}", seed, take, findings)
 
 
 def hold_out(graph: NodeGraph, share: float, seed: int) -> Split:
-    """This share of every class's labels is tested, at least one where a class can spare it; the others train."""
+    """Test on this share of the labels of each class, at least one if the class has two; train on the rest."""
     if not 0 < share < 1:
         raise SplitError(f"The share to hold out is {share}.", "It is a share of the labels: above 0 and below 1.")
     size = _class_sizes(graph)
     tested = np.minimum(np.maximum((share * size + 0.5).astype(np.int64), 1), np.maximum(size - 1, 0))
     if tested.sum() == 0:
-        raise SplitError("No class has a label to spare for the test.", "Hold out nothing, or label more nodes.")
+        raise SplitError(
+            "Every class has a single label, so none can be held out.", "Hold out nothing, or label more nodes."
+        )
     return _draw(graph, f"hold-out-{share:g}", seed, size - tested, ())
 
 
 def check_training(graph: NodeGraph, train: Any) -> list[Finding]:
-    """What cannot be learnt from these training nodes: an error if nothing can, else findings."""
+    """Findings about the training labels; a SplitError if nothing can be learnt from them."""
     train = np.asarray(train, dtype=np.int64)
     labels = graph.labels[train]
     if len(train) == 0:
@@ -211,19 +288,19 @@ def check_training(graph: NodeGraph, train: Any) -> list[Finding]:
     unreached = ~np.isin(graph.component, graph.component[train])
     if unreached.any():
         components = len(np.unique(graph.component[unreached]))
-        text = f"{components} components, {int(unreached.sum())} nodes, hold no training label; along the edges none"
-        found.append(("unreached-components", f"{text} reaches them: {first_few(graph.ids[unreached])}."))
-    if (guessed := unknown(graph, train)).any():
-        text = f"{int(guessed.sum())} nodes have neither features nor a training label in reach: their answers are"
-        found.append(("unknown-nodes", f"{text} guesses: {first_few(graph.ids[guessed])}."))
+        text = f"{components} components, {int(unreached.sum())} nodes, hold no training label, so no label"
+        found.append(("unreached-components", f"{text} reaches them along edges: {first_few(graph.ids[unreached])}."))
+    if (guessed := uninformed_nodes(graph, train)).any():
+        text = f"{int(guessed.sum())} nodes have neither features nor a training label in their component; their"
+        found.append(("unknown-nodes", f"{text} predictions are guesses: {first_few(graph.ids[guessed])}."))
     return [Finding("warning", code, text) for code, text in found]
 
 
-def unknown(graph: NodeGraph, train: np.ndarray) -> np.ndarray:
-    """Nodes in whose whole component there is neither a training label nor a feature, (n,)."""
-    tells = graph.has_features.copy()
-    tells[train] = True
-    return np.asarray(np.bincount(graph.component, weights=tells)[graph.component] == 0)
+def uninformed_nodes(graph: NodeGraph, train: np.ndarray) -> np.ndarray:
+    """(n,) whether a node's component has neither a training label nor a feature."""
+    informative = graph.has_features.copy()
+    informative[train] = True
+    return np.asarray(np.bincount(graph.component, weights=informative)[graph.component] == 0)
 
 
 def fingerprint(graph: NodeGraph) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.errors import Finding, GraphError, check_word
+from dccgcn.errors import Finding, GraphError, check_choice
 from dccgcn.graph.cells import is_missing, spell_id, spell_label
 from dccgcn.text import first_few
 
@@ -73,7 +73,7 @@ def features(
     findings: list[Finding],
 ) -> Any:
     """Finite float32 features; zero rows are named, constant features refused unless asked for."""
-    check_word("impute", impute, ("error", "zero", "mean"))
+    check_choice("impute", impute, ("error", "zero", "mean"))
     x: Any
     if sp.issparse(given):
         _check_size(given.data)

@@ -1,7 +1,6 @@
-"""Graphs of other libraries, both ways: PyTorch Geometric, NetworkX, SciPy and NumPy. Tables are read by tables.py.
+"""Conversion from and to PyTorch Geometric, NetworkX and SciPy. Tables are read by tables.py.
 
-What a library cannot say comes back as its nearest equal: PyG counts nodes from 0 and classes too, so ids and class
-names travel in ``data.node_ids`` and ``data.classes``.
+PyG numbers nodes and classes from 0, so ids and class names are kept in ``data.node_ids`` and ``data.classes``.
 """
 
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ import scipy.sparse as sp
 from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.cells import decode_labels
-from dccgcn.graph.splits import PARTS, Split, published
+from dccgcn.graph.splits import PARTS, Split
 from dccgcn.text import first_few
 
 if TYPE_CHECKING:
@@ -22,15 +21,15 @@ if TYPE_CHECKING:
 
 
 def from_pyg(data: "Data", name: str = "graph") -> NodeGraph:
-    """A graph of PyG: ``x`` (dense or sparse), ``edge_index``, and ``y``, ``edge_weight`` where it has them."""
+    """The graph of a PyG ``Data``: ``x`` (dense or sparse), ``edge_index``, and optionally ``y`` and ``edge_weight``."""
     if getattr(data, "x", None) is None or getattr(data, "edge_index", None) is None:
         kind = type(data).__name__
-        remedy = "Set both: features, and pairs of nodes. Of HeteroData, data.to_homogeneous() makes one kind of them."
+        remedy = "Set both. For HeteroData, use data.to_homogeneous()."
         raise GraphError(f"The {kind} object has no x or no edge_index.", remedy)
     classes = getattr(data, "classes", None)
     y = None if data.y is None else _array(data.y)
     if y is not None and y.ndim == 2 and y.shape[1] > 1:
-        remedy = "Of one-hot rows, set data.y.argmax(dim=1)."
+        remedy = "For one-hot rows, set data.y.argmax(dim=1)."
         raise GraphError(f"y has shape {y.shape}, not one class per node.", remedy)
     labels: list[Any] | None = None if y is None else y.reshape(-1).tolist()
     if labels is not None and classes is not None:
@@ -55,13 +54,13 @@ def from_pyg(data: "Data", name: str = "graph") -> NodeGraph:
 def split_from_pyg(data: "Data", graph: NodeGraph, column: int | None = None) -> Split:
     """The split of ``train_mask``, ``val_mask`` and ``test_mask``; a mask that is missing is empty.
 
-    column: which split, where the masks hold several, a column each.
+    column: which split, if the masks hold several as columns.
     """
     masks = {part: getattr(data, f"{_MASK[part]}_mask", None) for part in PARTS}
     if masks["train"] is None:
         raise GraphError("The Data object has no train_mask.", "Set one, or draw a split.")
     parts = [np.empty(0) if mask is None else np.flatnonzero(_column(_array(mask), column)) for mask in masks.values()]
-    return published(graph, "pyg-masks" if column is None else f"pyg-masks-{column}", *parts)
+    return Split.from_parts(graph, "pyg-masks" if column is None else f"pyg-masks-{column}", *parts)
 
 
 def _column(mask: np.ndarray, column: int | None) -> np.ndarray:
@@ -73,7 +72,7 @@ def _column(mask: np.ndarray, column: int | None) -> np.ndarray:
 
 
 def to_pyg(graph: NodeGraph, split: Split | None = None) -> "Data":
-    """A Data object: edges both ways, -1 for unlabelled, masks where a split is given."""
+    """A PyG ``Data``: edges in both directions, -1 for unlabelled, masks if a split is given."""
     import torch
     from torch_geometric.data import Data
 
@@ -103,10 +102,10 @@ def from_networkx(
     weight: str = "weight",
     name: str = "graph",
 ) -> NodeGraph:
-    """A graph of NetworkX. The nodes themselves are the ids.
+    """The graph of a NetworkX graph. The nodes themselves are the ids.
 
     features: the node attribute that holds a vector, or several that hold a number each. label: the node attribute of
-    the class; a node without it is unlabelled. weight: the edge attribute of the weight; an edge without it weighs 1.
+    the class; a node without it is unlabelled. weight: the edge attribute of the weight; an edge without it has weight 1.
     """
     ids = list(given.nodes)
     wanted = [features] if isinstance(features, str) else list(features)
@@ -144,7 +143,7 @@ def _vector(node: Any, key: str, value: Any) -> np.ndarray:
         return np.atleast_1d(np.asarray(value, dtype=np.float64))
     except (TypeError, ValueError):
         raise GraphError(
-            f"Attribute {key!r} of node {first_few([node])} is no number: {first_few([value])}.",
+            f"Attribute {key!r} of node {first_few([node])} is not a number: {first_few([value])}.",
             "Encode text and classes as numbers, or read them from tables.",
         ) from None
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from dccgcn.errors import check_word
+from dccgcn.errors import check_choice
 
 Impute = Literal["error", "zero", "mean"]
 UnknownIds = Literal["error", "drop"]
@@ -36,8 +36,8 @@ class TableOptions:
     name: str | None = None
 
     def __post_init__(self) -> None:
-        check_word("impute", self.impute, get_args(Impute))
-        check_word("unknown_ids", self.unknown_ids, get_args(UnknownIds))
+        check_choice("impute", self.impute, get_args(Impute))
+        check_choice("unknown_ids", self.unknown_ids, get_args(UnknownIds))
         for field in ("text", "categorical", "ignore", "unlabelled"):
             object.__setattr__(self, field, _as_tuple(getattr(self, field)))
         if self.features is not None:

@@ -1,4 +1,4 @@
-"""Nested arrays as one safetensors file, and back to the bit."""
+"""Nested arrays as one safetensors file, restored bitwise."""
 
 import json
 from collections.abc import Mapping
@@ -16,11 +16,10 @@ _CSR = ("data", "indices", "indptr", "shape")
 
 
 def tensor_bytes(nested: Mapping[str, Any], note: str) -> bytes:
-    """Arrays, CSR matrices, numbers and mappings of these; None is left out. The note is kept in the header."""
+    """Arrays, CSR matrices, numbers and mappings of these; None is left out. The note is stored in the header."""
     flat: dict[str, np.ndarray] = {}
     _flatten(nested, "", flat)
-    # the file sorts its arrays, but the order of channels means something; and of several entries in the header the
-    # order would be random
+    # safetensors sorts the arrays, so the order of channels is stored; several header entries would have random order
     return bytes(save(flat, {"layout": json.dumps({"note": note, "names": list(flat)})}))
 
 

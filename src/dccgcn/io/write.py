@@ -1,4 +1,4 @@
-"""Tables as CSV: safe to open in a spreadsheet, and read back as they were."""
+"""Tables as CSV: safe to open in a spreadsheet, and read back unchanged."""
 
 import csv
 from pathlib import Path
@@ -18,14 +18,14 @@ def csv_text(frame: pd.DataFrame, float_format: str | None = None) -> str:
     """A table as CSV.
 
     A text that a spreadsheet would run as a formula (it starts with =, +, -, @, a tab or a carriage return) gets an
-    apostrophe in front, which spreadsheets take for "this is text" and our reader takes off; so does a text that
-    starts with an apostrophe. Columns of numbers are written as they are.
+    apostrophe in front, which marks text in spreadsheets and which our reader removes; so does a text that starts with
+    an apostrophe. Columns of numbers are written unchanged.
     """
     safe = {i: [_safe(cell) for cell in frame.iloc[:, i]] for i in range(frame.shape[1]) if _may_hold_text(frame, i)}
     columns = [safe[i] if i in safe else frame.iloc[:, i] for i in range(frame.shape[1])]
     made = pd.DataFrame(dict(enumerate(columns)), index=frame.index)
     made.columns = pd.Index([_safe(str(name)) for name in frame.columns], dtype=object)
-    # a lone carriage return needs quotes too, which the csv module does not know
+    # a lone carriage return needs quotes too, which the csv module does not add
     returns = any("\r" in cell for cells in [made.columns, *safe.values()] for cell in cells if isinstance(cell, str))
     quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
     return str(made.to_csv(index=False, float_format=float_format, lineterminator="\n", quoting=quoting))
@@ -35,7 +35,7 @@ def write_tables(graph: NodeGraph, folder: Path, labelled: np.ndarray | None = N
     """Write a graph as nodes.csv and edges.csv; the paths.
 
     labelled: positions of the nodes whose labels are written. The labels of all others go to truth.csv, so that
-    answers can be checked. Omitted: all labels are written.
+    predictions can be checked. Default: all labels are written.
     """
     nodes, edges = to_frames(graph)
     files = {"edges.csv": edges}

@@ -1,4 +1,4 @@
-"""What is wrong with a graph, what is odd, and what it will mean: told before anything is trained."""
+"""Checks of a graph before training: problems, unusual properties, and what each means for the predictions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,33 +17,41 @@ from dccgcn.text import first_few
 
 Level = Literal["error", "warning", "note"]
 _ORDER: tuple[Level, ...] = ("error", "warning", "note")
-_Z = 1.96  # of a 95 % interval
-FEATURE_NEIGHBOURS = 6  # of each node in the feature graph, unless a method has others
+_Z = 1.96  # quantile of a 95 % interval
+FEATURE_NEIGHBOURS = 6  # of each node in the feature graph, unless the method sets another number
 
 
 @dataclass(frozen=True)
-class Complaint:
-    """One thing that a graph suffers from, or that is worth knowing about it."""
+class Diagnosis:
+    """One problem or property of a graph."""
 
-    level: Level  # error: nothing can be trained; warning: answers will suffer; note: good to know
-    code: str
-    text: str  # what was seen
-    meaning: str  # what it will mean for the answers, and what helps
-    nodes: int  # how many nodes it touches; of one level, the most come first
+    level: Level  # error: nothing can be trained; warning: predictions will suffer; note: for information
+    code: str  # short and stable, such as "isolated-nodes"
+    text: str  # the observation
+    meaning: str  # its effect on the predictions, and what helps
+    nodes: int  # number of nodes concerned
 
 
-def examine(graph: NodeGraph, k: int = FEATURE_NEIGHBOURS) -> list[Complaint]:
-    """Everything that can be said of a graph before training, the most important first.
+def examine(graph: NodeGraph, k: int = FEATURE_NEIGHBOURS) -> list[Diagnosis]:
+    """Everything that is known about a graph before training: errors first, then by the number of nodes concerned.
 
-    k: neighbours in the feature graph, for the ties among them.
+    k: neighbours in the feature graph, whose ties are counted.
     """
-    said = [*_labels(graph), *_reach(graph), *_homophily(graph), *_features(graph, k), *_edges(graph), *_cost(graph)]
-    said += _others(graph, {complaint.code for complaint in said})
-    return sorted(said, key=lambda complaint: (_ORDER.index(complaint.level), -complaint.nodes))
+    found = [
+        *_check_labels(graph),
+        *_check_components(graph),
+        *_check_homophily(graph),
+        *_check_features(graph, k),
+        *_check_hubs(graph),
+        *_check_cost(graph),
+    ]
+    codes = {diagnosis.code for diagnosis in found}
+    found += [Diagnosis(f.level, f.code, f.text, "", 0) for f in graph.findings if f.code not in codes]
+    return sorted(found, key=lambda diagnosis: (_ORDER.index(diagnosis.level), -diagnosis.nodes))
 
 
 def facts(graph: NodeGraph) -> dict[str, Any]:
-    """The graph in numbers."""
+    """The sizes of the graph."""
     return {
         "name": graph.name,
         "nodes": graph.n,
@@ -55,159 +63,163 @@ def facts(graph: NodeGraph) -> dict[str, Any]:
     }
 
 
-def _labels(graph: NodeGraph) -> Iterator[Complaint]:
+def _check_labels(graph: NodeGraph) -> Iterator[Diagnosis]:
     labelled = graph.labelled
     try:
         found = check_training(graph, labelled)
     except DccgcnError as error:
-        yield Complaint("error", "labels", error.what, f"Nothing can be learnt. {error.remedy}", graph.n)
+        yield Diagnosis("error", "labels", error.what, f"Nothing can be learnt. {error.remedy}", graph.n)
         return
     count = np.bincount(graph.labels[labelled], minlength=graph.c)
     meaning = {
-        "single-label-classes": "A single label may be an odd one; a second of each would help most.",
-        "unseen-classes": "No node will be put into them.",
+        "single-label-classes": "A single label may be atypical; a second one of each would help most.",
+        "unseen-classes": "They will never be predicted.",
         "all-labelled": "Hold some labels out to measure how well they are predicted.",
     }
     for finding in found:
         if finding.code in meaning:
-            yield Complaint("warning", finding.code, finding.text, meaning[finding.code], len(labelled))
+            yield Diagnosis("warning", finding.code, finding.text, meaning[finding.code], len(labelled))
     if count.max() > 5 * max(count[count > 0].min(), 1):
         rare, common = (int(np.argmin(np.where(count > 0, count, count.max()))), int(count.argmax()))
-        yield Complaint(
+        yield Diagnosis(
             "warning",
             "imbalance",
-            f"Class {first_few([graph.classes[common]])} has {count[common]} labels, {first_few([graph.classes[rare]])} "
-            f"only {count[rare]}.",
+            f"Class {first_few([graph.classes[common]])} has {count[common]} labels, "
+            f"{first_few([graph.classes[rare]])} only {count[rare]}.",
             "Rare classes will be predicted too seldom; label more of them.",
             graph.n,
         )
     each = f"{count.min()}" if count.min() == count.max() else f"{count.min()} to {count.max()}"
-    yield Complaint(
+    yield Diagnosis(
         "note",
         "label-rate",
         f"{len(labelled)} of {graph.n} nodes are labelled ({len(labelled) / graph.n:.2%}), {each} of each of "
         f"{graph.c} classes.",
-        "With fewer than five of a class the answers vary by several points with the choice of labels."
+        "With fewer than five of a class the accuracy varies by several points with the choice of labels."
         if count.min() < 5
         else "That is enough to learn from.",
         graph.n,
     )
 
 
-def _reach(graph: NodeGraph) -> Iterator[Complaint]:
+def _check_components(graph: NodeGraph) -> Iterator[Diagnosis]:
     if len(graph.edges) == 0:
-        yield Complaint(
-            "warning", "no-edges", "There are no edges.", "Only the features can tell; the graph adds nothing.", graph.n
+        yield Diagnosis(
+            "warning",
+            "no-edges",
+            "There are no edges.",
+            "Only the features can be used; the graph adds nothing.",
+            graph.n,
         )
         return
     isolated = np.flatnonzero(graph.degree == 0)
     if len(isolated):
-        yield Complaint(
+        yield Diagnosis(
             "warning",
             "isolated-nodes",
             f"{len(isolated)} nodes have no edge: {first_few(graph.ids[isolated])}.",
-            f"Their answers {'rest on their features alone' if graph.has_features.any() else 'will be guesses'}.",
+            f"Their predictions {'use their features alone' if graph.has_features.any() else 'will be guesses'}.",
             len(isolated),
         )
     reached = np.isin(graph.component, graph.component[graph.labelled])
-    away = np.flatnonzero(~reached & (graph.degree > 0))
-    if len(away) and len(graph.labelled):
-        components = len(np.unique(graph.component[away]))
-        largest = int(np.bincount(graph.component[away]).max())
-        told = "features alone can tell" if graph.has_features.any() else "their answers will be guesses"
-        yield Complaint(
+    unreached = np.flatnonzero(~reached & (graph.degree > 0))
+    if len(unreached) and len(graph.labelled):
+        components = len(np.unique(graph.component[unreached]))
+        largest = int(np.bincount(graph.component[unreached]).max())
+        rest = "only features are used" if graph.has_features.any() else "their predictions will be guesses"
+        yield Diagnosis(
             "warning",
             "unreached-components",
-            f"{components} components without a label hold {len(away)} nodes, the largest {largest}: "
-            f"{first_few(graph.ids[away])}.",
-            f"No label reaches them along edges; {told}. One label in the largest would help.",
-            len(away),
+            f"{components} components without a label hold {len(unreached)} nodes, the largest {largest}: "
+            f"{first_few(graph.ids[unreached])}.",
+            f"No label reaches them along edges; {rest}. One label in the largest would help.",
+            len(unreached),
         )
 
 
-def _homophily(graph: NodeGraph) -> Iterator[Complaint]:
+def _check_homophily(graph: NodeGraph) -> Iterator[Diagnosis]:
     a, b = graph.labels[graph.edges].T if len(graph.edges) else np.empty((2, 0), dtype=np.int64)
     known = int(((a >= 0) & (b >= 0)).sum())
     if known == 0:
         if len(graph.edges):
-            text = "No edge joins two labelled nodes, so whether neighbours share a class cannot be seen."
-            meaning = "The edges are trusted unseen; a few labels on neighbours of labelled nodes would tell."
-            yield Complaint("note", "homophily", text, meaning, graph.n)
+            text = "No edge connects two labelled nodes, so the homophily is unknown."
+            meaning = "A few labels on neighbours of labelled nodes would show whether neighbours share a class."
+            yield Diagnosis("note", "homophily", text, meaning, graph.n)
         return
     low, high = _interval(graph.homophily, known)
     share = np.bincount(graph.labels[graph.labelled], minlength=graph.c) / len(graph.labelled)
     chance = float((share**2).sum())
     text = (
-        f"{graph.homophily:.0%} of the edges between labelled nodes ({known} in all) join two of one class "
+        f"{graph.homophily:.0%} of the edges between labelled nodes ({known} in all) connect nodes of one class "
         f"(95 % interval {low:.0%} to {high:.0%}; by chance {chance:.0%})."
     )
     little = chance + (1 - chance) / 3
     if low > chance and high >= little:
-        meaning = "Neighbours tend to share their class, as methods on graphs assume."
-        yield Complaint("note", "homophily", text, meaning, graph.n)
+        meaning = "Neighbours tend to share their class, as graph methods assume."
+        yield Diagnosis("note", "homophily", text, meaning, graph.n)
     elif high < little:
-        meaning = "Neighbours tell little of a node's class: the edges may mislead, and features weigh more."
-        yield Complaint("warning", "homophily", text, meaning, graph.n)
+        meaning = "Neighbours say little about a node's class: the edges may mislead, and the features matter more."
+        yield Diagnosis("warning", "homophily", text, meaning, graph.n)
     else:
-        meaning = "These are too few edges to say whether neighbours share their class."
-        yield Complaint("note", "homophily", text, meaning, graph.n)
+        meaning = "There are too few such edges to say whether neighbours share their class."
+        yield Diagnosis("note", "homophily", text, meaning, graph.n)
 
 
 def _interval(share: float, count: int) -> tuple[float, float]:
-    """Wilson's interval of a share that was seen in so many cases."""
+    """Wilson's interval of a share observed in ``count`` cases."""
     middle = (share + _Z**2 / (2 * count)) / (1 + _Z**2 / count)
     half = _Z * np.sqrt(share * (1 - share) / count + _Z**2 / (4 * count**2)) / (1 + _Z**2 / count)
     return float(max(middle - half, 0)), float(min(middle + half, 1))
 
 
-def _features(graph: NodeGraph, k: int) -> Iterator[Complaint]:
+def _check_features(graph: NodeGraph, k: int) -> Iterator[Diagnosis]:
     x = sp.csr_array(graph.features)
     zero = np.flatnonzero(np.diff(x.indptr) == 0)
     if not graph.has_features.any():
         text, meaning = (
             "All nodes have the same features.",
-            "Only the edges can tell; methods that look at features alone, such as mlp, will guess.",
+            "Only the edges can be used; methods that use features alone, such as mlp, will guess.",
         )
-        yield Complaint("warning", "no-features", text, meaning, graph.n)
+        yield Diagnosis("warning", "no-features", text, meaning, graph.n)
         return
     if len(zero):
-        yield Complaint(
+        yield Diagnosis(
             "warning",
             "zero-features",
-            f"{len(zero)} nodes have no feature that is not zero: {first_few(graph.ids[zero])}.",
-            "Their answers rest on their edges alone.",
+            f"{len(zero)} nodes have only zero features: {first_few(graph.ids[zero])}.",
+            "Their predictions use their edges alone.",
             len(zero),
         )
-    alike = _duplicates(x)
-    if alike:
-        yield Complaint(
+    duplicates = _duplicates(x)
+    if duplicates:
+        yield Diagnosis(
             "note",
             "duplicate-features",
-            f"{alike} nodes share all their features with another node.",
-            "If they are copies of one thing, labels leak from one to the other and a test score is too good.",
-            alike,
+            f"{duplicates} nodes have the same features as another node.",
+            "If they are copies of one another, labels leak between them and test scores are too high.",
+            duplicates,
         )
-    yield from _units(graph)
+    yield from _check_units(graph)
     if graph.n > k:
         ties = int(neighbours(graph.features, k).tied.sum())
         if ties:
-            yield Complaint(
+            yield Diagnosis(
                 "note",
                 "knn-ties",
                 f"{ties} nodes ({ties / graph.n:.1%}) tie at neighbour {k} of the feature graph.",
-                "Of equals the node that stands first in the table is taken, so its order matters a little.",
+                "Ties are broken by the order of the nodes in the table, so it matters a little.",
                 ties,
             )
 
 
-def _units(graph: NodeGraph) -> Iterator[Complaint]:
+def _check_units(graph: NodeGraph) -> Iterator[Diagnosis]:
     by = numeric_columns_of(graph)
     if by is not None and (found := int((by.deviation > 0).sum())):
-        yield Complaint(
+        yield Diagnosis(
             "note",
             "units",
-            f"{found} of {graph.d} features are measurements, of unlike units or not about zero.",
-            "Concord brings them to mean 0 and variance 1. Do so yourself for other methods, or the largest decides.",
+            f"{found} of {graph.d} features are measurements in different units or not centred at zero.",
+            "Concord standardises them. Standardise them yourself for other methods, or the largest dominates.",
             0,
         )
 
@@ -221,40 +233,34 @@ def _duplicates(x: sp.csr_array) -> int:
     return sum(count for count in rows.values() if count > 1)
 
 
-def _edges(graph: NodeGraph) -> Iterator[Complaint]:
+def _check_hubs(graph: NodeGraph) -> Iterator[Diagnosis]:
     if len(graph.edges) == 0:
         return
     hub = int(graph.degree.argmax())
     if graph.degree[hub] > max(0.1 * graph.n, 100):
-        yield Complaint(
+        yield Diagnosis(
             "warning",
             "hubs",
-            f"Node {first_few([graph.ids[hub]])} is joined to {graph.degree[hub]} of {graph.n} nodes.",
-            "A node that is joined to everything makes everything alike; leave it out unless it means something.",
+            f"Node {first_few([graph.ids[hub]])} is connected to {graph.degree[hub]} of {graph.n} nodes.",
+            "A hub makes all its neighbours similar; leave it out unless its edges are informative.",
             int(graph.degree[hub]),
         )
 
 
-def _cost(graph: NodeGraph) -> Iterator[Complaint]:
+def _check_cost(graph: NodeGraph) -> Iterator[Diagnosis]:
     cost = estimate(graph)
     text = f"A run takes {duration(cost.seconds)} on one core and {size(cost.bytes)} of memory, roughly."
     try:
         short = check_memory(graph)
     except DccgcnError as error:
-        yield Complaint("error", "memory", error.what, error.remedy, graph.n)
+        yield Diagnosis("error", "memory", error.what, error.remedy, graph.n)
         return
     if short:
-        yield Complaint("warning", "memory", short[0].text, "The machine may grind to a halt.", graph.n)
-    yield Complaint(
+        yield Diagnosis("warning", "memory", short[0].text, "The machine may become very slow.", graph.n)
+    yield Diagnosis(
         "note",
         "cost",
         text,
         "Estimated for concord, the default; networks such as dcc-gcn take longer.",
         0,
     )
-
-
-def _others(graph: NodeGraph, said: set[str]) -> list[Complaint]:
-    """What the checks found when the graph was built, and is not said yet."""
-    rest = [finding for finding in graph.findings if finding.code not in said]
-    return [Complaint(finding.level, finding.code, finding.text, "", 0) for finding in rest]

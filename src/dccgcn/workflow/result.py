@@ -16,7 +16,7 @@ import torch
 from dccgcn.errors import DccgcnError, Finding
 from dccgcn.evaluation import metrics, theory
 from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import Split, check_training, published
+from dccgcn.graph.splits import Split, check_training
 from dccgcn.io.write import csv_text
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.registry import Method, get_method
@@ -181,12 +181,12 @@ def run(
         remedy = "Make one of it: NodeGraph(features, edges, labels), or from_pyg, from_networkx of dccgcn.io.convert."
         raise DccgcnError(f"run takes a NodeGraph, not a {type(graph).__name__}.", remedy)
     if split is not None and not isinstance(split, Split):
-        remedy = "Draw one with per_class or by_rate, or make one of node positions: dccgcn.graph.splits.published."
+        remedy = "Draw one with per_class or by_rate, or make one of node positions: Split.from_parts."
         raise DccgcnError(f"The split is a {type(split).__name__}, not a Split.", remedy)
     method = get_method(method) if isinstance(method, str) else method
     if not isinstance(settings, Settings):
         settings = method.published_settings(graph.name, settings)
-    split = published(graph, "all-labels", graph.labelled, [], []) if split is None else split
+    split = Split.from_parts(graph, "all-labels", graph.labelled, [], []) if split is None else split
     split.check(graph)
     check_training(graph, split.train)
     if seed < 0:

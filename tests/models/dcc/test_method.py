@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dccgcn.errors import GraphError, TrainingError
 from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import published
+from dccgcn.graph.splits import Split
 from dccgcn.models.dcc.method import TrainingStep, build_views, classify, fit
 from dccgcn.models.dcc.model import DccGcn
 from dccgcn.models.dcc.settings import DccSettings
@@ -383,7 +383,7 @@ def any_graph(draw):
     labels[train[:2]] = 0, 1
     features = sp.csr_array(x) if draw(st.booleans()) else x
     graph = NodeGraph(features, edges, labels, classes=range(classes))
-    return graph, published(graph, "drawn", train, [], np.setdiff1d(np.arange(n), train))
+    return graph, Split.from_parts(graph, "drawn", train, [], np.setdiff1d(np.arange(n), train))
 
 
 @given(any_graph(), st.sampled_from(["softmax", "inverse"]), st.sampled_from([0.0, 1.0]), st.booleans())
@@ -415,7 +415,7 @@ def test_probabilities_are_finite_and_sum_to_one(drawn, influence, calibrate_fro
 def unseen(graph):
     """A split that trains on classes 0 and 1 only."""
     train = np.flatnonzero(graph.labels < 2)[:6]
-    return published(graph, "two-classes", train, [], np.setdiff1d(np.arange(N), train))
+    return Split.from_parts(graph, "two-classes", train, [], np.setdiff1d(np.arange(N), train))
 
 
 def test_an_unseen_class_has_probability_nought_and_the_method_never_hears_of_it(graph, unseen):
@@ -433,7 +433,7 @@ def test_an_unseen_class_has_probability_nought_and_the_method_never_hears_of_it
 
 def test_with_an_unseen_class_in_the_middle_the_columns_stay_in_place(graph):
     train = np.flatnonzero(graph.labels != 1)[:8]
-    split = published(graph, "two-classes", train, [], np.setdiff1d(np.arange(N), train))
+    split = Split.from_parts(graph, "two-classes", train, [], np.setdiff1d(np.arange(N), train))
     prediction = run(graph, split, METHODS["dcc-gcn"], settings_of(), 0).prediction
     for probabilities in (prediction.probabilities, prediction.uncorrected, *prediction.channels.values()):
         assert (probabilities[:, 1] == 0).all()

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError, GraphError, SplitError
 from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import Split, published
+from dccgcn.graph.splits import Split
 
 LABELS_PER_CLASS = (20, 40, 60)  # AM-GCN's three published splits
 
@@ -34,7 +34,7 @@ def read(path: Path, title: str | None = None) -> tuple[NodeGraph, list[Split]]:
             train, test = (
                 _integers(archive, _only(archive, path, f"/{part}{k}.txt"), columns=1) for part in ("train", "test")
             )
-            splits.append(published(graph, f"am-gcn-{k}", train, [], test))
+            splits.append(Split.from_parts(graph, f"am-gcn-{k}", train, [], test))
     return graph, splits
 
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError, GraphError, SplitError
 from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import Split, published
+from dccgcn.graph.splits import Split
 
 _FAULTS = (OSError, EOFError, KeyError, ValueError, TypeError, zipfile.BadZipFile, zlib.error, GraphError, SplitError)
 
@@ -49,7 +49,7 @@ def read_partial(path: Path, title: str | None = None) -> tuple[NodeGraph, list[
             featureless=True,
             name=title or path.stem,
         )
-        return graph, [published(graph, "am-gcn-20", file["train20"], np.unique(file["val20"]), file["test20"])]
+        return graph, [Split.from_parts(graph, "am-gcn-20", file["train20"], np.unique(file["val20"]), file["test20"])]
 
 
 def _matrix(file: "np.lib.npyio.NpzFile", prefix: str) -> sp.csr_array:

@@ -1,4 +1,4 @@
-"""The eight files of a Planetoid dataset, read without running whatever a pickle asks for."""
+"""The eight files of a Planetoid dataset, unpickled with an allow-list of types."""
 
 import pickle
 from collections import defaultdict
@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from dccgcn.errors import DataFileError, GraphError, SplitError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.cells import decode_labels
-from dccgcn.graph.splits import Split, published
+from dccgcn.graph.splits import Split
 
 PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
 VALIDATION_NODES = 500  # the public split validates on the 500 nodes after the training nodes
@@ -30,13 +30,13 @@ def read(
     loaded = {part: unpickle(path[part]) for part in PARTS if part != "test.index"}
     test = _test_positions(path["test.index"])
     try:
-        described = np.concatenate([np.arange(len(loaded["ally"])), test])  # the node of each row of allx and tx
+        positions = np.concatenate([np.arange(len(loaded["ally"])), test])  # node of each row of allx and tx
         stacked = sp.coo_array(sp.vstack([_features(loaded["allx"]), _features(loaded["tx"])]))
         n = len(loaded["graph"])
-        rows = described[stacked.row]
+        rows = positions[stacked.row]
         features = sp.csr_array((stacked.data, (rows, stacked.col)), shape=(n, stacked.shape[1]))
         labels = np.full(n, -1)
-        labels[described] = np.concatenate([_classes(loaded["ally"]), _classes(loaded["ty"])])
+        labels[positions] = np.concatenate([_classes(loaded["ally"]), _classes(loaded["ty"])])
         edges = [(u, v) for u, neighbours in loaded["graph"].items() for v in neighbours]
         names = classes if classes is not None else range(loaded["ally"].shape[1])
         graph = NodeGraph(
@@ -48,7 +48,7 @@ def read(
         )
         trained = len(loaded["y"])
         validated = np.arange(trained, trained + VALIDATION_NODES)
-        return graph, published(graph, "public", np.arange(trained), validated, test)
+        return graph, Split.from_parts(graph, "public", np.arange(trained), validated, test)
     except (GraphError, SplitError, ValueError, IndexError, TypeError, AttributeError) as error:
         raise DataFileError(f"The files {folder}/ind.{name}.* do not fit together ({error}).", _AGAIN) from error
 
@@ -92,7 +92,7 @@ class _Unpickler(pickle.Unpickler):
             return _ALLOWED[module, name]
         except KeyError:
             raise DataFileError(
-                f"A data file asks for {module}.{name}, which no Planetoid file needs; nothing of it was run.",
+                f"A data file asks for {module}.{name}, which no Planetoid file needs; it was not executed.",
                 "Do not trust this file: delete it and download it from its public address.",
             ) from None
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import unknown
+from dccgcn.graph.splits import uninformed_nodes
 from dccgcn.models.base import Method
 from dccgcn.models.concord.class_prior import as_frequent, half_way, relative_frequencies
 from dccgcn.models.concord.confidence import by_luck, doubts, evidence, trust, with_confidence
@@ -60,7 +60,7 @@ def fit(
         learned, said = in_rounds(voices, given, half_way(frequent), settings, seed, progress)
         rooms = rooms_of(parts, seen)
         concord = deliberate(voices, said, views, rooms, learned, frequent, settings)
-        prediction = conclude(concord, voices, rooms, learned, unknown(graph, train))
+        prediction = conclude(concord, voices, rooms, learned, uninformed_nodes(graph, train))
         rare = rarity_of(seen, settings)
         heard = [*channel_views(seen, settings, rare).values(), *views.values()]
         findings = {finding.code: finding for view in heard for finding in view.findings}  # each kind once
@@ -81,7 +81,7 @@ def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordS
         rooms = rooms_of(parts)
         frequent = relative_frequencies(graph.classes, settings.frequencies)
         concord = deliberate(voices, said, views, rooms, learned, frequent, settings)
-        return conclude(concord, voices, rooms, learned, unknown(graph, learned.given.nodes))
+        return conclude(concord, voices, rooms, learned, uninformed_nodes(graph, learned.given.nodes))
 
 
 def voices_of(

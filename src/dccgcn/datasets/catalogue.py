@@ -1,4 +1,4 @@
-"""What is known of each benchmark graph: where its files are, and what must be in them."""
+"""The benchmark graphs: addresses and hashes of their files, and the counts that each graph must have."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -19,13 +19,13 @@ class DataFile:
     """One file of a dataset."""
 
     path: str  # below the data folder
-    url: str | None  # public address; None: it has none
+    url: str | None  # public address, if there is one
     sha256: str
 
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """One benchmark graph. The counts are asserted whenever it is loaded."""
+    """One benchmark graph. The counts are checked whenever it is loaded."""
 
     name: str
     title: str
@@ -38,7 +38,7 @@ class DatasetInfo:
     nodes: int
     pairs: int  # unique undirected pairs u < v, without self-loops
     isolated: int
-    zero_rows: int | None  # None: not known, hence not asserted
+    zero_rows: int | None  # None: unknown, hence not checked
     paper_edges: int  # as the paper's Table 1 counts: raw lines, duplicates and self-loops included
 
 
@@ -153,7 +153,7 @@ _DATASETS = (
     DatasetInfo(
         name="acm",
         title="ACM",
-        description="Papers of three fields, joined when they share an author.",
+        description="Papers of three fields, linked if they share an author.",
         source=_AM_GCN,
         format="am-gcn",
         files=_am_gcn("acm", "99166d12818748c33ebfe752e6f03ada78b3be3465e419141ea78d65bdccc3f4"),
@@ -168,7 +168,7 @@ _DATASETS = (
     DatasetInfo(
         name="flickr",
         title="Flickr",
-        description="Users of a picture site and their friendships; most edges join two classes.",
+        description="Users of a picture site and their friendships; most edges connect two classes.",
         source=_AM_GCN,
         format="am-gcn",
         files=_am_gcn("flickr", "3d5bf9dc20144ec079daac0c402ffcbb853c3f56f0cd70f429c628eb9c0ff18d"),
@@ -205,8 +205,8 @@ _DATASETS = (
             DataFile(
                 "graph2gauss/cora.npz",
                 "https://github.com/abojchevski/graph2gauss/raw/master/data/cora.npz",
-                # as others have published it for this address (the registry of GraphMLDatasets.jl, for one);
-                # the file itself was not at hand when this was written
+                # as published for this address, for example in the registry of GraphMLDatasets.jl;
+                # not verified against the file itself
                 "62e054f93be00a3dedb15b7ac15a2a07168ceab68b40bf95f54d2289d024c6bc",
             ),
         ),
@@ -221,7 +221,7 @@ _DATASETS = (
     DatasetInfo(
         name="corafull-partial",
         title="CoraFull without features",
-        description="CoraFull's edges and classes; it has no features, so only methods that need none can be measured.",
+        description="CoraFull's edges and classes without features, for methods that need none.",
         source=_GRAPH2GAUSS,
         format="citation-partial",
         files=(
@@ -232,7 +232,7 @@ _DATASETS = (
             ),
         ),
         classes=70,
-        features=1,  # a constant column that stands in for them
+        features=1,  # a constant column in their place
         nodes=19793,
         pairs=63421,
         isolated=0,

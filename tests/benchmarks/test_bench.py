@@ -39,13 +39,13 @@ def test_attention_against_pyg():
 def test_a_timed_run_finds_its_views_built_and_nothing_else():
     graph, settings = synthetic_graph(300), ConcordSettings()
     build_concord_views(graph, settings)
-    built = set(graph._derived)
+    built = graph.cached_keys
     made = representations(graph, settings, 0.5)
     fresh = _with_views_only(graph)
-    assert set(fresh._derived) == built < set(graph._derived)
+    assert fresh.cached_keys == built < graph.cached_keys
     again = representations(fresh, settings, 0.5)
     assert all(again[name] is not part for name, part in made.items())
-    assert set(graph._derived) == set(fresh._derived)
+    assert graph.cached_keys == fresh.cached_keys
 
 
 def test_growth_is_per_tenfold():

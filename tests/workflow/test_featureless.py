@@ -118,7 +118,7 @@ def test_from_the_command_line_to_answers(tmp_path):
     assert "--featureless" in err
     code, _, err = dccgcn("fit", *tables, "--featureless", "--out", tmp_path / "answers", "--report")
     assert code == 0, err
-    assert "their answers are guesses" in err
+    assert "their predictions are guesses" in err
     written = pd.read_csv(tmp_path / "answers" / "predictions.csv")
     assert written["prediction"].tolist()[: 2 * SIZE] == ["chess"] * SIZE + ["go"] * SIZE
     assert dccgcn("doctor", *tables, "--featureless")[0] == 0

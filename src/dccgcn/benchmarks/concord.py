@@ -1,7 +1,6 @@
 """A run of Concord against a run of DCC-GCN on the same kernels, both after their graphs are built."""
 
 from collections.abc import Callable
-from copy import copy
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -102,6 +101,4 @@ def build_concord_views(graph: NodeGraph, settings: ConcordSettings) -> None:
 
 def _with_views_only(graph: NodeGraph) -> NodeGraph:
     """The same graph as a first run finds it: its views are built, what Concord derives from them is not."""
-    fresh = copy(graph)
-    fresh._derived = {key: made for key, made in graph._derived.items() if key[0] in _VIEWS}
-    return fresh
+    return graph.with_cached(lambda key: key[0] in _VIEWS)

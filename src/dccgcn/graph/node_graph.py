@@ -178,6 +178,15 @@ class NodeGraph:
             self._cache[key] = make()
         return self._cache[key]
 
+    @property
+    def cached_keys(self) -> frozenset[Any]:
+        """The keys of all values cached so far."""
+        return frozenset(self._cache)
+
+    def with_cached(self, keep: Callable[[Any], bool]) -> "NodeGraph":
+        """The same graph with a separate cache that holds only the values whose keys are kept."""
+        return self._copy(set(), _cache={key: value for key, value in self._cache.items() if keep(key)})
+
     def with_classes(self, kept: np.ndarray) -> "NodeGraph":
         """The same graph with only these classes (positions); nodes of the other classes become unlabelled."""
         code = np.full(self.c + 1, -1)  # the last entry is for the label -1

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def from_pyg(data: "Data", name: str = "graph") -> NodeGraph:
-    """The graph of a PyG ``Data``: ``x`` (dense or sparse), ``edge_index``, and optionally ``y`` and ``edge_weight``."""
+    """The graph of a PyG ``Data``: ``x`` (dense or sparse), ``edge_index``, optionally ``y`` and ``edge_weight``."""
     if getattr(data, "x", None) is None or getattr(data, "edge_index", None) is None:
         kind = type(data).__name__
         remedy = "Set both. For HeteroData, use data.to_homogeneous()."
@@ -105,7 +105,7 @@ def from_networkx(
     """The graph of a NetworkX graph. The nodes themselves are the ids.
 
     features: the node attribute that holds a vector, or several that hold a number each. label: the node attribute of
-    the class; a node without it is unlabelled. weight: the edge attribute of the weight; an edge without it has weight 1.
+    the class; a node without it is unlabelled. weight: the edge attribute of the weight; 1 if an edge lacks it.
     """
     ids = list(given.nodes)
     wanted = [features] if isinstance(features, str) else list(features)
@@ -167,8 +167,8 @@ def from_scipy(adjacency: Any, features: Any, labels: Any = None, **options: Any
 
 
 def to_scipy(graph: NodeGraph) -> tuple[sp.csr_array, sp.csr_array, np.ndarray]:
-    """The symmetric adjacency matrix, the features, both sparse, and the labels as positions, -1 for unlabelled."""
-    return graph.adjacency.copy(), sp.csr_array(graph.features), graph.labels.copy()
+    """The symmetric adjacency matrix, the features, both sparse, and the labels as positions; writable copies."""
+    return graph.adjacency.copy(), sp.csr_array(graph.features, copy=True), graph.labels.copy()
 
 
 def _dense(graph: NodeGraph) -> np.ndarray:

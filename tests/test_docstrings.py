@@ -1,0 +1,15 @@
+"""The examples in docstrings run."""
+
+import doctest
+from importlib import import_module
+
+import pytest
+
+MODULES = ["text", "palette", "graph.cells", "graph.node_graph", "graph.splits", "io.tables", "datasets"]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_run(name):
+    failed, tried = doctest.testmod(import_module(f"dccgcn.{name}"))
+    assert failed == 0
+    assert tried > 0

@@ -156,7 +156,7 @@ def test_row_38_a_wrong_download_is_not_kept(tmp_path: Path, server: str, addres
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_network_the_message_says_what_to_put_where(tmp_path: Path) -> None:
+def test_without_network_the_message_names_the_path(tmp_path: Path) -> None:
     with pytest.raises(DataFileError, match=r"sub/file\.bin is missing .* http://127\.0\.0\.1:9/file\.bin") as caught:
         fetch(DataFile("sub/file.bin", "http://127.0.0.1:9/file.bin", SHA256), tmp_path)
     assert str(tmp_path / "sub" / "file.bin") in caught.value.remedy

@@ -73,7 +73,7 @@ def test_confidence_split_looks_at_the_right_nodes():
     )
 
 
-def test_confidence_split_says_none_for_an_empty_side():
+def test_confidence_split_is_none_for_an_empty_side():
     everything = metrics.confidence_split([0, 1], [0, 0], [0, 1], [1, 1])
     assert (everything.accuracy_high, everything.accuracy_low_before, everything.accuracy_low_after) == (
         0.5,

@@ -189,7 +189,7 @@ def test_perfect_channels_leave_no_low_confidence_accuracy():
 # the table
 
 
-def test_side_by_side_tells_paper_identity_and_count_apart():
+def test_side_by_side_separates_paper_identity_and_count():
     rows = theory.side_by_side(theory.measure(*independent_binary()), c=2, p_low_after=0.7)
     by_equation = {row.equation: row for row in rows}
     words, bound, gained = (by_equation[e] for e in ("Theorem 1, words", "2, right side", "3 and 22"))

@@ -57,7 +57,7 @@ def test_row_26_small_classes_give_half_on_request() -> None:
     )
 
 
-def test_by_rate_spreads_evenly_and_draws_who_gets_the_rest() -> None:
+def test_by_rate_spreads_evenly_and_draws_the_remainder() -> None:
     graph = toy([40, 40, 40])
     drawn = [counts(graph, by_rate(graph, 10 / 120, seed)) for seed in range(20)]
     assert {tuple(sorted(count)) for count in drawn} == {(3, 3, 4)}
@@ -174,7 +174,7 @@ def test_row_28_parts_that_overlap() -> None:
         Split("toy", "mine", None, np.array([1, 1]), np.array(none), np.array([2]))
 
 
-def test_the_hash_tells_names_and_parts_apart() -> None:
+def test_the_hash_distinguishes_names_and_parts() -> None:
     def hashed(*parts: list[int], name: str = "toy") -> str:
         return Split(name, "mine", None, *map(np.array, parts)).hash
 

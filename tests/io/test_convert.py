@@ -109,7 +109,7 @@ def small():
     return NodeGraph(np.eye(4), [(0, 1), (1, 2), (2, 3)], ["a", "b", "c", None])
 
 
-def test_what_pyg_may_hold_beside_is_refused_or_told(small):
+def test_unsupported_pyg_data_is_refused_or_reported(small):
     data = to_pyg(small)
     with pytest.raises(GraphError, match="HeteroData"):
         from_pyg(HeteroData())

@@ -1,4 +1,4 @@
-"""Two tables as a graph: cells come back as given, guesses are said, mistakes are named by line."""
+"""Two tables as a graph: cells are unchanged, guesses are reported, errors name the line."""
 
 import csv
 import gzip
@@ -58,7 +58,7 @@ def codes(graph):
     return [finding.code for finding in graph.findings]
 
 
-def test_a_graph_of_ones_own(tables):
+def test_two_tables_give_a_graph(tables):
     read = tables()
     graph = read.graph
     assert graph.ids.tolist() == ["007", "x", "=3", "08"]
@@ -70,7 +70,7 @@ def test_a_graph_of_ones_own(tables):
     assert dict(read.columns.features) == {"title": "text", "age": "standard", "country": "categorical"}
 
 
-def test_guesses_are_said_and_what_is_named_is_not(tables):
+def test_guesses_are_reported_and_named_columns_are_not(tables):
     text = " ".join(finding.text for finding in tables().graph.findings)
     for guess in (
         "label 'topic'",
@@ -96,7 +96,7 @@ def test_an_id_is_known_by_its_name_wherever_it_stands(tables, name):
     assert got.columns.features.keys() == {"age"}
 
 
-def test_columns_of_the_edges_that_nobody_used_are_said(tables):
+def test_unused_edge_columns_are_reported(tables):
     got = tables(edges="source,target,since,weight\n007,x,2001,2\nx,08,2002,3\n")
     (unused,) = (finding for finding in got.graph.findings if finding.code == "unused-columns")
     assert unused.text.startswith("Columns 'since' of edges.csv were not used; --weight")
@@ -227,7 +227,7 @@ def test_row_11_an_edge_to_an_unknown_id_is_named_by_its_line(tables):
 
 
 @pytest.mark.parametrize(("end", "why"), [(" x", "blanks"), ("X", "capitals"), ("7.0", "a decimal point")])
-def test_row_11_the_likely_reason_is_told(tables, end, why):
+def test_row_11_the_likely_reason_is_reported(tables, end, why):
     nodes = NODES + "7,,more graphs and networks,9,DE\n"
     refused(tables, f"by {why} only", nodes=nodes, edges=f"{EDGES}007,{end}\n")
 
@@ -280,8 +280,8 @@ def test_rows_17_and_23_labels_that_are_asked_about(tables):
     )  # the command line gives marks as text
     marked = read_tables(frame, pd.DataFrame({"u": [1], "v": [2]}), unlabelled=["9"]).graph
     assert (marked.classes, marked.labels.tolist()) == ((0, 1), [0, -1, 1])
-    doubtful = tables("id,y,f\na,x,1\nb,NA,2\nc,y,3\n", "u,v\na,b\n").graph
-    assert "ambiguous-labels" in codes(doubtful)
+    ambiguous = tables("id,y,f\na,x,1\nb,NA,2\nc,y,3\n", "u,v\na,b\n").graph
+    assert "ambiguous-labels" in codes(ambiguous)
 
 
 # features
@@ -315,14 +315,14 @@ def test_numbers_are_scaled_by_what_they_hold():
     assert set(read_tables(frame, edges, scale=False).columns.features.values()) == {"as-is"}
 
 
-def test_decimal_commas_are_pointed_out(tables):
+def test_decimal_commas_are_reported(tables):
     nodes = "id;y;f;g\na;x;1,5;2\nb;y;2,25;3\nc;;-3,0;4\n"
     graph = tables(nodes, "u;v\na;b\n").graph
     assert "decimal-commas" in codes(graph)
     assert "decimal-commas" not in codes(tables().graph)
 
 
-def test_kinds_that_meet_weigh_the_same():
+def test_blocks_of_several_kinds_have_equal_weight():
     n = 30
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({f"x{j}": rng.normal(size=n) for j in range(9)})
@@ -334,7 +334,7 @@ def test_kinds_that_meet_weigh_the_same():
         assert (block**2).sum() / n == pytest.approx(1, rel=1e-5)
 
 
-def test_the_encoder_travels_as_json_and_encodes_new_nodes(tables, tmp_path):
+def test_the_encoder_is_restored_from_json_and_encodes_new_nodes(tables, tmp_path):
     read = tables()
     encoder = FeatureEncoder.from_dict(json.loads(json.dumps(read.encoder.to_dict())))
     assert encoder == read.encoder
@@ -460,13 +460,13 @@ def test_dates_links_and_names_are_no_text(tmp_path):
     assert "'date', 'link'" in next(f.text for f in made.graph.findings if f.code == "ignored-columns")
 
 
-def test_what_was_filled_or_keeps_a_column_from_being_numbers_is_told():
+def test_imputed_and_nearly_numeric_columns_are_reported():
     nodes = pd.DataFrame({"id": range(40), "x": [1.5, None, *range(38)], "year": [*map(str, range(39)), "n.d."]})
     edges = pd.DataFrame({"source": [0], "target": [1]})
     made = read_tables(nodes, edges, impute="mean")
-    told = {finding.code: finding.text for finding in made.graph.findings}
-    assert "1 numbers in columns 'x'" in told["imputed-features"]
-    assert "'year' holds numbers except 'n.d.', on row 39" in told["nearly-numbers"]
+    texts = {finding.code: finding.text for finding in made.graph.findings}
+    assert "1 numbers in columns 'x'" in texts["imputed-features"]
+    assert "'year' holds numbers except 'n.d.', on row 39" in texts["nearly-numbers"]
     with pytest.raises(GraphError, match=r"the table of nodes: .*'x'"):
         read_tables(nodes, edges)
 
@@ -481,7 +481,7 @@ def test_words_that_are_not_known_are_refused_and_a_single_name_is_a_list():
     assert list(read_tables(nodes, edges, features="year").columns.features) == ["year"]
 
 
-def test_an_error_about_ids_tells_what_was_guessed():
+def test_an_error_about_ids_lists_the_guesses():
     nodes = pd.DataFrame({"title": list("abcd"), "paper": range(4), "x": [1, 2, 3, 5]}).set_index("x", drop=False)
     edges = pd.DataFrame({"source": [0, 1], "target": [1, 9]})
     with pytest.raises(GraphError, match=r"\(0, 1, 9\)") as caught:

@@ -1,8 +1,8 @@
-"""Mutated tables through the reader: whatever is in a file, the user gets a graph or a sentence, never a traceback.
+"""Mutated tables through the reader: every file gives a graph or a DccgcnError with a remedy, never a traceback.
 
-    python tests/fuzz.py 10000    # as `make fuzz` does
+    cd tests && python -m tools.fuzz 10000
 
-A case is known by its number alone, so a failure is repeated with: python tests/fuzz.py 1 NUMBER
+The number of a case determines it, so a failure is repeated with: python -m tools.fuzz 1 NUMBER
 """
 
 import csv
@@ -77,13 +77,13 @@ def case(number: int) -> tuple[bytes, bytes, dict]:
         _change(rows, rng)
     match rng.choice(["sound", "text", "loose", "gzip", "parquet"], p=[0.4, 0.2, 0.2, 0.1, 0.1]):
         case "sound":
-            content = _joined(rows).encode()
+            content = _csv_text(rows).encode()
         case "text":
-            content = _encoded(_joined(rows), rng)
-        case "loose":  # quotes as they come
+            content = _encoded(_csv_text(rows), rng)
+        case "loose":  # cells are not quoted
             content = _encoded("\n".join(",".join(cells) for cells in rows), rng)
         case "gzip":
-            content = gzip.compress(_joined(rows).encode())
+            content = gzip.compress(_csv_text(rows).encode())
         case _:
             width = max((len(cells) for cells in rows), default=0)
             padded = [cells + [None] * (width - len(cells)) for cells in rows]
@@ -99,14 +99,14 @@ def case(number: int) -> tuple[bytes, bytes, dict]:
     return contents[0], contents[1], _options(rng)
 
 
-def _joined(rows: list[list[str]]) -> str:
+def _csv_text(rows: list[list[str]]) -> str:
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue()
 
 
 def _change(rows: list[list[str]], rng: np.random.Generator) -> None:
-    """One change to the table as a table; a row is cut or lengthened only now and then."""
+    """One change of cells, rows or columns; a row is rarely cut or lengthened."""
     if not rows:
         return
     row, other = (int(rng.integers(len(rows))) for _ in range(2))
@@ -136,7 +136,7 @@ def _change(rows: list[list[str]], rng: np.random.Generator) -> None:
             for cells in rows:
                 cells.append(cell)
             rows[0][-1] = f"new{len(rows[0])}"
-        case _:  # a column gone
+        case _:  # a column removed
             for cells in wide:
                 del cells[column]
 
@@ -151,7 +151,7 @@ def _encoded(text: str, rng: np.random.Generator) -> bytes:
 
 
 def _bytes(content: bytes, rng: np.random.Generator) -> bytes:
-    """One change to the file as bytes."""
+    """One change of bytes."""
     if not content:
         return content
     data = bytearray(content)
@@ -190,13 +190,13 @@ def _options(rng: np.random.Generator) -> dict:
 
 
 def run(number: int, folder: Path) -> str:
-    """What became of a case: "graph", or the kind of our own error. Anything else is raised."""
+    """The outcome of a case: "graph", or the class of the DccgcnError. Anything else is raised."""
     nodes, edges, options = case(number)
     ending = [".csv", ".tsv", ""][number % 3] if number % 5 == 0 else ".csv"
     (folder / f"nodes{ending}").write_bytes(nodes)
     (folder / f"edges{ending}").write_bytes(edges)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # a warning of somebody else's is not a sentence to our user either
+        warnings.simplefilter("error")  # warnings of other libraries count as failures
         try:
             graph = read_tables(folder / f"nodes{ending}", folder / f"edges{ending}", **options).graph
         except DccgcnError as error:

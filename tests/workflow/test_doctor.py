@@ -150,7 +150,7 @@ def test_the_command(tmp_path):
     refused(dccgcn("doctor", "cora", *tables), "Both 'cora' and tables")
 
 
-def test_fit_answers_for_ones_own_tables(tmp_path):
+def test_fit_on_tables(tmp_path):
     assert dccgcn("export", "cora", str(tmp_path), "--labels-per-class", "5").returncode == 0
     tables = ["--nodes", str(tmp_path / "nodes.csv"), "--edges", str(tmp_path / "edges.csv"), "--label", "label"]
     done = dccgcn("fit", *tables, "--method", "ssgc", "--out", str(tmp_path / "out"))

@@ -58,7 +58,7 @@ def test_other_columns_are_left_alone_and_none_may_be_named():
             read_tables(nodes, edges, label="club", featureless=True, **named)
 
 
-def test_who_has_no_label_in_reach_gets_a_guess_and_no_trust(members):
+def test_nodes_without_a_label_in_reach_get_no_trust(members):
     graph = members.graph
     far = np.arange(graph.n) >= 2 * SIZE
     assert uninformed_nodes(graph, graph.labelled).tolist() == far.tolist()

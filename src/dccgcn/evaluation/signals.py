@@ -1,4 +1,4 @@
-"""What a run says about its own answers: how well each signal finds the wrong ones, and how far confidence is off."""
+"""Confidence signals of a run: how well each one ranks errors last, and the calibration error."""
 
 from typing import Any
 
@@ -45,7 +45,7 @@ def _judged(p: np.ndarray, truth: np.ndarray, agree: np.ndarray | None, own: np.
 
 
 def _scores(p: np.ndarray, agree: np.ndarray | None, own: np.ndarray | None) -> dict[str, np.ndarray]:
-    """Signals by name; a higher score is an answer to trust more."""
+    """Signals by name; a higher score means a more trusted prediction."""
     margin = trust.margin(p)
     scores = {"confidence": trust.confidence(p), "margin": margin, "entropy": trust.negative_entropy(p)}
     if agree is not None:

@@ -1,4 +1,4 @@
-"""Section 3.1's theorems as the paper states them, the exact identities, and what two channels measure.
+"""Section 3.1's theorems as the paper states them, the exact identities, and the counts of two channels.
 
 p1, p2 are the channels' accuracies, c is the number of classes, N_r = rN nodes are right in both channels and
 N_w = wN wrong in both with the same class. The 1 - r - w where the channels disagree are the low-confidence nodes;
@@ -37,7 +37,7 @@ def independent_w(p1: T, p2: T, c: int) -> T:
 
 
 def theorem1_bound(p1: T, p2: T) -> T:
-    """Eq. 2, right side: the claimed upper bound on p_low. It is none; see the module's docstring."""
+    """Eq. 2, right side: the claimed upper bound on p_low. It is not a bound; see the module's docstring."""
     return _ratio(p1 * (1 - p2), 1 - p1 * p2)
 
 
@@ -75,9 +75,9 @@ def theorem2_bound(p1: T, agreement: T) -> T:
 
 
 def theorem2_corrected(p1: T, r: T, w: T) -> T:
-    """Theorem 2 counting right answers only: gain < (1 - p1)·r - p1·w, which is Eq. 22's bound less w.
+    """Theorem 2 counting correct predictions only: gain < (1 - p1)·r - p1·w, which is Eq. 22's bound less w.
 
-    Assumes that calibration changes answers of low-confidence nodes only, that there are such nodes, and
+    Assumes that calibration changes predictions of low-confidence nodes only, that there are such nodes, and
     Assumption 2, p'_low < p1. Then p1 + gain = r + (1 - r - w)·p'_low < r + (1 - r - w)·p1. The bound equals
     (1 - r - w)(p1 - p_low), so it is positive just where the words of Theorem 1, p_low < p1, are true.
     """
@@ -85,7 +85,7 @@ def theorem2_corrected(p1: T, r: T, w: T) -> T:
 
 
 def gain(p1: T, r: T, w: T, p_low_after: T) -> T:
-    """Eq. 19 counting right answers only: gain = r + (1 - r - w)·p'_low - p1, exact if agreeing nodes keep theirs."""
+    """Eq. 19 counting correct predictions only: r + (1 - r - w)·p'_low - p1, exact if agreeing nodes are unchanged."""
     return r + (1 - r - w) * p_low_after - p1
 
 
@@ -111,7 +111,7 @@ def upper_bound_over_better(p1: T, p2: T, c: int, gamma: float = 0.0) -> T:
 
 
 def corrected_upper_bound(p1: T, p2: T, c: int, alpha: float = 0.0, beta: float = 0.0) -> T:
-    """Theorem 2 counting right answers only, over the same grid: (1 - p1)(p1·p2 + α) - p1(w + β).
+    """Theorem 2 counting correct predictions only, over the same grid: (1 - p1)(p1·p2 + α) - p1(w + β).
 
     With α = β = 0 it is p1(1 - p1)(c·p2 - 1)/(c - 1): there is something to gain only if the second channel is
     better than chance. γ alone does not do here, as α helps and β hurts.
@@ -119,12 +119,12 @@ def corrected_upper_bound(p1: T, p2: T, c: int, alpha: float = 0.0, beta: float 
     return theorem2_corrected(p1, independent_r(p1, p2) + alpha, independent_w(p1, p2, c) + beta)
 
 
-# What two channels measure
+# Counts of two channels
 
 
 @dataclass(frozen=True)
 class ChannelStatistics:
-    """What the theorems speak of, counted on n nodes."""
+    """The quantities of the theorems, counted on n nodes."""
 
     p1: float  # accuracy of the first channel
     p2: float  # accuracy of the second
@@ -140,7 +140,7 @@ class ChannelStatistics:
 
 
 def measure(truth: Any, prediction1: Any, prediction2: Any) -> ChannelStatistics:
-    """Count everything the theorems speak of; p_low is counted too, not computed by the identity."""
+    """Count the quantities of the theorems; p_low is counted too, not computed by the identity."""
     return statistics(channel_counts(truth, prediction1, prediction2))
 
 
@@ -159,21 +159,22 @@ def statistics(k: ChannelCounts) -> ChannelStatistics:
 
 @dataclass(frozen=True)
 class Row:
-    """One quantity as the paper has it, as it must be, and as it was counted; None where there is no such number."""
+    """One quantity by the paper's formula, by the exact identity, and as counted; None if there is none."""
 
     quantity: str
     equation: str
     paper: float | None
     exact: float | None
     measured: float | None
-    holds: bool | None = None  # is measured < paper, where the paper says so and its assumption is met
+    holds: bool | None = None  # measured < paper, where the paper claims so and its assumption is met
 
 
 def side_by_side(stats: ChannelStatistics, c: int, p_low_after: float | None = None) -> tuple[Row, ...]:
     """The rows of a table: paper's formula, exact identity, measured value.
 
-    p_low_after is the accuracy of the low-confidence nodes after calibration (p'_low); with it the gain is told, for
-    calibration that leaves the other nodes' answers alone. Theorem 2 is judged only if Assumption 2 is met.
+    p_low_after is the accuracy of the low-confidence nodes after calibration (p'_low); with it the gain is
+    computed, for calibration that leaves the other nodes' predictions unchanged. Theorem 2 is checked only if
+    Assumption 2 is met.
     """
     p1, p2, r, w, low = stats.p1, stats.p2, stats.r, stats.w, stats.p_low
     r0, w0 = independent_r(p1, p2), independent_w(p1, p2, c)

@@ -41,7 +41,7 @@ def confidence_gap(probabilities: Any, truth: Any) -> float:
 
 @dataclass(frozen=True)
 class Bin:
-    """One bar of a reliability diagram."""
+    """One bin of a reliability diagram."""
 
     lower: float  # equal-width: the edges, lower < confidence <= upper;
     upper: float  # equal-mass: the smallest and the largest confidence in the bin
@@ -56,10 +56,10 @@ def reliability(probabilities: Any, truth: Any, bins: int = 15, scheme: Scheme =
 
 
 def bars(stated: Any, right: Any, bins: int = 15, scheme: Scheme = "equal-mass") -> tuple[Bin, ...]:
-    """The bars of a reliability diagram of any stated chance of being right, empty ones left out.
+    """The non-empty bins of a reliability diagram of any stated probability of being right.
 
-    Equal-mass bins keep equal confidences together, so that no bar depends on the order of the nodes: a node's bin
-    follows from the number of nodes less confident than itself.
+    Equal-mass bins keep equal confidences together, so that no bin depends on the order of the nodes: a node's bin
+    is determined by the number of less confident nodes.
     """
     stated, right = checks.aligned(stated=stated, right=right)
     if bins < 1:
@@ -125,10 +125,10 @@ def risk_coverage(score: Any, right: Any) -> RiskCoverage:
 def _answers(probabilities: Any, truth: Any) -> tuple[np.ndarray, np.ndarray]:
     """Each node's confidence and whether its prediction is right."""
     p = checks.probabilities(probabilities)
-    truth, answer = checks.labels(truth, prediction=p.argmax(axis=1))
+    truth, predicted = checks.labels(truth, prediction=p.argmax(axis=1))
     if truth.dtype.kind not in "iu" or truth.max() >= p.shape[1]:
         raise DccgcnError(
             f"The truth must be positions among the {p.shape[1]} columns of probabilities.",
             "Pass class codes, as in NodeGraph.labels, rather than class names.",
         )
-    return p.max(axis=1), truth == answer
+    return p.max(axis=1), truth == predicted

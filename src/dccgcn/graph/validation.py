@@ -126,7 +126,7 @@ def _check_size(values: np.ndarray) -> None:
     if largest > _LARGEST:
         raise GraphError(
             f"A feature is as large as {largest:.1e}: its square is beyond single precision.",
-            "Scale the columns, by their standard deviation say.",
+            "Scale the columns, for example by their standard deviation.",
         )
 
 
@@ -215,7 +215,7 @@ def edges(given: Any, weights: Any, node_ids: np.ndarray, findings: list[Finding
 def pairs_of(given: Any) -> np.ndarray:
     """Edges as (E, 2) positions."""
     if sp.issparse(given):
-        raise GraphError("Edges are a matrix here, where pairs are wanted.", "Pass np.argwhere(matrix.toarray()), say.")
+        raise GraphError("Edges must be pairs here, not a matrix.", "Pass np.argwhere(matrix.toarray()).")
     pairs = np.asarray(given)
     if pairs.size == 0:
         return np.empty((0, 2), dtype=np.int64)

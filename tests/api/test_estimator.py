@@ -16,8 +16,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dccgcn
 from dccgcn import NodeClassifier, NodeGraph
+from dccgcn.api import estimator
 from dccgcn.errors import DccgcnError, GraphError, SettingsError, SplitError
-from dccgcn.workflow import estimator
 
 # Checks of scikit-learn that a classifier of nodes cannot pass, each with its reason.
 EXEMPT = {
@@ -117,10 +117,10 @@ def test_several_nodes_of_one_row_answer_together(graph):
         np.testing.assert_allclose(fitted.predict_proba(features[[3]]), mean[None], rtol=1e-6)
 
 
-def test_a_method_that_cannot_grow_names_those_that_can(graph):
+def test_a_method_without_inductive_prediction_names_those_that_have_it(graph):
     fitted = NodeClassifier("gcn", {"epochs": 2}).fit(graph)
     assert len(fitted.predict()) == 40
-    with pytest.raises(DccgcnError, match=r"gcn cannot answer.*ssgc"):
+    with pytest.raises(DccgcnError, match=r"gcn cannot predict.*ssgc"):
         fitted.predict(np.ones((2, 6)))
 
 

@@ -6,8 +6,10 @@ import os
 import random
 import signal
 import time
+import warnings
 from contextlib import suppress
 from dataclasses import fields, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -24,6 +26,8 @@ from dccgcn.graph.splits import PARTS
 from dccgcn.models.registry import get_method
 from dccgcn.workflow.run import FitDetails, measure
 
+FORMAT_3 = Path(__file__).parents[1] / "data" / "format3"  # saved by dccgcn 0.1.0
+NEW_COLUMN = {"topology_channel": "prediction_topology", "features_channel": "prediction_features"}
 KILLS = int(os.environ.get("DCCGCN_KILLS", "12"))
 
 
@@ -171,6 +175,29 @@ def test_row_40_another_version_is_refused_and_named(saved):
     altered(folder, format=9, dccgcn="9.1")
     with pytest.raises(DataFileError, match=r"model\.json is of format 9, saved by dccgcn 9\.1.*reads format 4"):
         load_model(folder)
+
+
+def test_a_folder_of_format_3_is_read_and_saved_again_as_format_4(tmp_path):
+    with pytest.warns(FutureWarning, match=r"format 3.*Save it again"):
+        old = load_model(FORMAT_3)
+    stored = pd.read_csv(FORMAT_3 / "predictions.csv")
+    same_columns = {"node_id": "node_id", "prediction": "prediction", "role": "role", **NEW_COLUMN}
+    for frame, expected in (
+        (old.result.to_frame(), stored),
+        (old.predict(FORMAT_3 / "new.csv", FORMAT_3 / "new-edges.csv"), pd.read_csv(FORMAT_3 / "new-predictions.csv")),
+    ):
+        for before, now in same_columns.items():
+            if before in expected:
+                assert frame[now].tolist() == expected[before].tolist(), now
+        np.testing.assert_allclose(frame["trust"], expected["trust"], atol=1e-6)
+        assert (frame["channels_agree"] == expected["confidence_set"].map({"high": "yes", "low": "no"})).all()
+        assert (frame["corrected"] == expected["repaired"].map({True: "yes", False: "no"})).all()
+    old.result.save(tmp_path, old.tables)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = load_model(tmp_path)
+    assert same_result(old.result, again.result)
+    assert json.loads((tmp_path / DESCRIPTION).read_text())["format"] == 4
 
 
 def test_row_40_another_class_order_is_refused(saved):

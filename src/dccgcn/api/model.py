@@ -37,7 +37,7 @@ class Model:
     def read(
         self,
         nodes: Source,
-        edges: Source | None = None,
+        edges: "Source | None" = None,
         *,
         unknown_ids: UnknownIds = "error",
         encoding: str = "utf-8",
@@ -85,7 +85,7 @@ class Model:
             pairs, weights = read_edges(edge_table, columns, [*graph.ids.tolist(), *ids], unknown_ids, findings)
         return append_nodes(graph, features, pairs, ids=ids, edge_weights=weights, findings=findings)
 
-    def predict(self, nodes: NodeGraph | Source, edges: Source | None = None) -> pd.DataFrame:
+    def predict(self, nodes: "NodeGraph | Source", edges: "Source | None" = None) -> pd.DataFrame:
         """Classify new nodes without training again.
 
         Parameters

@@ -43,7 +43,7 @@ def follow(page, folder, monkeypatch):
 def test_the_tutorial(tmp_path, monkeypatch):
     names = follow("tutorial.md", tmp_path, monkeypatch)
     right = names["by_confidence"]["mean"]
-    assert right["high"] > right["low"] + 0.1
+    assert right["yes"] > right["no"] + 0.1
     assert len((tmp_path / "tables" / "more-answers.csv").read_text().splitlines()) == 4
     assert len(names["frame"]) == 2708
 

@@ -49,9 +49,9 @@ class Result(Run):
     --------
     >>> from dccgcn import load_dataset, per_class, run
     >>> cora = load_dataset("cora").graph
-    >>> result = run(cora, per_class(cora, 2, seed=0), "ssgc")
-    >>> result.to_frame().columns.tolist()
-    ['node_id', 'prediction', 'probability', 'role', 'label']
+    >>> result = run(cora, per_class(cora, 2, seed=0))
+    >>> result.to_frame().columns.tolist()[:5]
+    ['node_id', 'prediction', 'trust', 'channels_agree', 'corrected']
     >>> result.accuracy > 0.5
     True
     """

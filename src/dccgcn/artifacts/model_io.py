@@ -139,7 +139,7 @@ def _from_format_3(description: Mapping[str, Any], arrays: Mapping[str, Any]) ->
     renamed = {_FORMAT_3_FIELDS.get(name, name): value for name, value in arrays["outcome"].items()}
     findings = dict(description["findings"])
     findings["prediction"] = findings.pop("outcome")
-    # MERGE: renamed["model"] = dccgcn.models.concord.state.from_last_format(renamed["model"]) where method is concord
+    # MERGE: if description["method"] == "concord": renamed["model"] = from_last_format(renamed["model"])
     return {**description, "findings": findings}, {**arrays, "prediction": renamed}
 
 

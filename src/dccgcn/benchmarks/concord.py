@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dccgcn import datasets
+from dccgcn.api import run
 from dccgcn.evaluation.paired import Summary, summary
 from dccgcn.graph import NodeGraph, splits
 from dccgcn.models.concord.precompute import channel_views, rarity_of
@@ -14,7 +15,6 @@ from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.dcc.method import build_views
 from dccgcn.models.dcc.settings import DccSettings
 from dccgcn.models.registry import METHODS
-from dccgcn.workflow.result import run
 
 _VIEWS = ("topology", "knn", "feature", "rarity")  # the last one weighs features for a view
 

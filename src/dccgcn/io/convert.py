@@ -13,6 +13,7 @@ from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.cells import decode_labels
 from dccgcn.graph.splits import PARTS, Split
+from dccgcn.runtime.extras import missing_extra
 from dccgcn.text import first_few
 
 if TYPE_CHECKING:
@@ -74,7 +75,11 @@ def _column(mask: np.ndarray, column: int | None) -> np.ndarray:
 def to_pyg(graph: NodeGraph, split: Split | None = None) -> "Data":
     """A PyG ``Data``: edges in both directions, -1 for unlabelled, masks if a split is given."""
     import torch
-    from torch_geometric.data import Data
+
+    try:
+        from torch_geometric.data import Data
+    except ModuleNotFoundError:
+        raise missing_extra("torch_geometric", "pyg") from None
 
     both = np.concatenate([graph.edges, graph.edges[:, ::-1]])
     data = Data(

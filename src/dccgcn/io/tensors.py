@@ -1,4 +1,4 @@
-"""Nested arrays as one safetensors file, restored bitwise."""
+"""Nested arrays as one safetensors file, and back bit by bit."""
 
 import json
 from collections.abc import Mapping
@@ -16,28 +16,32 @@ _CSR = ("data", "indices", "indptr", "shape")
 
 
 def tensor_bytes(nested: Mapping[str, Any], note: str) -> bytes:
-    """Arrays, CSR matrices, numbers and mappings of these; None is left out. The note is stored in the header."""
+    """The content of a safetensors file with arrays, CSR matrices, numbers and mappings of these.
+
+    None is left out. The note is stored in the header.
+    """
     flat: dict[str, np.ndarray] = {}
     _flatten(nested, "", flat)
-    # safetensors sorts the arrays, so the order of channels is stored; several header entries would have random order
+    # safetensors sorts the arrays, so their order is stored too. It is one header entry, because the order of several
+    # entries is random and the same content must give the same bytes.
     return bytes(save(flat, {"layout": json.dumps({"note": note, "names": list(flat)})}))
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Any], str]:
-    """What ``tensor_bytes`` was given, and its note."""
+    """The nested arrays that ``tensor_bytes`` stored, and the note."""
     nested: dict[str, Any] = {}
     try:
         with safe_open(path, framework="numpy") as file:
             layout = json.loads(file.metadata()["layout"])
             for name in layout["names"]:
                 *outer, last = name.split("/")
-                place = nested
+                level = nested
                 for part in outer:
-                    place = place.setdefault(part, {})
+                    level = level.setdefault(part, {})
                 array = np.array(file.get_tensor(name))
-                place[last] = array.item() if array.ndim == 0 else array
+                level[last] = array.item() if array.ndim == 0 else array
     except (SafetensorError, TypeError, KeyError, ValueError, AttributeError) as error:
-        raise DataFileError(f"{path} is not a file of a model ({error}).", "Save the model again.") from None
+        raise DataFileError(f"{path} is not a model file ({error}).", "Save the model again.") from None
     return _with_matrices(nested), layout["note"]
 
 

@@ -14,7 +14,7 @@ from dccgcn.graph.splits import published
 from dccgcn.models.registry import METHODS
 from dccgcn.models.training import seeded
 from dccgcn.operators import topology_operator
-from dccgcn.runtime.device import available, computing_on
+from dccgcn.runtime.device import available_devices, default_device
 from dccgcn.runtime.threads import use_threads
 from dccgcn.workflow import result
 from dccgcn.workflow.result import run
@@ -66,7 +66,7 @@ def test_the_pretended_device_refuses_what_a_gpu_would():
 
 def test_a_view_is_kept_for_each_device(graph):
     here = topology_operator(graph, "row")
-    with computing_on(pretend.NAME):
+    with default_device(pretend.NAME):
         there = topology_operator(graph, "row")
         assert topology_operator(graph, "row") is there
     assert (here.alpha.device.type, here.pattern.backend) == ("cpu", "numba")
@@ -75,7 +75,7 @@ def test_a_view_is_kept_for_each_device(graph):
 
 
 def test_a_seed_leaves_the_callers_random_numbers_alone():
-    with computing_on(pretend.NAME):
+    with default_device(pretend.NAME):
         before = torch.get_rng_state()
         with seeded(3):
             first = torch.rand(4)
@@ -101,7 +101,7 @@ def test_an_estimator_and_a_job_compute_where_they_are_told_to(graph):
 
 def test_label_next_of_a_graph_trains_where_it_is_told_to(monkeypatch):
     used = []
-    monkeypatch.setattr(result, "computing_on", lambda name: used.append(name) or computing_on(name))
+    monkeypatch.setattr(result, "default_device", lambda name: used.append(name) or default_device(name))
     done = dccgcn("label-next", "cora", "--method", "ssgc", "--count", "2", "--device", pretend.NAME, "--json")
     assert done.returncode == 0, done.stderr
     assert used == [pretend.NAME]
@@ -116,5 +116,5 @@ def test_commands_refuse_a_device_that_is_not_here(command, tmp_path):
 def test_a_device_that_is_not_here_is_refused_with_those_that_are(graph):
     with pytest.raises(DccgcnError, match=r"no device 'tpu' here\. Choose one of: cpu"):
         run(graph, None, "gcn", device="tpu")
-    assert available()[0] == "cpu"
+    assert available_devices()[0] == "cpu"
     assert torch.get_default_device() == torch.device("cpu")

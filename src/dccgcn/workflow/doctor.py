@@ -12,7 +12,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import check_training
 from dccgcn.models.resources import check_memory, duration, estimate
 from dccgcn.operators import neighbours, numeric_columns_of
-from dccgcn.runtime.memory import size
+from dccgcn.runtime.memory import format_bytes
 
 Level = Literal["error", "warning", "note"]
 _ORDER: tuple[Level, ...] = ("error", "warning", "note")
@@ -236,7 +236,7 @@ def _edges(graph: NodeGraph) -> Iterator[Complaint]:
 
 def _cost(graph: NodeGraph) -> Iterator[Complaint]:
     cost = estimate(graph)
-    text = f"A run takes {duration(cost.seconds)} on one core and {size(cost.bytes)} of memory, roughly."
+    text = f"A run takes {duration(cost.seconds)} on one core and {format_bytes(cost.bytes)} of memory, roughly."
     try:
         short = check_memory(graph)
     except DccgcnError as error:

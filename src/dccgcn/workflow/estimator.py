@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from dccgcn.errors import GraphError
 from dccgcn.graph import NodeGraph, validation
 from dccgcn.models.registry import get_method
-from dccgcn.runtime.device import computing_on
+from dccgcn.runtime.device import default_device
 from dccgcn.workflow.inductive import extend, grown
 from dccgcn.workflow.result import run
 
@@ -160,7 +160,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
 
     def _extended(self, graph: NodeGraph) -> np.ndarray:
         """The probabilities of the nodes that were not there at fit."""
-        with computing_on(self.device):
+        with default_device(self.device):
             return extend(self.result_, graph).probabilities[self.result_.graph.n :]
 
     def set_params(self, **params: Any) -> Self:

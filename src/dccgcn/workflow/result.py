@@ -22,9 +22,9 @@ from dccgcn.models.prediction import Prediction
 from dccgcn.models.registry import Method, get_method
 from dccgcn.models.resources import check_memory
 from dccgcn.models.training import Progress
-from dccgcn.runtime.device import computing_on
+from dccgcn.runtime.device import default_device
 from dccgcn.runtime.files import write_atomically
-from dccgcn.runtime.lock import locked
+from dccgcn.runtime.lock import lock_folder
 from dccgcn.settings import Settings
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class Result:
             **model_files(self, tables),
             "result.json": json.dumps(self.summary(), indent=2) + "\n",
         }
-        with locked(folder):
+        with lock_folder(folder):
             # first goes what is made of a run, then what makes a folder a finished run and a whole model
             for name in ("report.html", "report.json", "result.json", "model.json"):
                 (folder / name).unlink(missing_ok=True)
@@ -193,7 +193,7 @@ def run(
         raise DccgcnError(f"The seed is {seed}.", "Seeds are whole numbers from 0 up.")
     tight = check_memory(graph, settings)
     start = perf_counter()
-    with computing_on(device):
+    with default_device(device):
         prediction = _fit_seen_classes(graph, split, method, settings, seed, progress)
     seconds = perf_counter() - start
     prediction = replace(prediction, findings=(*tight, *prediction.findings))

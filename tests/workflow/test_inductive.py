@@ -241,7 +241,7 @@ def test_predict_on_the_command_line(model, tmp_path):
     assert written["prediction"].tolist() == ["hill", "sea", "sea"]
     assert written["node_id"].tolist() == ["n1", "'=n2", "n3"]  # a spreadsheet must not run it
     code, out, _ = dccgcn(*given, "--json")
-    printed = json.loads(out)["answers"]
+    printed = json.loads(out)["predictions"]
     assert [answer["prediction"] for answer in printed] == ["hill", "sea", "sea"]
     assert [answer["node_id"] for answer in printed] == ["n1", "=n2", "n3"]
     code, _, err = dccgcn("predict", model / "model", "--nodes", model / "new.csv")

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dccgcn.cli.display import Device, output, print_json, runs_progress, table
+from dccgcn.cli.display import output, print_json, runs_progress, table
+from dccgcn.cli.options import Device
 from dccgcn.errors import SplitError
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ class Suggestion:
     position: int
     node_id: Any
     prediction: Any  # what it is taken for now
-    certainty: float  # trust in that, or its probability where the method knows no trust
+    confidence: float  # trust in that, or its probability where the method knows no trust
     stands_for: int  # nodes whose nearest label it would be, itself included
     reason: str
 

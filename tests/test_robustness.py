@@ -240,7 +240,7 @@ def test_row_41_a_folder_that_cannot_be_written(write, tmp_path):
     (tmp_path / "file").write_text("")
     done = dccgcn("fit", *write(["x", "y", None, None]), "--out", str(tmp_path / "file" / "out"))
     assert done.returncode == 2
-    assert "Nothing can be written" in done.stderr
+    assert "cannot be written" in done.stderr
 
 
 def test_row_41_kill_9_while_a_fit_writes(tmp_path):

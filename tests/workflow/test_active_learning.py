@@ -8,7 +8,7 @@ import pytest
 
 import dccgcn.workflow.active_learning as module
 from dccgcn import NodeGraph, run
-from dccgcn.benchmarks.label_next import three_ways
+from dccgcn.benchmarks.label_next import query_strategies
 from dccgcn.benchmarks.seeds import for_each_seed
 from dccgcn.errors import DccgcnError
 from dccgcn.graph.splits import per_class
@@ -142,10 +142,10 @@ def test_nearest_is_the_most_similar_whatever_the_block(monkeypatch):
     assert np.array_equal(how, whole.max(axis=1))
 
 
-def test_the_three_ways_of_the_benchmark(cora):
+def test_the_query_strategies_of_the_benchmark(cora):
     split = per_class(cora.graph, 2, seed=0)
     found = run(cora.graph, split, "ssgc").prediction
-    ways = three_ways(cora.graph, found, split.train, split.test, 10, seed=0)
+    ways = query_strategies(cora.graph, found, split.train, split.test, 10, seed=0)
     assert {name: len(np.unique(nodes)) for name, nodes in ways.items()} == dict.fromkeys(ways, 10)
     least = found.probabilities.max(axis=1)
     assert least[ways["uncertain"]].max() <= np.sort(least[split.test])[9]

@@ -1,8 +1,8 @@
 """Mutated tables through the reader: whatever is in a file, the user gets a graph or a sentence, never a traceback.
 
-    python tests/fuzz.py 10000    # as `make fuzz` does
+    cd tests && ../.venv/bin/python -m tools.fuzz 10000    # as `make fuzz` does
 
-A case is known by its number alone, so a failure is repeated with: python tests/fuzz.py 1 NUMBER
+The number of a case determines it, so a failure is repeated with: python -m tools.fuzz 1 NUMBER
 """
 
 import csv

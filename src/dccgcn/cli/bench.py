@@ -19,7 +19,7 @@ app = typer.Typer(
 )
 
 _MAX_DIFFERENCE = 1e-4  # of loss and gradients, relative; above it the two times are not comparable
-_UNITS = {"ms": "{:.3g} ms", "s": "{:.3g} s", "mb": "{:,.0f} MB"}  # by the end of a name
+_UNITS = {"ms": "{:,.1f} ms", "s": "{:,.3f} s", "mb": "{:,.0f} MB"}  # by the end of a name
 
 
 class Measurement(Protocol):
@@ -283,7 +283,7 @@ def _text(name: str, value: Any) -> str:
         case float():
             return _UNITS.get(unit, "{:.3g}").format(value)
         case tuple():
-            return " / ".join(_text(name, part) for part in value)
+            return " / ".join("exact" if part is None else _text(name, part) for part in value)  # None: recall
         case _:  # a name, a Summary or a PairedDifference
             return str(value)
 

@@ -16,7 +16,7 @@ from dccgcn.errors import DccgcnError
 app = typer.Typer(
     name="dccgcn",
     help="Classify the nodes of a graph from a handful of labels, and see which predictions can be trusted.",
-    epilog="Start with: dccgcn fit cora --labels-per-class 2",
+    epilog="Start with: dccgcn fit cora --labels-per-class 2 --report",
     no_args_is_help=True,
     invoke_without_command=True,
     pretty_exceptions_enable=False,

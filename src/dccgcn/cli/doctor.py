@@ -34,23 +34,23 @@ def doctor(
     from dccgcn.workflow.doctor import examine, facts
 
     graph = source.load().graph
-    complaints, known = examine(graph, k), facts(graph)
+    diagnoses, known = examine(graph, k), facts(graph)
     if json:
-        print_json({**known, "complaints": [asdict(complaint) for complaint in complaints]})
+        print_json({**known, "diagnoses": [asdict(diagnosis) for diagnosis in diagnoses]})
     else:
         size = (
             f"{known['nodes']:,} nodes in {known['components']:,} components, {known['edges']:,} edges, "
             f"{known['features']:,} features, {len(known['classes'])} classes, {known['labelled']:,} labels"
         )
         output.print(Text.assemble((f"{printable(graph.name)}: ", "bold"), size), soft_wrap=True)
-        for complaint in complaints:
-            _print(complaint)
-    if any(complaint.level == "error" for complaint in complaints):
+        for diagnosis in diagnoses:
+            _print(diagnosis)
+    if any(diagnosis.level == "error" for diagnosis in diagnoses):
         raise typer.Exit(1)
 
 
-def _print(complaint: "Complaint") -> None:
+def _print(diagnosis: "Complaint") -> None:
     output.print()
-    output.print(Text.assemble((f"{complaint.level}: ", _STYLE[complaint.level]), complaint.text), soft_wrap=True)
-    if complaint.meaning:
-        output.print(Text(f"  {complaint.meaning}"), soft_wrap=True)
+    output.print(Text.assemble((f"{diagnosis.level}: ", _STYLE[diagnosis.level]), diagnosis.text), soft_wrap=True)
+    if diagnosis.meaning:
+        output.print(Text(f"  {diagnosis.meaning}"), soft_wrap=True)

@@ -28,7 +28,7 @@ _DEFAULT_LABELS_PER_CLASS = 2
 
 @dataclass(frozen=True)
 class SplitOptions:
-    """Which labels train and which ones measure; at most one of the first four is given."""
+    """Training and test labels; at most one of the first four is given."""
 
     labels_per_class: Annotated[int | None, _split_option(help="Training labels drawn from each class.")] = None
     label_rate: Annotated[float | None, _split_option(help="Share of the nodes to train on, such as 0.005.")] = None
@@ -46,7 +46,7 @@ class SplitOptions:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What is trained, and how."""
+    """Method, settings and resources of the run."""
 
     method: Method = "concord"
     seed: Annotated[int, typer.Option(help="Seed of the split and of training. Evaluations use 0 to 999.", min=0)] = 0
@@ -60,7 +60,7 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class OutputOptions:
-    """What is written and printed."""
+    """Files to write, and how to print."""
 
     out: Annotated[
         Path | None,
@@ -170,7 +170,7 @@ def load_split(loaded: LoadedGraph, name: str) -> "Split":
 
 
 def check_test_nodes(split: "Split | None", run: RunOptions) -> None:
-    """An error if a comparison is asked for and no label is left to test on."""
+    """Raise a SplitError if --baseline or --theory is given and no label is left for testing."""
     if (run.baseline or run.theory) and (split is None or len(split.test) == 0):
         option = "--baseline" if run.baseline else "--theory"
         raise SplitError(f"{option} needs test nodes, but all labels train.", "Keep some for testing: --hold-out 0.2.")
@@ -179,7 +179,7 @@ def check_test_nodes(split: "Split | None", run: RunOptions) -> None:
 def train(
     graph: "NodeGraph", split: "Split | None", method: "base.Method", settings: "Settings", options: RunOptions
 ) -> tuple["Result", float]:
-    """The result of one method, and how many of its seconds were spent on JIT compilation."""
+    """Run one method; return its result and the seconds that numba spent on JIT compilation."""
     from numba.core.event import TimingListener, install_listener
 
     from dccgcn.workflow.result import run
@@ -190,7 +190,7 @@ def train(
 
 
 def write_files(result: "Result", loaded: LoadedGraph, output: OutputOptions) -> None:
-    """The folder of the run and its report, as far as they are asked for."""
+    """Write the run folder (--out) and the report (--out, --report)."""
     if output.out:
         result.save(output.out, loaded.tables)
     if output.out or output.report:

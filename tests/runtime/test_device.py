@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from dccgcn import NodeClassifier
+from dccgcn.api import run
 from dccgcn.errors import DccgcnError
 from dccgcn.experiments.jobs import Job, execute
 from dccgcn.graph import NodeGraph
@@ -16,8 +17,6 @@ from dccgcn.models.training import seeded
 from dccgcn.operators import topology_operator
 from dccgcn.runtime.device import available_devices, default_device
 from dccgcn.runtime.threads import use_threads
-from dccgcn.workflow import result
-from dccgcn.workflow.result import run
 from helpers import pretend
 from helpers.command import dccgcn, refused
 
@@ -101,7 +100,7 @@ def test_estimators_and_jobs_use_their_device(graph):
 
 def test_label_next_trains_on_its_device(monkeypatch):
     used = []
-    monkeypatch.setattr(result, "default_device", lambda name: used.append(name) or default_device(name))
+    monkeypatch.setattr("dccgcn.workflow.run.default_device", lambda name: used.append(name) or default_device(name))
     done = dccgcn("label-next", "cora", "--method", "ssgc", "--count", "2", "--device", pretend.NAME, "--json")
     assert done.returncode == 0, done.stderr
     assert used == [pretend.NAME]

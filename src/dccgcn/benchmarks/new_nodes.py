@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from dccgcn import datasets
+from dccgcn.api import run
 from dccgcn.benchmarks.seeds import for_each_seed
 from dccgcn.evaluation.metrics import accuracy
 from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split, fingerprint, per_class
 from dccgcn.models.registry import Method
-from dccgcn.workflow.inductive import extend, grown
-from dccgcn.workflow.result import run
+from dccgcn.workflow.inductive import append_nodes, predict_new
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def bench_new_nodes(
         part = run(smaller, small_split, method, settings, seed)
         predictions = {
             "transductive": whole.prediction.y_pred[held_out],
-            "inductive": extend(part, restore_nodes(graph, smaller, order)).y_pred[smaller.n :],
+            "inductive": predict_new(part, restore_nodes(graph, smaller, order)).y_pred[smaller.n :],
         }
         return {way: 100 * accuracy(graph.labels[held_out], y_pred) for way, y_pred in predictions.items()}
 
@@ -106,7 +106,7 @@ def restore_nodes(graph: NodeGraph, smaller: NodeGraph, order: np.ndarray) -> No
     position = np.argsort(order)
     is_new = (position[graph.edges] >= smaller.n).any(axis=1)
     held_out = order[smaller.n :]
-    return grown(
+    return append_nodes(
         smaller,
         graph.features[held_out],
         position[graph.edges[is_new]],

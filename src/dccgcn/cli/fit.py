@@ -15,12 +15,12 @@ from dccgcn.cli.run_tables import print_predictions, print_scores, print_theory
 from dccgcn.errors import DccgcnError, SplitError
 
 if TYPE_CHECKING:
+    from dccgcn.api import Result
     from dccgcn.graph import NodeGraph
     from dccgcn.graph.splits import Split
     from dccgcn.models import base
     from dccgcn.progress import Progress
     from dccgcn.settings import Settings
-    from dccgcn.workflow.result import Result
 
 _split_option = partial(typer.Option, rich_help_panel="Split")
 _DEFAULT_LABELS_PER_CLASS = 2
@@ -182,7 +182,7 @@ def train(
     """Run one method; return its result and the seconds that numba spent on JIT compilation."""
     from numba.core.event import TimingListener, install_listener
 
-    from dccgcn.workflow.result import run
+    from dccgcn.api import run
 
     with progress_bar(method.name) as progress, install_listener("numba:compile", TimingListener()) as compilation:
         result = run(graph, split, method, settings, options.seed, progress, options.device)

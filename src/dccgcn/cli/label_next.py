@@ -9,7 +9,7 @@ from dccgcn.cli.display import errors, output, print_json, printable, progress_b
 from dccgcn.cli.options import Device, Json, Threads
 
 if TYPE_CHECKING:
-    from dccgcn.workflow.result import Result
+    from dccgcn.api import Result
 
 
 def label_next(
@@ -37,17 +37,17 @@ def label_next(
     """
     import pandas as pd
 
-    from dccgcn.artifacts.model_io import load_model
+    from dccgcn.api import load_model
     from dccgcn.io.write import csv_text
     from dccgcn.runtime.files import write_atomically
     from dccgcn.runtime.threads import use_threads
-    from dccgcn.workflow.active_learning import label_next as suggest
+    from dccgcn.workflow.active_learning import suggest_labels
 
     use_threads(threads)
     result = load_model(run).result if Path(run).is_dir() else _train(run, method, labels_per_class, seed, device)
     known = result.split.train
     count = count or max(1, min(10, result.graph.n - len(known)))
-    suggestions = [s.to_json() for s in suggest(result.graph, result.prediction, known, count)]
+    suggestions = [s.to_json() for s in suggest_labels(result.graph, result.prediction, known, count)]
     for suggestion in suggestions:
         suggestion.pop("position")
     if out:
@@ -74,11 +74,11 @@ def print_suggestions(result: "Result", suggestions: list[dict[str, Any]]) -> No
 
 def _train(name: str, method: str, labels_per_class: int, seed: int, device: str) -> "Result":
     """Train on a benchmark graph."""
+    from dccgcn.api import run
     from dccgcn.datasets import DATASETS, load
     from dccgcn.errors import DccgcnError
     from dccgcn.graph.splits import per_class
     from dccgcn.models.registry import get_method
-    from dccgcn.workflow.result import run
 
     if name not in DATASETS:
         raise DccgcnError(

@@ -48,12 +48,12 @@ def _describe(method: "Method", json: bool) -> None:
     ]
     if json:
         about = {"name": method.name, "summary": method.summary, "reference": method.reference}
-        print_json({**about, "predicts_new_nodes": method.extend is not None, "settings": listed})
+        print_json({**about, "predicts_new_nodes": method.predict_new is not None, "settings": listed})
         return
     shown = table(f"{method.name}: {method.summary}", "setting", "default", "meaning")
     shown.columns[-1].justify = "left"
     for option in listed:
         shown.add_row(str(option["name"]), str(option["default"]), str(option["meaning"] or ""))
     output.print(shown)
-    verb = "predicts" if method.extend else "cannot predict"
+    verb = "predicts" if method.predict_new else "cannot predict"
     output.print(f"{method.reference}. It {verb} nodes that are added after training.", soft_wrap=True)

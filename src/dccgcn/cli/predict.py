@@ -41,7 +41,7 @@ def predict(
 
         dccgcn predict runs/mine --nodes more.csv --edges more-edges.csv --out predictions.csv
     """
-    from dccgcn.artifacts.model_io import load_model
+    from dccgcn.api import load_model
     from dccgcn.io.write import csv_text
     from dccgcn.runtime.files import write_atomically
     from dccgcn.runtime.threads import use_threads

@@ -34,7 +34,7 @@ def report(
 
 def _of_model(run: Path) -> dict[str, Any]:
     """The data of a run that was saved in Python, or killed before its report was made."""
-    from dccgcn.artifacts.model_io import load_model
+    from dccgcn.api import load_model
     from dccgcn.artifacts.report.data import report_data
 
     with progress_bar(str(run)) as progress:

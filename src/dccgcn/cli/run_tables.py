@@ -7,7 +7,7 @@ from rich.table import Table
 from dccgcn.cli.display import errors, output, percent, printable, table
 
 if TYPE_CHECKING:
-    from dccgcn.workflow.result import Result
+    from dccgcn.api import Result
 
 
 def print_predictions(result: "Result") -> None:
@@ -16,7 +16,7 @@ def print_predictions(result: "Result") -> None:
 
     graph, prediction, train = result.graph, result.prediction, result.split.train
     agree, trust = prediction.channels_agree, prediction.trust
-    nodes = np.flatnonzero(result.answered)
+    nodes = np.flatnonzero(result.is_predicted)
     n_labels = np.bincount(graph.labels[train], minlength=graph.c)
     columns = ["class", "labels", "predicted"]
     columns += ["channels agree", "disagree"] if agree is not None else []

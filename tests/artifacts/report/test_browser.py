@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dccgcn.api import run
 from dccgcn.artifacts.report import data as report
 from dccgcn.artifacts.report.data import report_data
 from dccgcn.artifacts.report.page import render
 from dccgcn.graph.splits import per_class
 from dccgcn.models.prediction import Prediction
-from dccgcn.workflow.result import run
 from helpers.browser import Visit, chromium
 from helpers.command import dccgcn
 from helpers.runs import QUICK, dual, toy
@@ -85,14 +85,16 @@ def test_every_part_is_there(visit):
 
 
 def test_a_node_is_found_by_its_id(visit, rows):
-    row = next(row for row in rows if row["role"] == "test" and row["topology_channel"] != row["features_channel"])
+    row = next(
+        row for row in rows if row["role"] == "test" and row["prediction_topology"] != row["prediction_features"]
+    )
     visit.page.fill("#search", row["node_id"])
     visit.page.keyboard.press("Enter")
     told = visit.text("#panel")
     assert f"Node {row['node_id']}" in told
     assert visit.text("#panel .answer") == row["prediction"]
     for channel in ("topology", "features"):
-        assert row[f"{channel}_channel"] in visit.text(f"#panel .says li:has-text('{channel}')")
+        assert row[f"prediction_{channel}"] in visit.text(f"#panel .says li:has-text('{channel}')")
     assert f"the true class is {row['label']}" in re.sub(r"\s+", " ", told)
     assert ("✓ Right" in told) == (row["prediction"] == row["label"])
     assert "Doubtful: the channels disagree." in told
@@ -140,7 +142,8 @@ def test_the_matrix_filters_every_other_part(visit, rows):
     i, j = map(int, cell.get_attribute("data-pair").split("-"))
     wanted = [
         row for row in rows
-        if (row["topology_channel"], row["features_channel"]) == (classes[i], classes[j]) and row["role"] != "train"
+        if (row["prediction_topology"], row["prediction_features"]) == (classes[i], classes[j])
+        and row["role"] != "train"
     ]  # fmt: skip
     before = page.locator("#picture-list canvas").first.screenshot()
     cell.click()
@@ -166,7 +169,7 @@ def test_a_class_and_a_standing_filter_too(visit, rows):
     assert f"of {expected:,} nodes" in visit.text("#table-told")
     page.click("#filter button")
     page.click("#share .hatched")
-    doubtful = sum(row["confidence_set"] == "low" and row["role"] != "train" for row in rows)
+    doubtful = sum(row["channels_agree"] == "no" and row["role"] != "train" for row in rows)
     assert f"of {doubtful:,} nodes" in visit.text("#table-told")
 
 

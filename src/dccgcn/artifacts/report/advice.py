@@ -6,19 +6,19 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.io.write import csv_text
-from dccgcn.workflow.active_learning import label_next
+from dccgcn.workflow.active_learning import suggest_labels
 from dccgcn.workflow.doctor import FEATURE_NEIGHBOURS, examine
-from dccgcn.workflow.result import Result
+from dccgcn.workflow.run import Run
 
 MOST_TO_LABEL = 20
 _BEFOREHAND = ("cost", "memory")  # of use before a run only
 
 
-def to_label(result: Result, shown: np.ndarray) -> dict[str, Any]:
+def to_label(result: Run, shown: np.ndarray) -> dict[str, Any]:
     """Nodes of the page whose labels would help most, each with a reason; as a list and as CSV."""
-    pool = shown[result.answered[shown]]
+    pool = shown[result.is_predicted[shown]]
     count = min(MOST_TO_LABEL, len(pool))
-    found = label_next(result.graph, result.prediction, result.split.train, count, pool) if count else []
+    found = suggest_labels(result.graph, result.prediction, result.split.train, count, pool) if count else []
     frame = pd.DataFrame({"node_id": [s.node_id for s in found], "reason": [s.reason for s in found]})
     return {
         "label_next": [{"id": str(s.node_id), "reason": s.reason} for s in found],
@@ -26,7 +26,7 @@ def to_label(result: Result, shown: np.ndarray) -> dict[str, Any]:
     }
 
 
-def oddities(result: Result) -> list[dict[str, str]]:
+def oddities(result: Run) -> list[dict[str, str]]:
     """What the doctor says of the graph with the labels that were trained on, then what the run found beyond that."""
     graph, train = result.graph, result.split.train
     labels: list[Any] = [None] * graph.n

@@ -14,7 +14,7 @@ from dccgcn.artifacts.report.trusted import Trusted, counts, trusted, verdict
 from dccgcn.models import registry
 from dccgcn.palette import colours
 from dccgcn.progress import Progress
-from dccgcn.workflow.result import Result
+from dccgcn.workflow.run import Run, run_csv
 
 MOST_NODES = 20_000  # with their probabilities and neighbours in the page
 MOST_CSV = 6_000_000  # characters of their rows
@@ -29,7 +29,7 @@ _ABOUT = {
 }
 
 
-def report_data(result: Result, command: str | None = None, progress: Progress | None = None) -> dict[str, Any]:
+def report_data(result: Run, command: str | None = None, progress: Progress | None = None) -> dict[str, Any]:
     """What the page shows, ready for JSON. The command is what was typed to get the result, if anything was."""
     tell = progress or (lambda stage, done, of: None)
     graph, train = result.graph, result.split.train
@@ -52,7 +52,7 @@ def report_data(result: Result, command: str | None = None, progress: Progress |
         "channels": _channels(result),
         "disagreement": _disagreement(result),
         "nodes": {"note": notes.in_table(graph, len(shown)), **nodes.columns(result, trust, shown)},
-        "csv": result.to_csv(shown),
+        "csv": run_csv(result, shown),
         "map": _map(result, trust, shown),
     }
     tell("report", 1, STAGES)
@@ -68,16 +68,16 @@ def report_data(result: Result, command: str | None = None, progress: Progress |
     return data
 
 
-def _most_nodes(result: Result) -> int:
+def _most_nodes(result: Run) -> int:
     """Ids and class names may be kilobytes long; then fewer nodes fit."""
     n = result.graph.n
     probe = np.linspace(0, n - 1, min(n, 1000)).astype(np.int64)
-    width = len(result.to_csv(probe)) / len(probe)
+    width = len(run_csv(result, probe)) / len(probe)
     return max(1, min(MOST_NODES, int(MOST_CSV / width)))
 
 
-def _classes(result: Result, trust: Trusted) -> list[dict[str, Any]]:
-    graph, asked, test = result.graph, result.answered, result.split.test
+def _classes(result: Run, trust: Trusted) -> list[dict[str, Any]]:
+    graph, asked, test = result.graph, result.is_predicted, result.split.test
     prediction = result.prediction.y_pred
     right = prediction[test] == graph.labels[test]
     labels = np.bincount(graph.labels[result.split.train], minlength=graph.c)
@@ -99,7 +99,7 @@ def _classes(result: Result, trust: Trusted) -> list[dict[str, Any]]:
     return rows
 
 
-def _channels(result: Result) -> list[dict[str, Any]]:
+def _channels(result: Run) -> list[dict[str, Any]]:
     weights = result.prediction.channel_weights
     return [
         {
@@ -112,20 +112,20 @@ def _channels(result: Result) -> list[dict[str, Any]]:
     ]
 
 
-def _disagreement(result: Result) -> list[list[int]] | None:
+def _disagreement(result: Run) -> list[list[int]] | None:
     """[i][j]: answered nodes to which the first channel gives class i and the second class j."""
     if len(result.prediction.channels) != 2:
         return None
-    c, asked = result.graph.c, result.answered
+    c, asked = result.graph.c, result.is_predicted
     first, second = (p.argmax(axis=1)[asked] for p in result.prediction.channels.values())
     table: list[list[int]] = np.bincount(first * c + second, minlength=c * c).reshape(c, c).tolist()
     return table
 
 
-def _map(result: Result, trust: Trusted, shown: np.ndarray) -> dict[str, Any]:
+def _map(result: Run, trust: Trusted, shown: np.ndarray) -> dict[str, Any]:
     """Places and edges; nodes are given by their row in the page's list of nodes."""
     graph = result.graph
-    on_map = sample(graph, result.split.train, np.where(result.answered, trust.score, 2.0), MOST_ON_MAP)
+    on_map = sample(graph, result.split.train, np.where(result.is_predicted, trust.score, 2.0), MOST_ON_MAP)
     on_map = np.intersect1d(on_map, shown)
     row = np.searchsorted(shown, on_map)
     inside = np.full(graph.n, -1)
@@ -145,7 +145,7 @@ def _map(result: Result, trust: Trusted, shown: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _pictures(result: Result, shown: np.ndarray) -> dict[str, Any]:
+def _pictures(result: Run, shown: np.ndarray) -> dict[str, Any]:
     """The embeddings of one sample of nodes: labels, half of it at most, and a random choice of the others."""
     rng = np.random.default_rng(0)
     labels = np.intersect1d(result.split.train, shown)
@@ -162,7 +162,7 @@ def _pictures(result: Result, shown: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _run(result: Result, command: str | None) -> dict[str, Any]:
+def _run(result: Run, command: str | None) -> dict[str, Any]:
     summary = result.summary()
     known = registry.METHODS.get(result.method)
     fields = type(result.settings).model_fields

@@ -6,13 +6,13 @@ import numpy as np
 
 from dccgcn.artifacts.report.trusted import Trusted
 from dccgcn.evaluation.trust import bars, risk_coverage
-from dccgcn.workflow.result import Result
+from dccgcn.workflow.run import Run
 
 BINS = 10
 POINTS = 200  # of the risk-coverage curve
 
 
-def measured(result: Result, trust: Trusted) -> dict[str, Any] | None:
+def measured(result: Run, trust: Trusted) -> dict[str, Any] | None:
     """Reliability diagram and risk-coverage curve on the test nodes; None without any."""
     test = result.split.test
     if len(test) == 0:

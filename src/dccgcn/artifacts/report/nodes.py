@@ -6,17 +6,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.artifacts.report.trusted import Trusted
-from dccgcn.workflow.result import Result
+from dccgcn.workflow.run import Run, run_frame
 
 MOST_CLASSES = 8  # the most probable classes of a node; the others are hardly probable
 MOST_NEIGHBOURS = 6
 ROLES = ("train", "validation", "test", "unused", "unlabelled")
 
 
-def columns(result: Result, trust: Trusted, shown: np.ndarray) -> dict[str, Any]:
+def columns(result: Run, trust: Trusted, shown: np.ndarray) -> dict[str, Any]:
     """Lists of the same length, a row for each node shown. Classes are positions, nodes rows of this table."""
     graph, prediction = result.graph, result.prediction
-    role = result.to_frame()["role"].map(ROLES.index).to_numpy()
+    role = run_frame(result)["role"].map(ROLES.index).to_numpy()
     answers = {"final": prediction.probabilities, **prediction.channels}
     return {
         "id": [str(i) for i in graph.ids[shown].tolist()],
@@ -44,7 +44,7 @@ def _most_probable(probabilities: np.ndarray) -> dict[str, list[int]]:
     }
 
 
-def _neighbours(result: Result, trust: Trusted, shown: np.ndarray) -> list[list[int]]:
+def _neighbours(result: Run, trust: Trusted, shown: np.ndarray) -> list[list[int]]:
     """A few neighbours of each node: those with a label first, then by how far their answer is trusted."""
     adjacency = result.graph.adjacency
     weight = trust.score.astype(np.float64).copy()

@@ -2,7 +2,7 @@
 
 from dccgcn.artifacts.report.embedding import FINAL, final_embedding
 from dccgcn.graph import NodeGraph
-from dccgcn.workflow.result import Result
+from dccgcn.workflow.run import Run
 
 
 def on_map(graph: NodeGraph, nodes: int, edges: int, drawn: int) -> str:
@@ -16,7 +16,7 @@ def on_map(graph: NodeGraph, nodes: int, edges: int, drawn: int) -> str:
     return told if drawn == edges else f"{told} {drawn:,} of these edges are drawn, chosen at random."
 
 
-def in_pictures(result: Result, nodes: int) -> str:
+def in_pictures(result: Run, nodes: int) -> str:
     which = f"All {nodes:,} nodes"
     if nodes < result.graph.n:
         which = f"Labels and a random choice of the others, {nodes:,} nodes"

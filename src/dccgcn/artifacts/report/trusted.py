@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dccgcn.workflow.result import Result
+from dccgcn.workflow.run import Run
 
 THRESHOLD = 0.8
 
@@ -22,7 +22,7 @@ class Trusted:
     score: np.ndarray  # (n,) in [0, 1]: the stated chance that the answer is right
 
 
-def trusted(result: Result) -> Trusted:
+def trusted(result: Run) -> Trusted:
     """By the method's own estimate where it gives one, else where its channels agree, else by probability."""
     prediction = result.prediction
     probability = prediction.probabilities.max(axis=1)
@@ -33,9 +33,9 @@ def trusted(result: Result) -> Trusted:
     return Trusted("probability", probability >= THRESHOLD, probability)
 
 
-def counts(result: Result, trust: Trusted) -> dict[str, Any]:
+def counts(result: Run, trust: Trusted) -> dict[str, Any]:
     """How many answers are trusted, how right they ought to be and, where the truth is known, how right they are."""
-    asked, test = result.answered, result.split.test
+    asked, test = result.is_predicted, result.split.test
     right = result.prediction.y_pred[test] == result.graph.labels[test]
     yes = trust.yes[test]
     return {
@@ -51,7 +51,7 @@ def counts(result: Result, trust: Trusted) -> dict[str, Any]:
     }
 
 
-def verdict(result: Result, counted: dict[str, Any]) -> list[str]:
+def verdict(result: Run, counted: dict[str, Any]) -> list[str]:
     """Three sentences: what was asked, what can be trusted, and how that is known."""
     labels = len(result.split.train)
     answers, trusted_ = counted["answers"], counted["trusted"]
@@ -67,7 +67,7 @@ def verdict(result: Result, counted: dict[str, Any]) -> list[str]:
     return [first, f"{how_many} can be trusted: {_grounds(result, counted)}.", _known(counted)]
 
 
-def _grounds(result: Result, counted: dict[str, Any]) -> str:
+def _grounds(result: Run, counted: dict[str, Any]) -> str:
     level = _percent(THRESHOLD)
     some = counted["trusted"] > 0
     match counted["basis"]:

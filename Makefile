@@ -15,13 +15,13 @@ lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-# ten thousand damaged tables through the reader, without a traceback
+# read ten thousand damaged tables; none may end in a traceback
 fuzz: .venv/installed
-	$(BIN)/python tests/tools/fuzz.py 10000
+	cd tests && ../$(BIN)/python -m tools.fuzz 10000
 
-# fifty kill -9 of a fit, of a comparison and of a save, and everything still whole
+# kill -9 fit, compare and save fifty times each; all files must stay complete and readable
 kill: .venv/installed
-	$(BIN)/python tests/tools/kill.py 50
+	cd tests && ../$(BIN)/python -m tools.kill 50
 
 # the report's script and style, from frontend/ into the package; committed, so that users need no Node
 frontend:

@@ -29,7 +29,7 @@ from dccgcn.io.tables import read_tables
 from dccgcn.models import resources
 from dccgcn.models.registry import METHODS
 from dccgcn.runtime import memory
-from dccgcn.runtime.lock import locked
+from dccgcn.runtime.lock import lock_folder
 from helpers.command import dccgcn, refused
 from tools import kill
 
@@ -149,11 +149,11 @@ def test_rows_29_and_31_the_feature_graph_of_a_run():
 def test_row_37_memory_is_estimated_before_the_run(monkeypatch):
     graph = NodeGraph(np.eye(40), [(0, 1)], [0, 1] + [None] * 38)
     needed = resources.estimate(graph).bytes
-    monkeypatch.setattr(resources, "memory", lambda: (needed / 2, needed * 2))
+    monkeypatch.setattr(resources, "available_memory", lambda: (needed / 2, needed * 2))
     assert [finding.code for finding in resources.check_memory(graph)] == ["memory"]
     result = run(graph, method="ssgc")
     assert "memory" in {finding.code for finding in result.findings}
-    monkeypatch.setattr(resources, "memory", lambda: (needed / 4, needed / 2))
+    monkeypatch.setattr(resources, "available_memory", lambda: (needed / 4, needed / 2))
     with pytest.raises(GraphError, match=r"memory will be needed.*SciPy sparse matrix"):
         run(graph, method="ssgc")
 
@@ -161,7 +161,7 @@ def test_row_37_memory_is_estimated_before_the_run(monkeypatch):
 @pytest.mark.parametrize(("method", "words"), [("concord", "rank=32"), ("gcn", "hidden=4"), ("sgc", "more memory")])
 def test_row_37_the_remedy_is_one_that_the_method_knows(method, words, monkeypatch):
     graph = NodeGraph(sp.csr_array(np.eye(40) + 1), [(0, 1)], [0, 1] + [None] * 38)
-    monkeypatch.setattr(resources, "memory", lambda: (1, 1))
+    monkeypatch.setattr(resources, "available_memory", lambda: (1, 1))
     with pytest.raises(GraphError) as caught:
         run(graph, method=method)
     assert words in caught.value.remedy
@@ -185,14 +185,14 @@ def test_row_37_the_estimate_grows_with_what_costs():
 
 
 def test_row_37_a_table_too_large_is_refused_before_it_is_parsed(tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "memory", lambda: (1e3, 2e3))
+    monkeypatch.setattr(memory, "available_memory", lambda: (1e3, 2e3))
     (tmp_path / "nodes.csv").write_text("id,f\n" + "a,1\n" * 100)
-    with pytest.raises(GraphError, match=r"would need about .* sparse matrix"):
+    with pytest.raises(GraphError, match=r"needs about .* sparse matrix"):
         read_tables(tmp_path / "nodes.csv", tmp_path / "nodes.csv")
 
 
 def test_row_37_the_machines_memory_is_known():
-    free, total = memory.memory()
+    free, total = memory.available_memory()
     assert 0 < free <= total
 
 
@@ -202,22 +202,22 @@ def test_row_37_the_machines_memory_is_known():
 def test_row_41_a_folder_is_held_by_one_process(tmp_path):
     code = f"""
 from pathlib import Path
-from dccgcn.runtime.lock import locked
-with locked(Path({str(tmp_path)!r})):
+from dccgcn.runtime.lock import lock_folder
+with lock_folder(Path({str(tmp_path)!r})):
     print("held", flush=True)
     input()
 """
     other = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert other.stdout.readline() == "held\n"
-        with pytest.raises(DataFileError, match="Another process is writing"), locked(tmp_path):
+        with pytest.raises(DataFileError, match="Another process is writing"), lock_folder(tmp_path):
             pass
     finally:
         other.send_signal(signal.SIGKILL)  # nobody lets go: the system does
         other.communicate()
     left = tmp_path / ".0123456789abcdef.tmp"
     left.write_text("half")
-    with locked(tmp_path):
+    with lock_folder(tmp_path):
         assert not left.exists()
 
 
@@ -241,7 +241,7 @@ def test_row_41_a_folder_that_cannot_be_written(write, tmp_path):
     (tmp_path / "file").write_text("")
     done = dccgcn("fit", *write(["x", "y", None, None]), "--out", str(tmp_path / "file" / "out"))
     assert done.returncode == 2
-    assert "Nothing can be written" in done.stderr
+    assert "cannot be written" in done.stderr
 
 
 def test_row_41_kill_9_while_a_fit_writes(tmp_path):

@@ -1,8 +1,6 @@
-"""The benchmarks of speed and growth: what they compare, and what they print."""
+"""``dccgcn bench``: what is compared and what is printed."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -11,15 +9,11 @@ from dccgcn.benchmarks.scale import ScaleBenchmark, growth
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.models.concord.precompute import representations
 from dccgcn.models.concord.settings import ConcordSettings
-
-
-def dccgcn(*arguments):
-    command = [sys.executable, "-m", "dccgcn", "bench", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+from helpers.command import dccgcn, refused
 
 
 def test_concord_against_dcc_gcn():
-    done = dccgcn("concord", "--graphs", "cora", "--labels-per-class", "1", "--rounds", "1", "--json")
+    done = dccgcn("bench", "concord", "--graphs", "cora", "--labels-per-class", "1", "--rounds", "1", "--json")
     assert done.returncode == 0, done.stderr
     (measured,) = json.loads(done.stdout)
     assert (measured["dataset"], measured["labels"], measured["epochs"]) == ("cora", 7, 200)
@@ -28,8 +22,23 @@ def test_concord_against_dcc_gcn():
     assert measured["concord_accuracy"]["mean"] > 50
 
 
+def test_bench_knn_finds_the_same_neighbours():
+    measured = json.loads(dccgcn("bench", "knn", "--k", "6", "--rounds", "1", "--json").stdout)
+    assert measured["same_neighbours"]
+    assert measured["same_similarities"]
+    assert measured["ratio"] > 0
+
+
+def test_bench_step_is_at_parity():
+    done = dccgcn("bench", "step", "--rounds", "1", "--labels-per-class", "2", "--set", "hidden1=32", "--json")
+    measured = json.loads(done.stdout)
+    assert done.returncode == 0, done.stderr
+    assert measured["parity"] < 1e-4
+    assert measured["ours_peak_mb"] > 0
+
+
 def test_attention_against_pyg():
-    done = dccgcn("attention", "--rounds", "1", "--json")
+    done = dccgcn("bench", "attention", "--rounds", "1", "--json")
     assert done.returncode == 0, done.stderr
     measured = json.loads(done.stdout)
     assert (measured["dataset"], measured["heads"], measured["width"]) == ("cora", 8, 8)
@@ -58,7 +67,7 @@ def test_growth_is_per_tenfold():
 
 
 def test_scale_measures_each_size_and_their_growth():
-    done = dccgcn("scale", "--nodes", "400,800", "--labels-per-class", "2", "--features", "60", "--json")
+    done = dccgcn("bench", "scale", "--nodes", "400,800", "--labels-per-class", "2", "--features", "60", "--json")
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
     assert [(row["nodes"], row["edges"], row["features"], row["labels"]) for row in printed["sizes"]] == [
@@ -74,6 +83,15 @@ def test_scale_measures_each_size_and_their_growth():
     assert step["seconds"] == pytest.approx(10 ** step["exponent"])
 
 
+def test_a_table_has_a_row_per_field_with_its_unit():
+    done = dccgcn("bench", "knn", "--rounds", "1")
+    assert done.returncode == 0, done.stderr
+    rows = {cells[0].strip(): cells[1].strip() for line in done.stdout.splitlines() if (cells := line.split("│")[1:3])}
+    assert {"k", "threads", "rounds", "ours", "scikit learn", "ratio", "same neighbours", "tied"} <= set(rows)
+    assert rows["same neighbours"] == "yes"
+    assert rows["ours"].endswith(" s")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -82,6 +100,4 @@ def test_scale_measures_each_size_and_their_growth():
     ],
 )
 def test_what_cannot_be_measured_is_refused(arguments, message):
-    done = dccgcn(*arguments)
-    assert done.returncode == 2
-    assert message in done.stderr
+    refused(dccgcn("bench", *arguments), message)

@@ -1,4 +1,4 @@
-"""The command line as a user meets it: one JSON object, sentences with a remedy, exit codes."""
+"""The command line: JSON, files, tables, errors with a remedy, exit codes."""
 
 import json
 import subprocess
@@ -9,9 +9,8 @@ import pytest
 import yaml
 
 from dccgcn import api, datasets
-from dccgcn.cli.fit import print_result
+from dccgcn.cli.run_tables import print_scores
 from dccgcn.graph.splits import Split, per_class
-from dccgcn.models.registry import METHODS
 from helpers.command import dccgcn, refused
 from helpers.runs import QUICK
 
@@ -63,9 +62,9 @@ def test_a_run_is_repeated_from_its_folder(run):
     assert {**repeated, "seconds": 0} == {**printed, "seconds": 0}
 
 
-def test_the_page_of_a_run_is_made_from_its_folder(run, tmp_path):
+def test_report_renders_the_page_of_a_run_folder(run, tmp_path):
     folder, _ = run
-    assert not (folder / "report.html").exists()  # nobody asked for it yet
+    assert not (folder / "report.html").exists()  # only --report writes it
     done = dccgcn("report", str(folder), "--out", str(tmp_path / "page.html"))
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "page.html").read_text()
@@ -73,7 +72,7 @@ def test_the_page_of_a_run_is_made_from_its_folder(run, tmp_path):
     assert "dccgcn fit cora --labels-per-class 2 --seed 3" in page
 
 
-def test_a_run_saved_in_python_has_a_page_too_and_a_new_run_takes_the_old_page_away(tmp_path):
+def test_report_works_after_save_and_a_new_run_removes_the_old_page(tmp_path):
     cora = datasets.load("cora").graph
     one, other = (api.run(cora, per_class(cora, 2, seed), "ssgc", seed=seed) for seed in (0, 1))
     one.save(tmp_path)
@@ -85,12 +84,12 @@ def test_a_run_saved_in_python_has_a_page_too_and_a_new_run_takes_the_old_page_a
     assert other.split.hash in (tmp_path / "report.html").read_text()
 
 
-def test_the_table_names_every_part():
+def test_the_tables_have_all_rows():
     done = dccgcn("fit", "cora", *QUICK, "--baseline", "gcn", "--theory")
     assert done.returncode == 0, done.stderr
-    for part in ("gcn, accuracy", "topology channel", "features channel", "channels agree on", "high confidence"):
+    for part in ("gcn, accuracy", "topology channel", "features channel", "channels agree", "disagree", "corrected"):
         assert part in done.stdout
-    for part in ("before calibration", "after calibration", "macro-F1", "The theorems against this run"):
+    for part in ("before correction", "after correction", "macro-F1", "The paper's theorems and this run"):
         assert part in done.stdout
 
 
@@ -115,7 +114,7 @@ def test_the_table_names_every_part():
         (["report", "nowhere"], ["nowhere", "report.json", "--out"]),
     ],
 )
-def test_a_mistake_is_answered_with_a_remedy(arguments, words, tmp_path):
+def test_a_user_error_has_a_remedy(arguments, words, tmp_path):
     refused(dccgcn(*arguments, cwd=tmp_path), *words)
 
 
@@ -149,21 +148,6 @@ def test_compare_continues_where_it_was_stopped(tmp_path):
     assert second["standings"][0]["accuracy"] == first["standings"][0]["accuracy"]
 
 
-def test_bench_knn_finds_the_same_neighbours():
-    measured = json.loads(dccgcn("bench", "knn", "--k", "6", "--rounds", "1", "--json").stdout)
-    assert measured["same_neighbours"]
-    assert measured["same_similarities"]
-    assert measured["ratio"] > 0
-
-
-def test_bench_step_is_at_parity():
-    done = dccgcn("bench", "step", "--rounds", "1", "--labels-per-class", "2", "--set", "hidden1=32", "--json")
-    measured = json.loads(done.stdout)
-    assert done.returncode == 0, done.stderr
-    assert measured["parity"] < 1e-4
-    assert measured["ours_peak_mb"] > 0
-
-
 def test_the_module_runs_as_a_program_and_help_needs_no_torch():
     code = "import sys, dccgcn.cli; sys.exit('torch' in sys.modules or 'numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=600).returncode == 0
@@ -172,33 +156,31 @@ def test_the_module_runs_as_a_program_and_help_needs_no_torch():
     assert "--labels-per-class" in done.stdout
 
 
-@pytest.mark.parametrize(("compiling", "told"), [(0.0, False), (3.21, True)])
-def test_seconds_that_went_into_compiling_are_told_apart(cora, capsys, compiling, told):
+@pytest.mark.parametrize(("seconds", "is_shown"), [(0.0, False), (3.21, True)])
+def test_seconds_of_compilation_are_shown(cora, capsys, seconds, is_shown):
     split = per_class(cora.graph, 2, seed=0)
-    print_result(api.run(cora.graph, split, METHODS["lp"], METHODS["lp"].settings(), seed=0), None, compiling)
-    assert ("compiling" in (shown := capsys.readouterr().out)) is told
-    assert ("3.2" in shown.splitlines()[-2]) is told
+    print_scores(api.run(cora.graph, split, "lp"), None, seconds)
+    assert ("JIT compilation (cached)" in (shown := capsys.readouterr().out)) is is_shown
+    assert ("3.2" in shown.splitlines()[-2]) is is_shown
 
 
 def test_the_version_and_the_settings_of_a_method():
     import dccgcn as package
 
     assert dccgcn("--version").stdout.strip() == package.__version__
-    told = dccgcn("methods", "sgc")
-    assert "Number of propagation steps" in told.stdout
+    assert "Number of propagation steps" in dccgcn("methods", "sgc").stdout
     found = json.loads(dccgcn("methods", "lp", "--json").stdout)
-    assert not found["answers_for_new_nodes"]
+    assert not found["predicts_new_nodes"]
     assert {"name", "default", "meaning"} == set(found["settings"][0])
     refused(dccgcn("methods", "sgcc"), "Did you mean 'sgc'")
 
 
-def test_what_measures_wants_something_to_measure_on(tmp_path):
+def test_a_comparison_needs_test_nodes(tmp_path):
     (tmp_path / "n.csv").write_text("id,label,x\n1,a,1\n2,b,2\n3,,3\n4,,5\n")
     (tmp_path / "e.csv").write_text("source,target\n1,3\n2,4\n")
     own = ["fit", "--nodes", str(tmp_path / "n.csv"), "--edges", str(tmp_path / "e.csv"), "--method", "lp"]
-    refused(dccgcn(*own, "--baseline", "sgc"), "--baseline measures", "--hold-out")
-    told = dccgcn("fit", "cora", "--method", "lp", "--theory")
-    assert "which lp does not have" in told.stderr
+    refused(dccgcn(*own, "--baseline", "sgc"), "--baseline needs test nodes", "--hold-out")
+    assert "which lp does not have" in dccgcn("fit", "cora", "--method", "lp", "--theory").stderr
 
 
 def test_settings_of_another_method_are_named(tmp_path):

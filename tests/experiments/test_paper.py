@@ -25,7 +25,7 @@ from dccgcn.experiments.smoke import tiny
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.registry import METHODS
 from dccgcn.palette import OKABE_ITO, colours
-from dccgcn.runtime.lock import alone
+from dccgcn.runtime.lock import lock_file
 from helpers.paper_rows import fake_rows, line_of
 
 TINY = {"epochs": 2, "hidden1": 16, "hidden2": 8}
@@ -179,7 +179,7 @@ def test_a_job_that_cannot_run_is_told_and_not_stored(tmp_path):
 
 
 def test_two_commands_do_not_write_to_one_store(tmp_path):
-    with alone(tmp_path / "runs.jsonl"), pytest.raises(DccgcnError, match="Another process"):
+    with lock_file(tmp_path / "runs.jsonl"), pytest.raises(DccgcnError, match="Another process"):
         run_jobs([Job("cora", "rate", 0.005, 0, "lp", 0)], tmp_path / "runs.jsonl", here)
 
 

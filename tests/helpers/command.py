@@ -1,4 +1,4 @@
-"""The command line in the tests' own process; a process of its own would load torch anew for each."""
+"""Run the command line within the test process, which has torch loaded already."""
 
 import io
 import sys
@@ -12,7 +12,7 @@ from dccgcn.cli import main
 
 
 class Done(NamedTuple):
-    """How a command ended, and what it printed."""
+    """Exit code and output of a command."""
 
     returncode: int
     stdout: str
@@ -20,6 +20,7 @@ class Done(NamedTuple):
 
 
 def dccgcn(*arguments: object, cwd: Path | None = None) -> Done:
+    """Run ``dccgcn`` with these arguments, in the folder if one is given."""
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         patch.setattr(sys, "argv", ["dccgcn", *map(str, arguments)])
@@ -35,7 +36,7 @@ def dccgcn(*arguments: object, cwd: Path | None = None) -> Done:
 
 
 def refused(done: Done, *words: str) -> None:
-    """A user's mistake: exit code 2, a sentence and a remedy, nothing on standard output, no traceback."""
+    """Check for a user error: exit code 2, an error with a remedy that contains the words, and no other output."""
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
     assert "Traceback" not in done.stderr

@@ -1,7 +1,7 @@
-"""A second device for tests, where there is no GPU: it computes on the CPU, but its tensors do not mix with the CPU's.
+"""A second torch device for tests without a GPU. It computes on the CPU but refuses to mix with CPU tensors.
 
-A tensor of this device has no data that NumPy or a compiled kernel could read; a CPU tensor with its values hangs on
-it. Every operation of torch on such a tensor, and every one that is asked to make one, comes through ``_compute``.
+A tensor of this device has no data that NumPy or a compiled kernel could read; its values are in the CPU tensor
+``on_cpu``. Every torch operation on such a tensor, and every operation that makes one, goes through ``_compute``.
 """
 
 from functools import partial
@@ -20,7 +20,7 @@ _setup_privateuseone_for_python_backend(
         current_device=lambda: 0,
         device_count=lambda: 1,
         _is_in_bad_fork=lambda: False,
-        manual_seed_all=lambda seed: None,  # what is drawn comes from the CPU's generator
+        manual_seed_all=lambda seed: None,  # random numbers come from the CPU's generator
         get_rng_state=lambda device: torch.get_rng_state(),
         set_rng_state=lambda state, device: torch.set_rng_state(state),
     ),
@@ -48,27 +48,27 @@ class Pretended(torch.Tensor):
 
 
 def _compute(op, *args, **kwargs):
-    made = op(*tree_map(_inside, args), **tree_map(_inside, kwargs))
+    made = op(*tree_map(_to_cpu, args), **tree_map(_to_cpu, kwargs))
     if op is torch.ops.aten.copy_.default:
         return args[0]
     if op is torch.ops.aten._to_copy.default and kwargs.get("device", torch.device(NAME)).type == "cpu":
-        return made  # this and copy_ are the ways between the devices
+        return made  # this and copy_ move between devices
     given = [x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
     if any(x.device.type != NAME and x.dim() > 0 for x in given):
         raise RuntimeError(f"{op} mixes the devices {NAME} and cpu")
-    owner = {id(x.on_cpu): x for x in given if isinstance(x, Pretended)}  # what was changed in place is itself
+    owner = {id(x.on_cpu): x for x in given if isinstance(x, Pretended)}  # an in-place operation returns its argument
     return tree_map_only(torch.Tensor, lambda x: owner[id(x)] if id(x) in owner else Pretended.of(x), made)
 
 
-def _inside(x):
-    """What the CPU computes with."""
+def _to_cpu(x):
+    """The CPU counterpart of a tensor or device."""
     if isinstance(x, torch.device):
         return torch.device("cpu")
     return x.on_cpu if isinstance(x, Pretended) else x
 
 
 def _copy_from(source, target, non_blocking=False):
-    _inside(target).copy_(_inside(source))
+    _to_cpu(target).copy_(_to_cpu(source))
     return target
 
 

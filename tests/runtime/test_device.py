@@ -1,4 +1,4 @@
-"""A run's device: every method trains on a device that is not the CPU, and answers as it does on the CPU."""
+"""The device of a run: every method predicts the same on another device as on the CPU."""
 
 import json
 
@@ -15,7 +15,7 @@ from dccgcn.graph.splits import Split
 from dccgcn.models.registry import METHODS
 from dccgcn.models.training import seeded
 from dccgcn.operators import topology_operator
-from dccgcn.runtime.device import available, computing_on
+from dccgcn.runtime.device import available_devices, default_device
 from dccgcn.runtime.threads import use_threads
 from helpers import pretend
 from helpers.command import dccgcn, refused
@@ -43,7 +43,7 @@ def graph():
 
 @pytest.mark.parametrize("checked", [range(12, 20), []], ids=["validation", "no validation"])
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
-def test_every_method_answers_alike_on_another_device(graph, method, checked):
+def test_every_method_predicts_the_same_on_another_device(graph, method, checked):
     settings = method.settings.of({k: v for k, v in SHORT.items() if k in method.settings.model_fields})
     split = Split.from_parts(graph, "some", np.arange(12), np.array(checked, dtype=np.int64), np.arange(20, 40))
     here, there = (run(graph, split, method, settings, 1, device=device) for device in ("cpu", pretend.NAME))
@@ -63,9 +63,9 @@ def test_the_pretended_device_refuses_what_a_gpu_would():
     assert (2 * there).cpu().tolist() == [2, 2, 2]
 
 
-def test_a_view_is_kept_for_each_device(graph):
+def test_operators_are_cached_per_device(graph):
     here = topology_operator(graph, "row")
-    with computing_on(pretend.NAME):
+    with default_device(pretend.NAME):
         there = topology_operator(graph, "row")
         assert topology_operator(graph, "row") is there
     assert (here.alpha.device.type, here.pattern.backend) == ("cpu", "numba")
@@ -73,8 +73,8 @@ def test_a_view_is_kept_for_each_device(graph):
     assert topology_operator(graph, "row") is here
 
 
-def test_a_seed_leaves_the_callers_random_numbers_alone():
-    with computing_on(pretend.NAME):
+def test_seeding_restores_the_random_state():
+    with default_device(pretend.NAME):
         before = torch.get_rng_state()
         with seeded(3):
             first = torch.rand(4)
@@ -82,7 +82,7 @@ def test_a_seed_leaves_the_callers_random_numbers_alone():
         assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_an_estimator_and_a_job_compute_where_they_are_told_to(graph):
+def test_estimators_and_jobs_use_their_device(graph):
     fitted = [
         NodeClassifier("ssgc", seed=1, graph=graph, device=device).fit(graph.ids, graph.labels)
         for device in ("cpu", pretend.NAME)
@@ -98,9 +98,9 @@ def test_an_estimator_and_a_job_compute_where_they_are_told_to(graph):
     assert there["accuracy"] == pytest.approx(here["accuracy"], abs=0.01)
 
 
-def test_label_next_of_a_graph_trains_where_it_is_told_to(monkeypatch):
+def test_label_next_trains_on_its_device(monkeypatch):
     used = []
-    monkeypatch.setattr("dccgcn.workflow.run.computing_on", lambda name: used.append(name) or computing_on(name))
+    monkeypatch.setattr("dccgcn.workflow.run.default_device", lambda name: used.append(name) or default_device(name))
     done = dccgcn("label-next", "cora", "--method", "ssgc", "--count", "2", "--device", pretend.NAME, "--json")
     assert done.returncode == 0, done.stderr
     assert used == [pretend.NAME]
@@ -108,12 +108,12 @@ def test_label_next_of_a_graph_trains_where_it_is_told_to(monkeypatch):
 
 
 @pytest.mark.parametrize("command", ["fit cora", "compare cora --methods lp", "label-next cora"])
-def test_commands_refuse_a_device_that_is_not_here(command, tmp_path):
+def test_commands_refuse_an_unknown_device(command, tmp_path):
     refused(dccgcn(*command.split(), "--device", "tpu", cwd=tmp_path), "no device 'tpu'", "Choose one of: cpu")
 
 
-def test_a_device_that_is_not_here_is_refused_with_those_that_are(graph):
+def test_the_error_of_an_unknown_device_lists_the_available_ones(graph):
     with pytest.raises(DccgcnError, match=r"no device 'tpu' here\. Choose one of: cpu"):
         run(graph, None, "gcn", device="tpu")
-    assert available()[0] == "cpu"
+    assert available_devices()[0] == "cpu"
     assert torch.get_default_device() == torch.device("cpu")

@@ -1,9 +1,9 @@
-"""kill -9 at random moments: no half-written file is read as good, and the command run again completes.
+"""kill -9 at random times: no partially written file is accepted, and the command completes when run again.
 
-    python tests/kill.py 50    # as `make kill` does: so many kills of a fit, of a comparison and of a save
+    cd tests && ../.venv/bin/python -m tools.kill 50    # as `make kill` does: fifty kills each of fit, compare and save
 
-A run is first timed undisturbed, from the moment at which it shows its progress to its first written file and to its
-end, so that the moments of the kills fall into its work and not into its imports. Where they did fall is counted.
+A run is first timed without a kill, from its first progress output to its first written file and to its end, so that
+the kills happen during its work and not during its imports. The stages in which they happened are counted.
 """
 
 import json
@@ -30,34 +30,34 @@ from dccgcn.io.write import write_tables
 from helpers.command import dccgcn
 
 N = 300
-ROWS = 36  # of the comparison
-WRITING = 0.05  # seconds that a fit takes to write its files, roughly
+ROWS = 36  # runs of the comparison
+WRITING = 0.05  # seconds in which a fit writes its files, roughly
 DCCGCN = [sys.executable, "-m", "dccgcn"]
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Of an undisturbed run, in seconds after its first sign of work."""
+    """Of a run without a kill, in seconds after its first progress output."""
 
     first_file: float
     end: float
 
 
 class Attempt:
-    """A command that runs, and what it has done so far."""
+    """A running command, and what it has done so far."""
 
     def __init__(self, command: list[str], folder: Path, look: Callable[[], object]) -> None:
         self.look, self.before = look, look()
         self.shown = folder / "shown"
-        with self.shown.open("wb") as shown:  # a bar that is forced to move is the first sign of work
+        with self.shown.open("wb") as shown:  # colour forces a progress bar, the first output
             environment = {**os.environ, "FORCE_COLOR": "1", "TERM": "xterm"}
             self.process = subprocess.Popen(
                 command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=shown
             )
 
-    def until(self, happened: Callable[[], bool]) -> None:
-        """Wait for it, or for the end."""
-        while not happened() and not self.has_ended():
+    def wait_until(self, condition: Callable[[], bool]) -> None:
+        """Wait for the condition, or for the end of the command."""
+        while not condition() and not self.has_ended():
             time.sleep(0.0005)
 
     def has_begun(self) -> bool:
@@ -70,7 +70,7 @@ class Attempt:
         return self.process.poll() is not None
 
     def kill(self) -> str:
-        """kill -9; where that struck."""
+        """Send kill -9 and return the stage in which the command was."""
         ended = self.has_ended()
         assert not ended or self.process.returncode == 0, self.shown.read_text()
         self.process.kill()
@@ -78,18 +78,18 @@ class Attempt:
         return "after the end" if ended else "in the middle" if self.has_written() else "before the first file"
 
 
-def undisturbed(command: list[str], folder: Path, look: Callable[[], object]) -> Timing:
-    """How long a run takes if nobody kills it."""
+def time_without_kill(command: list[str], folder: Path, look: Callable[[], object]) -> Timing:
+    """How long a run takes that is not killed."""
     attempt, moments = Attempt(command, folder, look), []
-    for happened in (attempt.has_begun, attempt.has_written, attempt.has_ended):
-        attempt.until(happened)
+    for condition in (attempt.has_begun, attempt.has_written, attempt.has_ended):
+        attempt.wait_until(condition)
         moments.append(time.monotonic())
     assert attempt.process.returncode == 0, attempt.shown.read_text()
     return Timing(moments[1] - moments[0], moments[2] - moments[0])
 
 
 def fit(count: int, folder: Path, seed: int) -> Counter[str]:
-    """Kill ``dccgcn fit --out --report``, half of the times within the milliseconds in which it writes the run."""
+    """Kill ``dccgcn fit --out --report``, half of the times while it writes its files."""
     rng = np.random.default_rng(seed)
     truth = np.arange(N) % 3
     x = rng.normal(size=(N, 5)) + np.eye(5)[truth] * 3
@@ -97,33 +97,33 @@ def fit(count: int, folder: Path, seed: int) -> Counter[str]:
     out = folder / "out"
     command = ["fit", "--nodes", str(folder / "nodes.csv"), "--edges", str(folder / "edges.csv")]
     command += ["--label", "label", "--hold-out", "0.5", "--out", str(out), "--report"]
-    timing = undisturbed([*DCCGCN, *command, "--seed", "0"], folder, lambda: listed(out))
+    timing = time_without_kill([*DCCGCN, *command, "--seed", "0"], folder, lambda: listed(out))
     assert check_run(out) == 0
-    struck: Counter[str] = Counter()
+    stages: Counter[str] = Counter()
     for number in range(1, count + 1):
         moment = rng.uniform(0, timing.end) if number % 2 == 0 else timing.first_file + rng.uniform(0, WRITING)
         attempt = Attempt([*DCCGCN, *command, "--seed", str(number)], folder, lambda: listed(out))
-        attempt.until(attempt.has_begun)
-        if moment >= timing.first_file:  # a busy machine is slower: count from what has happened
-            attempt.until(attempt.has_written)
+        attempt.wait_until(attempt.has_begun)
+        if moment >= timing.first_file:  # the machine may be slower now: count from the first file
+            attempt.wait_until(attempt.has_written)
             moment -= timing.first_file
         time.sleep(moment)
-        struck[attempt.kill()] += 1
-        assert check_run(out) in (None, number - 1, number), "a run that nobody made"
+        stages[attempt.kill()] += 1
+        assert check_run(out) in (None, number - 1, number), "a run that was never started"
         done = dccgcn(*command, "--seed", str(number))
         assert done.returncode == 0, done.stderr
         assert check_run(out) == number, "not completed by the next run"
         assert not list(out.glob(".*.tmp"))
-    return struck
+    return stages
 
 
 def check_run(out: Path) -> int | None:
-    """The seed of a finished run, or None where the folder says that it is unfinished. Anything between is raised."""
+    """The seed of a finished run, None for an unfinished one; an error if files of the folder contradict each other."""
     try:
         model = load_model(out).result
     except DataFileError as error:
         if "There is no model in" not in str(error):
-            raise  # half a model
+            raise  # a damaged model
         model = None
     if (out / "report.json").exists():
         assert model is not None
@@ -138,16 +138,16 @@ def check_run(out: Path) -> int | None:
     assert model is not None
     assert (out / "result.json").read_text() == json.dumps(model.summary(), indent=2) + "\n", "two runs in one folder"
     assert json.loads((out / "split.json").read_text())["hash"] == model.split.hash, "two runs in one folder"
-    answers = pd.read_csv(out / "predictions.csv")
-    tested = answers[answers["role"] == "test"]
-    assert len(answers) == model.graph.n
+    predictions = pd.read_csv(out / "predictions.csv")
+    tested = predictions[predictions["role"] == "test"]
+    assert len(predictions) == model.graph.n
     assert abs((tested["prediction"] == tested["label"]).mean() - model.accuracy) < 1e-9, "two runs in one folder"
     assert f"--method {model.method} " in (out / "settings.yaml").read_text()
     return model.seed
 
 
 def compare(count: int, folder: Path, seed: int) -> Counter[str]:
-    """Kill ``dccgcn compare``: finished runs stay, and in the end all are there. A complete one is begun anew."""
+    """Kill ``dccgcn compare``: finished runs are kept, and the last call completes the store."""
     rng = np.random.default_rng(seed)
     command = [*DCCGCN, "compare", "cora", "--methods", "ssgc,lp,poisson", "--splits", str(ROWS // 3), "--jobs", "1"]
     store = folder / "runs" / "compare" / "cora.jsonl"
@@ -155,63 +155,63 @@ def compare(count: int, folder: Path, seed: int) -> Counter[str]:
     def rows() -> int:
         return store.read_bytes().count(b"\n") if store.exists() else 0
 
-    timing = undisturbed(command, folder, rows)
-    struck: Counter[str] = Counter()
+    timing = time_without_kill(command, folder, rows)
+    stages: Counter[str] = Counter()
     finished: dict = {}
     for number in range(1, count + 1):
         if len(finished) == ROWS or number == 1:
             store.unlink()
             finished = {}
         attempt, last = Attempt(command, folder, rows), int(rng.integers(len(finished), ROWS + 1))
-        attempt.until(attempt.has_begun)
-        if last > len(finished):  # in the middle of the row after this one
-            attempt.until(lambda last=last: rows() >= last)
+        attempt.wait_until(attempt.has_begun)
+        if last > len(finished):  # during the row after this one
+            attempt.wait_until(lambda last=last: rows() >= last)
             time.sleep(rng.uniform(0, (timing.end - timing.first_file) / ROWS))
         else:
             time.sleep(rng.uniform(0, timing.first_file))
-        struck[attempt.kill()] += 1
-        now = read_store(store, mend=False)
+        stages[attempt.kill()] += 1
+        now = read_store(store, False)
         assert all(now[key] == row for key, row in finished.items()), "a finished run was lost"
         finished = now
-        time.sleep(1.5)  # workers look for their parent once a second
-        assert read_store(store, mend=False) == now, "somebody still writes"
+        time.sleep(1.5)  # workers check for their parent once a second
+        assert read_store(store, False) == now, "a worker still writes"
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     assert len(read_store(store)) == ROWS
-    return struck
+    return stages
 
 
 def save(count: int, folder: Path, seed: int) -> Counter[str]:
-    """Kill a process that does nothing but save two runs in turn to one folder."""
+    """Kill a process that saves two runs in turn to one folder."""
     rng = np.random.default_rng(seed)
     graph = NodeGraph(rng.random((N, 50)), rng.integers(0, N, (600, 2)), np.arange(N) % 3)
     made = [run(graph, per_class(graph, 5, number), seed=number) for number in (0, 1)]
     for number, result in enumerate(made):
         result.save(folder / str(number))
     out = folder / "out"
-    finished = out / "result.json"  # the first to go and the last to come
+    finished = out / "result.json"  # removed first and written last
     made[0].save(out)
     tests = str(Path(__file__).parents[1])
     code = f"import sys; sys.path.append({tests!r}); from tools.kill import save_in_turn; save_in_turn(sys.argv[1])"
-    struck: Counter[str] = Counter()
+    stages: Counter[str] = Counter()
     for number in range(count):
         attempt = Attempt([sys.executable, "-c", code, str(folder)], folder, lambda: listed(out))
-        attempt.until(lambda: not finished.exists())
+        attempt.wait_until(lambda: not finished.exists())
         start = time.monotonic()
-        attempt.until(finished.exists)
+        attempt.wait_until(finished.exists)
         writing = time.monotonic() - start
-        attempt.until(lambda: not finished.exists())
+        attempt.wait_until(lambda: not finished.exists())
         time.sleep(rng.uniform(0, 1.1 * writing))
         assert not attempt.has_ended(), attempt.shown.read_text()
         attempt.kill()
-        struck["in the middle" if check_run(out) is None else "between two saves"] += 1
+        stages["in the middle" if check_run(out) is None else "between two saves"] += 1
         made[number % 2].save(out)
         assert check_run(out) == number % 2, "not completed by the next save"
         assert not list(out.glob(".*.tmp"))
-    return struck
+    return stages
 
 
 def save_in_turn(folder: str) -> None:
-    """Save two runs to one folder, one after the other, until somebody kills this process."""
+    """Save two runs to one folder in turn until this process is killed."""
     results = [load_model(Path(folder) / name).result for name in ("0", "1")]
     while True:
         for result in results:
@@ -219,10 +219,10 @@ def save_in_turn(folder: str) -> None:
 
 
 def listed(out: Path) -> list[tuple[str, int]]:
-    """The files of a folder with the times of their last change, but not its lock."""
+    """Names and modification times of the files of a folder, without its lock."""
     try:
         return sorted((entry.name, entry.stat().st_mtime_ns) for entry in os.scandir(out) if entry.name != ".lock")
-    except FileNotFoundError:  # no folder yet, or a file that went while it was looked at
+    except FileNotFoundError:  # no folder yet, or a file was removed meanwhile
         return []
 
 
@@ -230,10 +230,10 @@ def main() -> None:
     count = int(sys.argv[1])
     for what in (fit, compare, save):
         with tempfile.TemporaryDirectory() as folder:
-            struck = what(count, Path(folder), seed=count)
-        where = ", ".join(f"{number} {place}" for place, number in struck.most_common())
+            stages = what(count, Path(folder), seed=count)
+        where = ", ".join(f"{number} {stage}" for stage, number in stages.most_common())
         print(f"{what.__name__}, {count} kills: {where}.", flush=True)
-    print("Nothing half-written was read as good, and what was run again completed.")
+    print("No partially written file was accepted, and every repeated command completed.")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import pytest
 
 import dccgcn.workflow.active_learning as module
 from dccgcn import NodeGraph, Prediction, per_class, run, suggest_labels
-from dccgcn.benchmarks.label_next import three_ways
+from dccgcn.benchmarks.label_next import query_strategies
 from dccgcn.benchmarks.seeds import for_each_seed
 from dccgcn.errors import DccgcnError
 from dccgcn.workflow.active_learning import most_similar, similarity
@@ -140,10 +140,10 @@ def test_most_similar_does_not_depend_on_the_block_size(monkeypatch):
     assert np.array_equal(value, whole.max(axis=1))
 
 
-def test_the_three_ways_of_the_benchmark(cora):
+def test_the_query_strategies_of_the_benchmark(cora):
     split = per_class(cora.graph, 2, seed=0)
     found = run(cora.graph, split, "ssgc").prediction
-    ways = three_ways(cora.graph, found, split.train, split.test, 10, seed=0)
+    ways = query_strategies(cora.graph, found, split.train, split.test, 10, seed=0)
     assert {name: len(np.unique(nodes)) for name, nodes in ways.items()} == dict.fromkeys(ways, 10)
     least = found.probabilities.max(axis=1)
     assert least[ways["uncertain"]].max() <= np.sort(least[split.test])[9]

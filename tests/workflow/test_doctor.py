@@ -141,7 +141,7 @@ def test_the_command(tmp_path):
     assert "76 components without a label hold 218 nodes" in done.stdout
     printed = json.loads(dccgcn("doctor", *tables, "--json").stdout)
     assert printed["labelled"] == 14
-    assert {"unreached-components", "knn-ties", "guessed-columns"} <= {c["code"] for c in printed["complaints"]}
+    assert {"unreached-components", "knn-ties", "guessed-columns"} <= {c["code"] for c in printed["diagnoses"]}
     (tmp_path / "nodes.csv").write_text("id,label,a\nx,,1\ny,,2\n")
     (tmp_path / "edges.csv").write_text("source,target\nx,y\n")
     assert dccgcn("doctor", *tables).returncode == 1

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from dccgcn import NodeGraph, append_nodes, load_model, per_class, read_tables, run
-from dccgcn.benchmarks.new_nodes import put_back, without
+from dccgcn.benchmarks.new_nodes import remove_nodes, restore_nodes
 from dccgcn.errors import DccgcnError, GraphError
 from dccgcn.graph.splits import Split
 from dccgcn.models.registry import METHODS
@@ -155,10 +155,10 @@ def test_taking_nodes_out_and_putting_them_back_gives_the_graph_again(cora):
     graph = cora.graph
     split = per_class(graph, 2, seed=0)
     held = np.sort(np.random.default_rng(0).choice(split.test, 500, replace=False))
-    smaller, part, order = without(graph, split, held)
+    smaller, part, order = remove_nodes(graph, split, held)
     assert not set(smaller.ids.tolist()) & set(graph.ids[held].tolist())
     assert smaller.ids[part.train].tolist() == graph.ids[np.sort(split.train)].tolist()
-    again = put_back(graph, smaller, order)
+    again = restore_nodes(graph, smaller, order)
     assert (again.ids == graph.ids[order]).all()
     assert (again.adjacency != graph.adjacency[order][:, order]).nnz == 0
     assert (again.features != graph.features[order]).nnz == 0
@@ -240,7 +240,7 @@ def test_predict_on_the_command_line(model, tmp_path):
     assert written["prediction"].tolist() == ["hill", "sea", "sea"]
     assert written["node_id"].tolist() == ["n1", "'=n2", "n3"]  # a spreadsheet must not run it
     code, out, _ = dccgcn(*given, "--json")
-    printed = json.loads(out)["answers"]
+    printed = json.loads(out)["predictions"]
     assert [answer["prediction"] for answer in printed] == ["hill", "sea", "sea"]
     assert [answer["node_id"] for answer in printed] == ["n1", "=n2", "n3"]
     code, _, err = dccgcn("predict", model / "model", "--nodes", model / "new.csv")

@@ -14,7 +14,7 @@ from dccgcn.api.result import run
 from dccgcn.errors import GraphError
 from dccgcn.graph import NodeGraph, validation
 from dccgcn.models.registry import get_method
-from dccgcn.runtime.device import computing_on
+from dccgcn.runtime.device import default_device
 from dccgcn.workflow.inductive import append_nodes, predict_new
 
 DEFAULT_METHOD = "concord"
@@ -200,7 +200,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
 
     def _predict_new(self, graph: NodeGraph) -> np.ndarray:
         """(m, c) probabilities of the nodes that were appended after fit."""
-        with computing_on(self.device):
+        with default_device(self.device):
             return predict_new(self.result_, graph).probabilities[self.result_.graph.n :]
 
     def set_params(self, **params: Any) -> Self:

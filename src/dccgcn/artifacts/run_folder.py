@@ -6,7 +6,7 @@ from pathlib import Path
 from dccgcn.artifacts.model_io import DESCRIPTION, model_files
 from dccgcn.io.tables import Tables
 from dccgcn.runtime.files import write_atomically
-from dccgcn.runtime.lock import locked
+from dccgcn.runtime.lock import lock_folder
 from dccgcn.workflow.run import Run, run_csv
 
 RESULT = "result.json"
@@ -27,7 +27,7 @@ def save_run(run: Run, folder: str | Path, tables: Tables | None = None) -> None
         **model_files(run, tables),
         RESULT: json.dumps(run.summary(), indent=2) + "\n",
     }
-    with locked(folder):
+    with lock_folder(folder):
         # Remove first what marks the old run and model as complete, so that a crash never leaves a mixture of both.
         for name in (*_DERIVED, RESULT, DESCRIPTION):
             (folder / name).unlink(missing_ok=True)

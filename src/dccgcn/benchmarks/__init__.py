@@ -1,1 +1,1 @@
-"""Benchmarks: ratios measured interleaved in one run, with parity checked in the same run."""
+"""Measurements of speed, memory and accuracy behind ``dccgcn bench``."""

@@ -1,8 +1,8 @@
-"""GAT's first layer, forward and back, on the project's kernel against PyG's GATConv."""
+"""GAT's first layer, forward and backward: the project's kernel and PyG's GATConv."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from time import perf_counter
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from dccgcn import datasets
+from dccgcn.benchmarks.timing import interleave, largest_difference, median_ratio
 from dccgcn.models.baselines.gat import AttentionLayer, GatSettings
 from dccgcn.models.registry import METHODS
 from dccgcn.models.training import seeded
@@ -24,7 +25,7 @@ except ModuleNotFoundError:
 
 @dataclass(frozen=True)
 class AttentionBenchmark:
-    """Milliseconds are medians; the ratio is the median of the ratios of neighbouring rounds."""
+    """Times are medians; the ratio is the median over rounds."""
 
     dataset: str
     heads: int
@@ -41,47 +42,44 @@ class AttentionBenchmark:
 
 
 def bench_attention(name: str, rounds: int, threads: int) -> AttentionBenchmark:
-    """Interleave both forms, with GAT's published settings, after comparing them on the same weights."""
+    """Compare both layers on equal weights, then time them in turn, with GAT's published settings."""
     graph, s = datasets.load(name).graph, METHODS["gat"].published_settings(name)
     assert isinstance(s, GatSettings)
     (layer,) = receptive_field(topology_operator(graph, "none"), np.arange(graph.n), depth=1)
     pattern = layer.pattern
-    edge_index = torch.stack([pattern.cols, pattern.rows])  # PyG wants (source, target)
+    edge_index = torch.stack([pattern.cols, pattern.rows])  # PyG's order: source, target
     with seeded(0):
         ours = AttentionLayer(s.heads, s.hidden, s)
         h = torch.randn(graph.n, s.heads * s.hidden, requires_grad=True)
     pyg = GATConv(h.shape[1], s.hidden, s.heads, negative_slope=s.slope, dropout=s.dropout, bias=False)
-    pyg.add_self_loops, pyg.lin = False, nn.Identity()  # the pattern has the loops; the product is another matter
+    pyg.add_self_loops, pyg.lin = False, nn.Identity()  # the pattern has the loops; only attention is timed
     with torch.no_grad():
         pyg.att_src[0], pyg.att_dst[0] = ours.source, ours.target
-    forms: list[tuple[Callable[[], Tensor], list[Tensor]]] = [
-        (lambda: pyg(h, edge_index), [h, pyg.att_src, pyg.att_dst]),
-        (lambda: ours(layer, h).flatten(1), [h, ours.source, ours.target]),
+    forms = [
+        partial(_output_and_gradients, lambda: pyg(h, edge_index), [h, pyg.att_src, pyg.att_dst]),
+        partial(_output_and_gradients, lambda: ours(layer, h).flatten(1), [h, ours.source, ours.target]),
     ]
     pyg.eval()  # without dropout
     ours.eval()
-    parity = _difference([_result(*form) for form in forms])
+    reference, result = (form() for form in forms)
+    parity = largest_difference(result, reference)
     pyg.train()
     ours.train()
-    times = [[_timed(*form) for form in forms] for _ in range(rounds + 2)]  # the first two warm up
-    measured = np.array(times[2:]) * 1000
-    pyg_ms, ours_ms = np.median(measured, axis=0)
-    ratio = float(np.median(measured[:, 0] / measured[:, 1]))
-    return AttentionBenchmark(name, s.heads, s.hidden, threads, rounds, float(pyg_ms), float(ours_ms), ratio, parity)
+    seconds = interleave(forms, rounds)
+    return AttentionBenchmark(
+        dataset=name,
+        heads=s.heads,
+        width=s.hidden,
+        threads=threads,
+        rounds=rounds,
+        pyg_ms=1000 * float(np.median(seconds[:, 0])),
+        ours_ms=1000 * float(np.median(seconds[:, 1])),
+        ratio=median_ratio(seconds[:, 0], seconds[:, 1]),
+        parity=parity,
+    )
 
 
-def _result(layer: Callable[[], Tensor], by: list[Tensor]) -> list[Tensor]:
-    """The layer's output, and the gradients of the sum of its squares."""
+def _output_and_gradients(layer: Callable[[], Tensor], inputs: list[Tensor], _: int = 0) -> list[Tensor]:
+    """The layer's output, and the gradients of the sum of its squares by the inputs."""
     out = layer()
-    return [out.detach(), *torch.autograd.grad(out.square().sum(), by)]
-
-
-def _timed(layer: Callable[[], Tensor], by: list[Tensor]) -> float:
-    start = perf_counter()
-    _result(layer, by)
-    return perf_counter() - start
-
-
-def _difference(results: list[list[Tensor]]) -> float:
-    pairs = zip(*results, strict=True)
-    return max(float((ours - pyg.view_as(ours)).abs().max() / pyg.abs().max()) for pyg, ours in pairs)
+    return [out.detach(), *torch.autograd.grad(out.square().sum(), inputs)]

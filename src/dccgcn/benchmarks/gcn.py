@@ -1,7 +1,7 @@
-"""One training epoch of GCN on the project's kernels against PyG's layers, used as PyG's own example uses them."""
+"""One training epoch of GCN: the project's kernels, and PyG's layers as in PyG's own example."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from dccgcn import datasets
+from dccgcn.benchmarks.timing import interleave, largest_difference, median_ratio
 from dccgcn.graph import NodeGraph, splits
 from dccgcn.models.baselines.gcn import GcnSettings
 from dccgcn.models.dcc.channel import Channel
@@ -27,7 +28,7 @@ except ModuleNotFoundError:
 
 @dataclass(frozen=True)
 class GcnBenchmark:
-    """Milliseconds are medians; ratios are medians of the ratios of neighbouring rounds."""
+    """Times are medians; ratios are medians over rounds."""
 
     dataset: str
     hidden: int
@@ -35,19 +36,19 @@ class GcnBenchmark:
     threads: int
     rounds: int
     pyg_ms: float
-    whole_graph_ms: float  # ours, computing every node as PyG does
+    whole_graph_ms: float  # ours, on all nodes as in PyG
     whole_graph_ratio: float
-    receptive_field_ms: float  # ours, computing what the labelled nodes depend on: how `fit` trains
+    receptive_field_ms: float  # ours, on the receptive field of the labelled nodes, as `fit` trains
     receptive_field_ratio: float
     parity: float  # largest relative difference of loss and gradients to PyG's, dropout off
-    nodes_in_field: tuple[int, int]  # inputs that the receptive field reads, of all nodes
+    nodes_in_field: tuple[int, int]  # inputs of the receptive field, all nodes
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def bench_gcn(name: str, hidden: int, rounds: int, threads: int) -> GcnBenchmark:
-    """Interleave epochs of the three forms, each on weights of its own, after comparing them on the same weights."""
+    """Compare the implementations on equal weights, then time their epochs in turn, each on its own weights."""
     data = datasets.load(name)
     graph = data.graph
     split = data.splits.get("public") or splits.per_class(graph, 20, seed=0, small_classes="half")
@@ -58,40 +59,35 @@ def bench_gcn(name: str, hidden: int, rounds: int, threads: int) -> GcnBenchmark
         ours = [OurForm(graph, split.train, settings, outputs) for outputs in (np.arange(graph.n), split.train)]
     for form in ours:
         form.copy_weights(pyg)
-    parity = max(_difference(form, pyg) for form in ours)
+    reference = _loss_and_gradients(pyg)
+    parity = max(largest_difference(_loss_and_gradients(form), reference) for form in ours)
     forms: list[OurForm | PygForm] = [pyg, *ours]
-    optimisers = [_adam(form, settings) for form in forms]
     with seeded(1):
-        times = [
-            [_timed(form, optimiser, round_) for form, optimiser in zip(forms, optimisers, strict=True)]
-            for round_ in range(rounds + 2)  # the first two warm up
-        ]
-    measured = np.array(times[2:]) * 1000
-    typical = np.median(measured, axis=0)
-    ratios = np.median(measured[:, :1] / measured, axis=0)
+        seconds = interleave([_epoch(form, settings) for form in forms], rounds)
+    milliseconds = 1000 * np.median(seconds, axis=0)
     return GcnBenchmark(
         dataset=name,
         hidden=hidden,
         labels=len(split.train),
         threads=threads,
         rounds=rounds,
-        pyg_ms=float(typical[0]),
-        whole_graph_ms=float(typical[1]),
-        whole_graph_ratio=float(ratios[1]),
-        receptive_field_ms=float(typical[2]),
-        receptive_field_ratio=float(ratios[2]),
+        pyg_ms=float(milliseconds[0]),
+        whole_graph_ms=float(milliseconds[1]),
+        whole_graph_ratio=median_ratio(seconds[:, 0], seconds[:, 1]),
+        receptive_field_ms=float(milliseconds[2]),
+        receptive_field_ratio=median_ratio(seconds[:, 0], seconds[:, 2]),
         parity=parity,
         nodes_in_field=(len(ours[1].inputs.layers[0].inputs), graph.n),
     )
 
 
 class OurForm(nn.Module):
-    """GCN as baselines.gcn trains it, with the logits of these nodes computed in every epoch."""
+    """GCN as in baselines.gcn, with the logits of the output nodes computed in every epoch."""
 
     def __init__(self, graph: NodeGraph, train: np.ndarray, settings: GcnSettings, outputs: np.ndarray) -> None:
         super().__init__()
-        view = topology_operator(graph, settings.normalisation)
-        self.inputs, self.alpha = ReceptiveField.of(graph, settings.features, view, outputs), view.alpha
+        operator = topology_operator(graph, settings.normalisation)
+        self.inputs, self.alpha = ReceptiveField.of(graph, settings.features, operator, outputs), operator.alpha
         self.channel = Channel(graph.d, settings.hidden, graph.c, settings.dropout, output_activation=False)
         self.train_in_outputs = torch.from_numpy(np.searchsorted(outputs, train))
         self.labels = torch.from_numpy(graph.labels[train])
@@ -105,15 +101,15 @@ class OurForm(nn.Module):
 
     @torch.no_grad()
     def copy_weights(self, other: "PygForm") -> None:
-        for mine, theirs in zip(self.weights(), other.weights(), strict=True):
-            mine.copy_(theirs.T)
+        for ours, theirs in zip(self.weights(), other.weights(), strict=True):
+            ours.copy_(theirs.T)
 
     def gradients(self) -> list[Tensor | None]:
         return [w.grad for w in self.weights()]
 
 
 class PygForm(nn.Module):
-    """Two GCNConv layers on dense features; without biases, which the project's GCN does not have."""
+    """Two GCNConv layers on dense features, without biases like the project's GCN."""
 
     def __init__(self, graph: NodeGraph, train: np.ndarray, settings: GcnSettings) -> None:
         super().__init__()
@@ -138,29 +134,25 @@ class PygForm(nn.Module):
         return [None if w.grad is None else w.grad.T for w in self.weights()]
 
 
-def _difference(ours: OurForm, pyg: PygForm) -> float:
-    """Largest relative difference of loss and gradients, both computed without dropout."""
-    found: list[list[Tensor]] = []
-    for form in (ours, pyg):
-        form.eval()
-        form.zero_grad(set_to_none=True)
-        value = form.loss(0)
-        value.backward()
-        found.append([value.detach(), *(g for g in form.gradients() if g is not None)])
-        form.train()
-    return max(float((a - b).abs().max() / b.abs().max().clamp(min=1e-12)) for a, b in zip(*found, strict=True))
+def _loss_and_gradients(form: OurForm | PygForm) -> list[Tensor]:
+    """Loss and gradients of the weights, without dropout."""
+    form.eval()
+    form.zero_grad(set_to_none=True)
+    value = form.loss(0)
+    value.backward()
+    form.train()
+    return [value.detach(), *(g for g in form.gradients() if g is not None)]
 
 
-def _adam(form: OurForm | PygForm, settings: GcnSettings) -> torch.optim.Optimizer:
-    """Adam as either side uses it: fused in training.train_full_batch, as it comes in PyG's example."""
+def _epoch(form: OurForm | PygForm, settings: GcnSettings) -> Callable[[int], None]:
+    """One training epoch with Adam: fused for ours as in train_full_batch, the default for PyG as in its example."""
     first, second = form.weights()
     groups: list[dict[str, Any]] = [{"params": [first], "weight_decay": settings.weight_decay}, {"params": [second]}]
-    return torch.optim.Adam(groups, lr=settings.lr, fused=isinstance(form, OurForm))
+    optimiser = torch.optim.Adam(groups, lr=settings.lr, fused=isinstance(form, OurForm))
 
+    def epoch(number: int) -> None:
+        optimiser.zero_grad(set_to_none=True)
+        form.loss(number).backward()
+        optimiser.step()
 
-def _timed(form: OurForm | PygForm, optimiser: torch.optim.Optimizer, epoch: int) -> float:
-    start = perf_counter()
-    optimiser.zero_grad(set_to_none=True)
-    form.loss(epoch).backward()
-    optimiser.step()
-    return perf_counter() - start
+    return epoch

@@ -1,4 +1,4 @@
-"""Are labels of chosen nodes worth more than as many of random nodes, or of the most uncertain ones?"""
+"""Active learning: accuracy with the nodes of label-next, with random and with the most uncertain nodes labelled."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -21,13 +21,13 @@ from dccgcn.workflow.active_learning import suggest_labels
 
 @dataclass(frozen=True)
 class LabelNextBenchmark:
-    """Accuracies in per cent after training again, on the nodes that nobody asked for."""
+    """Accuracies in per cent after training again, on the nodes that no strategy chose."""
 
     dataset: str
     method: str
     labels_per_class: int  # at the start
-    count: int  # labels asked for
-    start: Summary  # without any of them
+    count: int  # labels added
+    start: Summary  # without the added labels
     chosen: Summary
     random: Summary
     uncertain: Summary
@@ -45,22 +45,22 @@ def bench_label_next(
     count: int,
     seeds: range,
     store: Path | None = None,
-    tell: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> LabelNextBenchmark:
-    """From each start, ask for labels in three ways, train again with each, and compare on the same nodes."""
+    """Add labels by three strategies to the same starts, train again, and compare on the same test nodes."""
     graph = datasets.load(name).graph
     settings = method.published_settings(name)
 
     def measure(seed: int) -> dict[str, float]:
         split = per_class(graph, labels_per_class, seed)
         start = run(graph, split, method, settings, seed).prediction
-        ways = three_ways(graph, start, split.train, split.test, count, seed)
-        test = np.setdiff1d(split.test, np.concatenate(list(ways.values())))
+        chosen = query_strategies(graph, start, split.train, split.test, count, seed)
+        test = np.setdiff1d(split.test, np.concatenate(list(chosen.values())))
         predictions = {"start": start}
-        for way, more in ways.items():
-            longer = Split.from_parts(graph, way, np.concatenate([split.train, more]), [], test)
-            predictions[way] = run(graph, longer, method, settings, seed).prediction
-        return {way: 100 * accuracy(graph.labels[test], got.y_pred[test]) for way, got in predictions.items()}
+        for strategy, added in chosen.items():
+            extended = Split.from_parts(graph, strategy, np.concatenate([split.train, added]), [], test)
+            predictions[strategy] = run(graph, extended, method, settings, seed).prediction
+        return {name: 100 * accuracy(graph.labels[test], p.y_pred[test]) for name, p in predictions.items()}
 
     about = {
         "benchmark": "label-next",
@@ -70,22 +70,22 @@ def bench_label_next(
         "labels_per_class": labels_per_class,
         "count": count,
     }
-    reached = for_each_seed(measure, seeds, about, store, tell)
+    accuracies = for_each_seed(measure, seeds, about, store, progress)
     return LabelNextBenchmark(
         dataset=name,
         method=method.name,
         labels_per_class=labels_per_class,
         count=count,
-        **{way: summary(values) for way, values in reached.items()},
-        over_random=paired_difference(reached["chosen"], reached["random"]),
-        over_uncertain=paired_difference(reached["chosen"], reached["uncertain"]),
+        **{name: summary(values) for name, values in accuracies.items()},
+        over_random=paired_difference(accuracies["chosen"], accuracies["random"]),
+        over_uncertain=paired_difference(accuracies["chosen"], accuracies["uncertain"]),
     )
 
 
-def three_ways(
+def query_strategies(
     graph: NodeGraph, prediction: Prediction, labelled: np.ndarray, pool: np.ndarray, count: int, seed: int
 ) -> dict[str, np.ndarray]:
-    """Nodes of the pool to be labelled: chosen by ``suggest_labels``, at random, or by uncertainty alone."""
+    """Nodes of the pool to label: chosen by ``suggest_labels``, at random, or by uncertainty alone."""
     return {
         "chosen": np.array([s.position for s in suggest_labels(graph, prediction, labelled, count, pool)]),
         "random": np.random.default_rng(seed).choice(pool, count, replace=False),

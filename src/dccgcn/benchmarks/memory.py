@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def peak_mb() -> float:
-    """Largest resident size so far. On Linux getrusage would tell that of the process which started this one."""
+    """Largest resident set size so far, in MB. On Linux getrusage would include the parent's before the fork."""
     status = Path("/proc/self/status")
     if status.exists():
         line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))

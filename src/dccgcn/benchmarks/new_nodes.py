@@ -1,4 +1,4 @@
-"""What is lost when nodes come after training: their accuracy then, against a training that had them."""
+"""Accuracy on nodes added after training, and on the same nodes if they are in the graph at training."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -26,10 +26,10 @@ class NewNodesBenchmark:
     dataset: str
     method: str
     labels_per_class: int
-    held_out: int  # nodes that were not there at training
-    there: Summary  # trained on the whole graph
-    new: Summary  # trained without them, answered without training again
-    difference: PairedDifference  # new - there
+    held_out: int  # nodes removed for training
+    transductive: Summary  # trained on the whole graph
+    inductive: Summary  # trained without the nodes, which are added afterwards
+    difference: PairedDifference  # inductive - transductive
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -42,24 +42,26 @@ def bench_new_nodes(
     share: float,
     seeds: range,
     store: Path | None = None,
-    tell: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> NewNodesBenchmark:
-    """Take a share of the nodes out of a graph, train on the rest, put them back, and compare."""
+    """Remove a share of the nodes, train on the rest, add the nodes again, and compare."""
     graph = datasets.load(name).graph
     settings = method.published_settings(name)
-    held_out = round(share * graph.n)
+    n_held_out = round(share * graph.n)
 
     def measure(seed: int) -> dict[str, float]:
         split = per_class(graph, labels_per_class, seed, small_classes="half")
-        held = np.sort(np.random.default_rng(seed).choice(split.test, min(held_out, len(split.test)), replace=False))
+        held_out = np.sort(
+            np.random.default_rng(seed).choice(split.test, min(n_held_out, len(split.test)), replace=False)
+        )
         whole = run(graph, split, method, settings, seed)
-        smaller, small_split, order = without(graph, split, held)
+        smaller, small_split, order = remove_nodes(graph, split, held_out)
         part = run(smaller, small_split, method, settings, seed)
-        answers = {
-            "there": whole.prediction.y_pred[held],
-            "new": predict_new(part, put_back(graph, smaller, order)).y_pred[smaller.n :],
+        predictions = {
+            "transductive": whole.prediction.y_pred[held_out],
+            "inductive": predict_new(part, restore_nodes(graph, smaller, order)).y_pred[smaller.n :],
         }
-        return {when: 100 * accuracy(graph.labels[held], answer) for when, answer in answers.items()}
+        return {way: 100 * accuracy(graph.labels[held_out], y_pred) for way, y_pred in predictions.items()}
 
     about = {
         "benchmark": "new-nodes",
@@ -69,46 +71,46 @@ def bench_new_nodes(
         "labels_per_class": labels_per_class,
         "share": share,
     }
-    found = for_each_seed(measure, seeds, about, store, tell)
+    found = for_each_seed(measure, seeds, about, store, progress)
     return NewNodesBenchmark(
         dataset=name,
         method=method.name,
         labels_per_class=labels_per_class,
-        held_out=held_out,
-        **{when: summary(values) for when, values in found.items()},
-        difference=paired_difference(found["new"], found["there"]),
+        held_out=n_held_out,
+        **{way: summary(values) for way, values in found.items()},
+        difference=paired_difference(found["inductive"], found["transductive"]),
     )
 
 
-def without(graph: NodeGraph, split: Split, held: np.ndarray) -> tuple[NodeGraph, Split, np.ndarray]:
-    """The graph without some nodes, the split of what is left, and the old positions: those that stay, then held."""
-    order = np.concatenate([np.setdiff1d(np.arange(graph.n), held), held])
-    place = np.argsort(order)
-    stays = graph.n - len(held)
-    inside = (place[graph.edges] < stays).all(axis=1)
+def remove_nodes(graph: NodeGraph, split: Split, held_out: np.ndarray) -> tuple[NodeGraph, Split, np.ndarray]:
+    """The graph and split without some nodes, and the old positions: kept nodes, then those held out."""
+    order = np.concatenate([np.setdiff1d(np.arange(graph.n), held_out), held_out])
+    position = np.argsort(order)
+    n_kept = graph.n - len(held_out)
+    inside = (position[graph.edges] < n_kept).all(axis=1)
     smaller = NodeGraph(
-        graph.features[order[:stays]],
-        place[graph.edges[inside]],
-        decode_labels(graph.labels[order[:stays]], graph.classes),
-        ids=graph.ids[order[:stays]],
+        graph.features[order[:n_kept]],
+        position[graph.edges[inside]],
+        decode_labels(graph.labels[order[:n_kept], graph.classes)],
+        ids=graph.ids[order[:n_kept]],
         classes=graph.classes,
         edge_weights=graph.weights[inside],
         name=graph.name,
     )
-    none, rest = np.empty(0, np.int64), place[np.setdiff1d(split.test, held)]
-    part = Split(graph.name, split.kind, split.seed, place[split.train], none, rest, fingerprint(smaller))
+    validation, test = np.empty(0, np.int64), position[np.setdiff1d(split.test, held_out)]
+    part = Split(graph.name, split.kind, split.seed, position[split.train], validation, test, fingerprint(smaller))
     return smaller, part, order
 
 
-def put_back(graph: NodeGraph, smaller: NodeGraph, order: np.ndarray) -> NodeGraph:
-    """The smaller graph with the nodes that were taken out of it, as nodes that come later."""
-    place = np.argsort(order)
-    late = (place[graph.edges] >= smaller.n).any(axis=1)
-    held = order[smaller.n :]
+def restore_nodes(graph: NodeGraph, smaller: NodeGraph, order: np.ndarray) -> NodeGraph:
+    """The smaller graph with the removed nodes appended as new nodes."""
+    position = np.argsort(order)
+    is_new = (position[graph.edges] >= smaller.n).any(axis=1)
+    held_out = order[smaller.n :]
     return append_nodes(
         smaller,
-        graph.features[held],
-        place[graph.edges[late]],
-        ids=graph.ids[held],
-        edge_weights=graph.weights[late],
+        graph.features[held_out],
+        position[graph.edges[is_new]],
+        ids=graph.ids[held_out],
+        edge_weights=graph.weights[is_new],
     )

@@ -17,7 +17,7 @@ from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.spectral_features import scarcity
 from dccgcn.models.registry import METHODS
 from dccgcn.operators.approximate_knn import approximate_knn
-from dccgcn.runtime.process_guard import end_with
+from dccgcn.runtime.process_guard import exit_with_parent
 from dccgcn.runtime.threads import threads_for, use_threads
 
 
@@ -63,7 +63,7 @@ class Growth:
 
 def bench_scale(nodes: int, edges_per_node: int, features: int, labels_per_class: int, threads: int) -> ScaleBenchmark:
     """Measure one size in a fresh process, whose peak memory is its own."""
-    with multiprocessing.get_context("spawn").Pool(1, end_with, (os.getpid(),)) as pool:
+    with multiprocessing.get_context("spawn").Pool(1, exit_with_parent, (os.getpid(),)) as pool:
         return pool.apply(measure, (nodes, edges_per_node, features, labels_per_class, threads))
 
 

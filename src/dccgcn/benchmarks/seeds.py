@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dccgcn.experiments.runner import append, read_store
-from dccgcn.runtime.lock import alone
+from dccgcn.runtime.lock import lock_file
 
 
 def for_each_seed(
@@ -25,7 +25,7 @@ def for_each_seed(
     about: all that decides a measurement besides the seed.
     store: a file of finished measurements, which are not made again.
     """
-    with alone(store) if store else nullcontext():
+    with lock_file(store) if store else nullcontext():
         rows = read_store(store) if store else {}
         found = []
         for done, seed in enumerate(seeds):

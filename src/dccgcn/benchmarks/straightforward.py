@@ -1,8 +1,8 @@
-"""DCC-GCN's training step as one would write it with PyG: the yardstick of ``dccgcn bench step``.
+"""DCC-GCN's training step in a straightforward PyG style, the reference of ``dccgcn bench step``.
 
-Dense features, messages gathered and scattered, influence computed in each layer, calibration of every
-low-confidence node at the full width of its embedding. It computes the same loss from the same parameters
-as dcc.method.TrainingStep, so that the two can be compared to the last digits.
+Features are dense, messages are gathered and scattered, influence is computed in each layer, and every low-confidence
+node is calibrated at the full width of its embedding. The loss equals that of dcc.method.TrainingStep for equal
+parameters, which allows a comparison to rounding error.
 """
 
 import numpy as np
@@ -25,17 +25,20 @@ except ModuleNotFoundError:
 class StraightforwardStep:
     """The loss of Eq. 12 on the whole graph."""
 
-    def __init__(self, graph: NodeGraph, train: np.ndarray, views: tuple[Operator, Operator], model: DccGcn) -> None:
+    def __init__(
+        self, graph: NodeGraph, train: np.ndarray, operators: tuple[Operator, Operator], model: DccGcn
+    ) -> None:
         self.model, self.n = model, graph.n
         features = normalise_rows(graph.features, model.settings.features)
         self.x = torch.from_numpy(features.toarray() if sp.issparse(features) else features)
         self.train = torch.from_numpy(np.unique(train))
         self.labels = torch.from_numpy(graph.labels[self.train.numpy()])
-        self.edges = [torch.stack([view.pattern.cols, view.pattern.rows]) for view in views]  # source, target
-        self.alphas = [view.alpha for view in views]
-        self.pairs = [within_hops(view.adjacency, model.settings.m) for view in views]
+        self.edges = [torch.stack([o.pattern.cols, o.pattern.rows]) for o in operators]  # source, target
+        self.alphas = [o.alpha for o in operators]
+        self.pairs = [within_hops(o.adjacency, model.settings.m) for o in operators]
 
     def loss(self) -> Tensor:
+        """Eq. 12: cross-entropy of the joint classifier and of both heads, with the terms of Eq. 9 and 10."""
         model, s = self.model, self.model.settings
         embeddings = [self.channel(c) for c in range(2)]
         head_logits = [head(h) for head, h in zip(model.heads, embeddings, strict=True)]
@@ -45,12 +48,14 @@ class StraightforwardStep:
         z = torch.cat(embeddings[: len(model.parts)], dim=1)
         logits = z @ torch.cat([part.weight for part in model.parts], dim=1).T + model.b
         loss = F.cross_entropy(logits[self.train], self.labels, reduction=s.reduction)
-        for own in head_logits:
-            loss = loss + s.head_weight * F.cross_entropy(own[self.train], self.labels, reduction=s.reduction)
+        for channel_logits in head_logits:
+            loss = loss + s.head_weight * F.cross_entropy(
+                channel_logits[self.train], self.labels, reduction=s.reduction
+            )
         return loss + s.lambda1 * self.smooth() + s.lambda2 * self.label()
 
     def channel(self, c: int) -> Tensor:
-        """Eq. 6, two layers."""
+        """Eq. 6, two layers; (n, embedding width)."""
         layer = self.model.channels[c]
         p, training = layer.dropout, self.model.training
         h = self.propagate(c, F.dropout(self.x, p, training) @ layer.theta1)
@@ -64,6 +69,7 @@ class StraightforwardStep:
         return scatter(weights[:, None] * h[source], target, dim=0, dim_size=self.n, reduce="sum")
 
     def weights(self, c: int) -> Tensor:
+        """Weights of the propagation, one per edge of a channel."""
         s, (_, target) = self.model.settings, self.edges[c]
         r = 1 / (self.distance(c, *self.edges[c]) + s.influence_bias)
         if s.influence == "softmax":
@@ -76,7 +82,7 @@ class StraightforwardStep:
         return product / scatter(product, target, dim_size=self.n, reduce="sum")[target]
 
     def distance(self, c: int, source: Tensor, target: Tensor) -> Tensor:
-        """Eq. 5."""
+        """Eq. 5, one per edge."""
         mu, inverse_sigma = self.model.mu(c), self.model.s(c)
         gap = mu[source] - mu[target]
         return (gap * (inverse_sigma[source] + inverse_sigma[target]) * gap).sum(1)
@@ -93,9 +99,9 @@ class StraightforwardStep:
         elif s.calibration_sum == "normalised":
             r = r / scatter(r, target, dim_size=self.n, reduce="sum")[target]
         z = scatter(r[:, None] * h[source], target, dim=0, dim_size=self.n, reduce="sum")
-        repaired = torch.zeros(self.n, dtype=torch.bool)
-        repaired[target] = True
-        return torch.where(repaired[:, None], z, h)
+        corrected = torch.zeros(self.n, dtype=torch.bool)
+        corrected[target] = True
+        return torch.where(corrected[:, None], z, h)
 
     def smooth(self) -> Tensor:
         """Eq. 9."""
@@ -119,7 +125,7 @@ class StraightforwardStep:
 
 
 def within_hops(adjacency: sp.csr_array, m: int) -> tuple[Tensor, Tensor]:
-    """All pairs within m hops, by repeated products of the whole matrix: fine while it is sparse."""
+    """Source and target of all pairs within m hops, by repeated products of the whole matrix."""
     step = sp.csr_array(adjacency, dtype=np.int64)
     reach = step
     for _ in range(m - 1):

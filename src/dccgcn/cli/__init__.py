@@ -1,6 +1,6 @@
 """The command line. Results go to standard output, everything else to standard error.
 
-Commands import what computes only when they run: torch takes seconds to load, and help should not.
+Commands import torch and other slow packages only when they run, so that --help is fast.
 """
 
 import sys
@@ -15,8 +15,8 @@ from dccgcn.errors import DccgcnError
 
 app = typer.Typer(
     name="dccgcn",
-    help="Classify the nodes of a graph from a handful of labels, and see which answers can be trusted.",
-    epilog="Start with: dccgcn fit cora --labels-per-class 2",
+    help="Classify the nodes of a graph from a handful of labels, and see which predictions can be trusted.",
+    epilog="Start with: dccgcn fit cora --labels-per-class 2 --report",
     no_args_is_help=True,
     invoke_without_command=True,
     pretty_exceptions_enable=False,
@@ -47,7 +47,7 @@ app.add_typer(bench.app, name="bench")
 
 
 def main() -> None:
-    """Run the command line: 0 done, 2 the user's mistake, 130 stopped by Ctrl-C."""
+    """Run the command line. Exit codes: 0 success, 2 a user error, 130 interrupted by Ctrl-C."""
     try:
         app()
     except DccgcnError as error:
@@ -55,5 +55,5 @@ def main() -> None:
         sys.exit(2)
     except SystemExit as stop:
         if stop.code == 130:
-            errors.print("Stopped.")
+            errors.print("Interrupted.")
         raise

@@ -1,64 +1,67 @@
-"""dccgcn bench: how fast, as ratios; and what parts of the package are worth, as accuracies."""
+"""dccgcn bench: compare speed, memory and accuracy with other implementations, and print one table for each."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Protocol, TypeVar
 
 import typer
 
-from dccgcn.cli.display import errors, output, percent, print_json, progress_bar, table
+from dccgcn.cli.display import errors, output, print_json, progress_bar, table
+from dccgcn.cli.options import Json, Method, Set, Threads
 from dccgcn.errors import DccgcnError
 
-if TYPE_CHECKING:
-    from dccgcn.evaluation.paired import PairedDifference
-
 app = typer.Typer(
-    help="Measure speed, as ratios of times taken interleaved in one run, and what new nodes and chosen labels bring.",
+    help="Measure speed, memory and accuracy against other implementations. Times are interleaved within one run.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
 
-METHOD = "concord"
-PARITY = 1e-4  # relative difference of loss and gradients above which a ratio means nothing
+_MAX_DIFFERENCE = 1e-4  # of loss and gradients, relative; above it the two times are not comparable
+_UNITS = {"ms": "{:,.1f} ms", "s": "{:,.3f} s", "mb": "{:,.0f} MB"}  # by the end of a name
 
-Dataset = Annotated[str, typer.Option(help="The graph: see [b]dccgcn datasets[/b].")]
+
+class Measurement(Protocol):
+    """One row of a benchmark."""
+
+    def to_json(self) -> dict[str, Any]: ...
+
+
+M = TypeVar("M", bound=Measurement)
+
+Dataset = Annotated[str, typer.Option(help="A benchmark graph: see [b]dccgcn datasets[/b].")]
+Graphs = Annotated[str, typer.Option(help="Benchmark graphs, separated by commas.")]
+LabelsPerClass = Annotated[int, typer.Option(help="Training labels drawn from each class.", min=1)]
 Rounds = Annotated[int, typer.Option(help="Interleaved rounds; medians are printed.", min=1)]
-Threads = Annotated[int | None, typer.Option(help="Threads to use; default: one per core.", min=1)]
-Graphs = Annotated[str, typer.Option(help="Graphs, separated by commas.")]
-MethodName = Annotated[str, typer.Option("--method", help="See [b]dccgcn methods[/b].")]
-Store = Annotated[
-    Path | None, typer.Option(help="File to keep every start in as it is done; a second call goes on from there.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
+Store = Annotated[Path | None, typer.Option(help="File for finished measurements; a second call continues from them.")]
 
 
 @app.command("step")
 def step(
     dataset: Dataset = "cora",
-    labels_per_class: Annotated[int, typer.Option(help="Training labels drawn from each class.", min=1)] = 20,
-    set_: Annotated[list[str] | None, typer.Option("--set", metavar="OPTION=VALUE", help="Change a setting.")] = None,
+    labels_per_class: LabelsPerClass = 20,
+    set_: Set = None,
     alone: Annotated[
-        bool, typer.Option("--alone", help="Leave the straightforward form out, where it cannot hold the graph.")
+        bool, typer.Option("--alone", help="Skip the straightforward implementation, which may need too much memory.")
     ] = False,
     rounds: Rounds = 10,
     threads: Threads = None,
     json: Json = False,
 ) -> None:
-    """One training step of DCC-GCN, calibration included, against the same step written the straightforward way.
+    """Time one training step of DCC-GCN, with calibration, against a straightforward PyG implementation.
 
-    Both take their steps in turn from the same parameters; loss and gradients are compared first.
+    The steps are interleaved and start from equal parameters. Loss and gradients are compared first.
     """
     from dccgcn.benchmarks.step import bench_step
-    from dccgcn.runtime.threads import use_threads
     from dccgcn.settings import parse_assignments
 
-    used = use_threads(threads)
     with errors.status("measuring"):
-        measured = bench_step(dataset, parse_assignments(set_ or []), labels_per_class, rounds, used, not alone)
-    title = f"One DCC-GCN step on {dataset}, {measured.labels} labels, m = {measured.m}, {used} threads"
-    _show_compared(title, measured.to_json(), ("dataset", "labels", "m", "threads"), json)
+        m = bench_step(
+            dataset, parse_assignments(set_ or []), labels_per_class, rounds, _use_threads(threads), not alone
+        )
+    _show("One training step of DCC-GCN", m, json)
+    _check_parity(m.parity)
 
 
 @app.command("gcn")
@@ -69,35 +72,31 @@ def gcn(
     threads: Threads = None,
     json: Json = False,
 ) -> None:
-    """One training epoch of GCN against PyG's layers on dense features, as in PyG's own example.
+    """Time one training epoch of GCN against PyG's layers on dense features, as in PyG's own example.
 
-    Ours is measured twice: on the whole graph as PyG computes it, and on what the labelled nodes depend on, as it
-    trains. All take their epochs in turn; loss and gradients are compared first, from the same weights.
+    Ours is timed twice: on the whole graph as in PyG, and on the receptive field of the labelled nodes as in fit. The
+    epochs are interleaved. Loss and gradients are compared first, from equal weights.
     """
     from dccgcn.benchmarks.gcn import bench_gcn
-    from dccgcn.runtime.threads import use_threads
 
-    used = use_threads(threads)
     with errors.status("measuring"):
-        measured = bench_gcn(dataset, hidden, rounds, used)
-    title = f"One GCN epoch on {dataset}, {measured.labels} labels, hidden {hidden}, {used} threads"
-    _show_compared(title, measured.to_json(), ("dataset", "labels", "hidden", "threads"), json)
+        m = bench_gcn(dataset, hidden, rounds, _use_threads(threads))
+    _show("One training epoch of GCN", m, json)
+    _check_parity(m.parity)
 
 
 @app.command("attention")
 def attention(dataset: Dataset = "cora", rounds: Rounds = 20, threads: Threads = None, json: Json = False) -> None:
-    """GAT's first layer, forward and back, against PyG's GATConv.
+    """Time GAT's first layer, forward and backward, against PyG's GATConv.
 
-    Both take their turns on the same input, with GAT's published settings; outputs and gradients are compared first.
+    Both run in turn on the same input with GAT's published settings. Outputs and gradients are compared first.
     """
     from dccgcn.benchmarks.attention import bench_attention
-    from dccgcn.runtime.threads import use_threads
 
-    used = use_threads(threads)
     with errors.status("measuring"):
-        measured = bench_attention(dataset, rounds, used)
-    title = f"One attention layer on {dataset}, {measured.heads} heads of {measured.width}, {used} threads"
-    _show_compared(title, measured.to_json(), ("dataset", "heads", "width", "threads"), json)
+        m = bench_attention(dataset, rounds, _use_threads(threads))
+    _show("One attention layer, forward and backward", m, json)
+    _check_parity(m.parity)
 
 
 @app.command("knn")
@@ -108,95 +107,71 @@ def knn(
     threads: Threads = None,
     json: Json = False,
 ) -> None:
-    """The exact cosine kNN graph against scikit-learn's brute force, with the same neighbours."""
+    """Time the exact cosine kNN search against scikit-learn's brute force, and compare the neighbours."""
     from dccgcn.benchmarks.knn import bench_knn
-    from dccgcn.runtime.threads import use_threads
 
-    used = use_threads(threads)
     with errors.status("measuring"):
-        measured = bench_knn(dataset, k, rounds, used)
-    if json:
-        print_json(measured.to_json())
-    else:
-        _print(
-            f"The feature graph of {dataset}, k = {k}, {used} threads", measured.to_json(), ("dataset", "k", "threads")
-        )
-    if not measured.same_neighbours:
-        raise DccgcnError("The two searches found other neighbours.", "The ratio means nothing until they agree.")
+        m = bench_knn(dataset, k, rounds, _use_threads(threads))
+    _show("Exact cosine kNN", m, json)
+    if not m.same_neighbours:
+        raise DccgcnError("The two searches found different neighbours.", "Times can be compared only if they agree.")
 
 
 @app.command("new-nodes")
 def new_nodes(
     graphs: Graphs = "cora,pubmed",
-    method: MethodName = METHOD,
-    labels_per_class: Annotated[int, typer.Option(help="Training labels drawn from each class.", min=1)] = 20,
-    share: Annotated[
-        float, typer.Option(help="Share of the nodes that training does not see.", min=0.01, max=0.9)
-    ] = 0.2,
+    method: Method = "concord",
+    labels_per_class: LabelsPerClass = 20,
+    share: Annotated[float, typer.Option(help="Share of the nodes removed for training.", min=0.01, max=0.9)] = 0.2,
     splits: Annotated[int, typer.Option(help="Number of splits, with seeds from 0.", min=1)] = 10,
     threads: Threads = None,
     store: Store = None,
     json: Json = False,
 ) -> None:
-    """Accuracy on nodes that came after training, against a training that had them, on the same nodes."""
+    """Compare the accuracy on nodes added after training with that of training on the whole graph."""
     from dccgcn.benchmarks.new_nodes import bench_new_nodes
     from dccgcn.models.registry import get_method
-    from dccgcn.runtime.threads import use_threads
 
-    use_threads(threads)
-    chosen = get_method(method)
-    measured = []
-    for name in graphs.split(","):
-        with progress_bar(name) as progress:
-            told = partial(progress, "splits")
-            measured.append(bench_new_nodes(name.strip(), chosen, labels_per_class, share, range(splits), store, told))
-    if json:
-        print_json([row.to_json() for row in measured])
-        return
-    title = (
-        f"{method}, {labels_per_class} labels per class, {share:.0%} of the nodes new, {splits} splits: accuracy in %"
+    _use_threads(threads)
+    bench = partial(
+        bench_new_nodes,
+        method=get_method(method),
+        labels_per_class=labels_per_class,
+        share=share,
+        seeds=range(splits),
+        store=store,
     )
-    shown = table(title, "graph", "new nodes", "there at training", "came later", "difference", "95 % interval")
-    for row in measured:
-        shown.add_row(row.dataset, str(row.held_out), str(row.there), str(row.new), *_difference(row.difference))
-    output.print(shown)
+    measured = _each_graph(graphs, "splits", lambda name, progress: bench(name, progress=progress))
+    _show(f"{share:.0%} of the nodes added after training, {splits} splits: accuracy in %", measured, json)
 
 
 @app.command("label-next")
 def label_next(
     graphs: Graphs = "cora,citeseer,pubmed",
-    method: MethodName = METHOD,
+    method: Method = "concord",
     labels_per_class: Annotated[int, typer.Option(help="Labels of each class at the start.", min=1)] = 2,
-    count: Annotated[int, typer.Option(help="Labels to ask for.", min=1)] = 10,
+    count: Annotated[int, typer.Option(help="Number of labels to add.", min=1)] = 10,
     starts: Annotated[int, typer.Option(help="Number of starts, with seeds from --first-seed.", min=1)] = 50,
     first_seed: Annotated[int, typer.Option(help="Seed of the first start; from 1000: development.", min=0)] = 0,
     threads: Threads = None,
     store: Store = None,
     json: Json = False,
 ) -> None:
-    """Accuracy after ten further labels: of the nodes that label-next lists, of random and of uncertain ones."""
+    """Compare label-next with random and with uncertainty sampling: accuracy after adding as many labels."""
     from dccgcn.benchmarks.label_next import bench_label_next
     from dccgcn.models.registry import get_method
-    from dccgcn.runtime.threads import use_threads
 
-    use_threads(threads)
-    chosen = get_method(method)
-    seeds = range(first_seed, first_seed + starts)
-    measured = []
-    for name in graphs.split(","):
-        with progress_bar(name) as progress:
-            told = partial(progress, "starts")
-            measured.append(bench_label_next(name.strip(), chosen, labels_per_class, count, seeds, store, told))
-    if json:
-        print_json([row.to_json() for row in measured])
-        return
-    title = f"Accuracy in % of {method}: {labels_per_class} labels per class and {count} more, {starts} starts"
-    shown = table(title, "graph", "start", "chosen", "random", "uncertain", "over random", "over uncertain")
-    for row in measured:
-        ways = (str(way) for way in (row.start, row.chosen, row.random, row.uncertain))
-        over = (" / ".join(_difference(found)) for found in (row.over_random, row.over_uncertain))
-        shown.add_row(row.dataset, *ways, *over)
-    output.print(shown)
+    _use_threads(threads)
+    bench = partial(
+        bench_label_next,
+        method=get_method(method),
+        labels_per_class=labels_per_class,
+        count=count,
+        seeds=range(first_seed, first_seed + starts),
+        store=store,
+    )
+    measured = _each_graph(graphs, "starts", lambda name, progress: bench(name, progress=progress))
+    _show(f"{count} labels added, {starts} starts: accuracy in %", measured, json)
 
 
 @app.command("concord")
@@ -210,109 +185,112 @@ def concord(
     threads: Threads = None,
     json: Json = False,
 ) -> None:
-    """A run of Concord against one of DCC-GCN with its published settings, on the same kernels and splits.
+    """Time a run of Concord against a run of DCC-GCN with its published settings, on the same splits.
 
-    The views are built before. Concord's first run on a graph makes its representations too, and is shown apart.
+    The operators are built before. Concord's first run on a graph computes its spectral features and is listed apart.
     """
     from dccgcn.benchmarks.concord import bench_concord
-    from dccgcn.runtime.threads import use_threads
 
     if labels_per_class is not None and label_rate is not None:
         raise DccgcnError("--labels-per-class and --label-rate exclude one another.", "Give one of them.")
-    used = use_threads(threads)
-    measured = []
-    for name in graphs.split(","):
-        with progress_bar(name) as progress:
-            told = partial(progress, "rounds")
-            measured.append(bench_concord(name.strip(), labels_per_class, label_rate, rounds, used, told))
-    if json:
-        print_json([row.to_json() for row in measured])
-        return
-    title = f"A run of Concord against one of DCC-GCN, views built before, {rounds} rounds, {used} threads"
-    _print_side_by_side(title, "graph", [row.dataset for row in measured], {
-        "labels": [str(row.labels) for row in measured],
-        "dcc-gcn": [f"{row.dcc_gcn_s:.1f} s" for row in measured],
-        "concord, first run": [f"{row.first_s:.2f} s, {row.first_ratio:.0f}x" for row in measured],
-        "concord, later runs": [f"{row.concord_s:.2f} s, {row.ratio:.0f}x" for row in measured],
-        "concord, accuracy in %": [str(row.concord_accuracy) for row in measured],
-        "dcc-gcn, accuracy in %": [str(row.dcc_gcn_accuracy) for row in measured],
-    })  # fmt: skip
+    used = _use_threads(threads)
+    measured = _each_graph(
+        graphs,
+        "rounds",
+        lambda name, progress: bench_concord(name, labels_per_class, label_rate, rounds, used, progress),
+    )
+    _show("Runs of Concord and of DCC-GCN, operators built before", measured, json)
 
 
 @app.command("scale")
 def scale(
-    nodes: Annotated[str, typer.Option(help="Sizes, separated by commas.")] = "10000,100000,1000000",
-    edges_per_node: Annotated[int, typer.Option(help="Edges for each node.", min=1)] = 10,
-    features: Annotated[int, typer.Option(help="Words that features are made of.", min=1)] = 500,
+    nodes: Annotated[str, typer.Option(help="Numbers of nodes, separated by commas.")] = "10000,100000,1000000",
+    edges_per_node: Annotated[int, typer.Option(help="Edges per node.", min=1)] = 10,
+    features: Annotated[int, typer.Option(help="Number of features.", min=1)] = 500,
     labels_per_class: Annotated[int, typer.Option(help="Training labels of each of ten classes.", min=1)] = 20,
     threads: Threads = None,
     json: Json = False,
 ) -> None:
-    """How Concord's time and memory grow with the graph: synthetic graphs, each size in a process of its own."""
+    """Measure how Concord's time and memory grow with synthetic graphs, each size in its own process."""
     from dccgcn.benchmarks.scale import bench_scale, growth
-    from dccgcn.runtime.threads import use_threads
 
     try:
         sizes = [int(float(size)) for size in nodes.split(",")]
     except ValueError:
         raise DccgcnError(f"{nodes!r} are no sizes.", "Write numbers with commas, such as 10000,100000.") from None
-    used = use_threads(threads)
+    used = _use_threads(threads)
     measured = []
     for size in sizes:
         with errors.status(f"{size} nodes"):
             measured.append(bench_scale(size, edges_per_node, features, labels_per_class, used))
-    grown = [growth(one, other) for one, other in pairwise(measured) if one.nodes != other.nodes]
+    steps = [growth(one, other) for one, other in pairwise(measured) if one.nodes != other.nodes]
     if json:
-        print_json({"sizes": [row.to_json() for row in measured], "growth": [row.to_json() for row in grown]})
+        print_json({"sizes": [m.to_json() for m in measured], "growth": [step.to_json() for step in steps]})
         return
-    title = f"Concord on synthetic graphs, {features} features, {labels_per_class} labels per class, {used} threads"
-    recall = [["exact" if share is None else f"{share:.3f}" for share in row.recall] for row in measured]
-    _print_side_by_side(title, "nodes", [f"{row.nodes:,}" for row in measured], {
-        "edges": [f"{row.edges:,}" for row in measured],
-        "generate": [f"{row.generate_s:.1f} s" for row in measured],
-        "views": [f"{row.views_s:.1f} s" for row in measured],
-        "represent": [f"{row.represent_s:.1f} s" for row in measured],
-        "answer": [f"{row.answer_s:.1f} s" for row in measured],
-        "train in all": [f"{row.train_s:.1f} s" for row in measured],
-        "peak memory": [f"{row.peak_mb:,.0f} MB" for row in measured],
-        "recall of the feature graphs": [" / ".join(shares) for shares in recall],
-        "accuracy": [percent(row.accuracy) for row in measured],
-    })  # fmt: skip
-    for step in grown:
-        output.print(
-            f"{step.from_nodes:,} to {step.to_nodes:,} nodes: per tenfold {step.seconds:.1f} times the time "
-            f"(exponent {step.exponent:.2f}), {step.memory:.1f} times the memory"
-        )
+    _print_table("Concord on synthetic graphs", measured, heading="nodes")
+    if steps:
+        _print_table("Factors of growth per tenfold number of nodes", steps, heading="to_nodes")
 
 
-def _print_side_by_side(title: str, what: str, names: Sequence[str], rows: dict[str, list[str]]) -> None:
-    """A column for each thing measured: there are fewer of them than there are numbers about each."""
-    shown = table(title, what, *names)
-    for name, values in rows.items():
-        shown.add_row(name, *values)
-    output.print(shown)
+def _use_threads(threads: int | None) -> int:
+    from dccgcn.runtime.threads import use_threads
+
+    return use_threads(threads)
 
 
-def _difference(found: "PairedDifference") -> tuple[str, str]:
-    interval = "" if found.low is None or found.high is None else f"{found.low:+.1f} to {found.high:+.1f}"
-    return f"{found.mean:+.1f}", interval
+def _each_graph(graphs: str, unit: str, bench: Callable[[str, Callable[[int, int], None]], M]) -> list[M]:
+    """Run a benchmark on each graph with a progress bar that counts the unit."""
+    measured = []
+    for name in graphs.split(","):
+        with progress_bar(name) as progress:
+            measured.append(bench(name.strip(), partial(progress, unit)))
+    return measured
 
 
-def _show_compared(title: str, measured: dict[str, Any], in_title: tuple[str, ...], json: bool) -> None:
-    """Print what two forms of the same took, and refuse it if they are not the same."""
+def _show(title: str, measured: Measurement | Sequence[Measurement], json: bool) -> None:
+    """Print one measurement or one of each graph, as JSON or as a table."""
+    rows = measured if isinstance(measured, Sequence) else [measured]
     if json:
-        print_json(measured)
+        listed = [row.to_json() for row in rows]
+        print_json(listed if rows is measured else listed[0])
     else:
-        _print(title, measured, in_title)
-    parity = measured["parity"]
-    if parity is not None and not parity < PARITY:
-        raise DccgcnError(f"The two forms differ by {parity:.1e}.", "The ratio means nothing until they agree.")
+        _print_table(title, rows, heading="dataset")
 
 
-def _print(title: str, measured: dict[str, Any], in_title: tuple[str, ...]) -> None:
-    shown = table(title, "", "")
-    for what, value in measured.items():
-        if what not in in_title and value is not None:
-            text = f"{value:.3g}" if isinstance(value, float) else str(value)
-            shown.add_row(what.replace("_", " "), text)
+def _print_table(title: str, measured: Sequence[Measurement], heading: str) -> None:
+    """One column per measurement and one row per field; the heading is the field that names the columns."""
+    columns = [{**m.to_json(), **vars(m)} for m in measured]  # to_json adds properties
+    shown = table(title, heading.replace("_", " "), *(_text(heading, column[heading]) for column in columns))
+    for name in columns[0]:
+        values = [column[name] for column in columns]
+        if name != heading and any(value is not None for value in values):
+            stem, _, unit = name.rpartition("_")
+            label = stem if unit in _UNITS else name
+            shown.add_row(label.replace("_", " "), *(_text(name, value) for value in values))
     output.print(shown)
+
+
+def _text(name: str, value: Any) -> str:
+    """The value of a field, with the unit at the end of its name."""
+    unit = name.rpartition("_")[2]
+    match value:
+        case None:
+            return "–"
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case float():
+            return _UNITS.get(unit, "{:.3g}").format(value)
+        case tuple():
+            return " / ".join("exact" if part is None else _text(name, part) for part in value)  # None: recall
+        case _:  # a name, a Summary or a PairedDifference
+            return str(value)
+
+
+def _check_parity(parity: float | None) -> None:
+    """An error if two implementations of one computation differ."""
+    if parity is not None and not parity < _MAX_DIFFERENCE:
+        raise DccgcnError(
+            f"The two implementations differ by {parity:.1e}.", "Times can be compared only if they agree."
+        )

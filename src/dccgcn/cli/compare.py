@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dccgcn.cli.display import Device, output, print_json, runs_progress, table
+from dccgcn.cli.display import output, print_json, runs_progress, table
+from dccgcn.cli.options import Device
 from dccgcn.errors import SplitError
 
 if TYPE_CHECKING:
@@ -40,10 +41,10 @@ def compare(
     from dccgcn.experiments.runner import local_pool, run_jobs
     from dccgcn.experiments.study import Cell, Study, System
     from dccgcn.models.registry import get_method
-    from dccgcn.runtime.device import device_named
+    from dccgcn.runtime.device import get_device
 
     describe(name)
-    device_named(device)  # before any process is started
+    get_device(device)  # before any process is started
     systems = tuple(System(get_method(method.strip()).name) for method in methods.split(","))
     if label_rate is not None and labels_per_class is not None:
         raise SplitError("--labels-per-class and --label-rate exclude one another.", "Give one of them, or none.")

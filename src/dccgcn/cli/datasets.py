@@ -6,22 +6,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dccgcn.cli.display import errors, output, print_findings, print_json, table
+from dccgcn.cli.options import DataFolder, Json
 
 if TYPE_CHECKING:
     from dccgcn.datasets import DatasetInfo
 
 
 def datasets(
-    name: Annotated[str | None, typer.Argument(help="Describe this one; without a name, list all.")] = None,
+    name: Annotated[str | None, typer.Argument(help="A graph to describe; without a name, all are listed.")] = None,
     fetch: Annotated[
-        bool, typer.Option("--fetch", help="Download what is missing and check it; without a name, everything.")
+        bool, typer.Option("--fetch", help="Download and verify missing files; without a name, of all graphs.")
     ] = False,
-    data: Annotated[
-        Path | None, typer.Option(help="Folder of the data files; default: $DCCGCN_DATA or a cache.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    data: DataFolder = None,
+    json: Json = False,
 ) -> None:
-    """List the benchmark graphs, describe one, or fetch their files.
+    """List the benchmark graphs, describe one of them, or download their files.
 
     Examples:
 
@@ -49,9 +48,9 @@ def _fetch(chosen: "list[DatasetInfo]", data: Path | None) -> None:
     for info in chosen:
         for file in info.files:
             if file.url is None and len(chosen) > 1:
-                continue  # a file without an address cannot be asked for in passing
+                continue  # it can only be placed by hand; an error would stop the others
             path = fetch(file, data)
-            errors.print(f"{path}: right", highlight=False)
+            errors.print(f"{path}: verified", highlight=False)
 
 
 def _facts(info: "DatasetInfo", data: Path | None) -> dict[str, object]:
@@ -84,7 +83,7 @@ def _list(chosen: "list[DatasetInfo]", data: Path | None) -> None:
         state = "in the package" if not info.files else "present" if facts["present"] else "not fetched"
         shown.add_row(info.name, f"{info.nodes:,}", f"{info.pairs:,}", f"{info.features:,}", str(info.classes), state)
     output.print(shown)
-    errors.print(f"Edges are unique undirected pairs. Files are kept in {data_folder(data)}.", highlight=False)
+    errors.print(f"Edges are unique undirected pairs. Files are stored in {data_folder(data)}.", highlight=False)
 
 
 def _describe(info: "DatasetInfo", data: Path | None) -> None:
@@ -94,7 +93,7 @@ def _describe(info: "DatasetInfo", data: Path | None) -> None:
     shown = table(f"{info.title}: {info.description}", "", "")
     shown.columns[1].justify = "left"
     for what in ("source", "nodes", "pairs", "paper_edges", "features", "classes", "isolated", "zero_rows"):
-        shown.add_row(what.replace("_", " "), "not known" if facts[what] is None else str(facts[what]))
+        shown.add_row(what.replace("_", " "), "unknown" if facts[what] is None else str(facts[what]))
     for file in info.files:
         shown.add_row("file", f"{file.path}  {file.url or '(no public address)'}")
     if facts["present"]:

@@ -1,12 +1,11 @@
-"""What commands share in showing things: consoles, progress, numbers, JSON."""
+"""Output of the commands: consoles, progress bars, tables, JSON, errors and findings."""
 
 import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
@@ -18,15 +17,13 @@ from dccgcn.progress import Progress
 from dccgcn.text import printable as printable_text
 from dccgcn.text import truncate
 
-Device = Annotated[str, typer.Option(help="Where networks train, such as cuda; default: the CPU.")]
-
 output = Console(highlight=False)
 errors = Console(stderr=True)
 
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Progress]:
-    """A live bar on standard error, a line for each stage of the work."""
+    """A progress bar on standard error, with one line per stage."""
     columns = (
         TextColumn("[progress.description]{task.description}"),
         BarColumn(),
@@ -36,17 +33,17 @@ def progress_bar(title: str) -> Iterator[Progress]:
     with Bar(*columns, console=errors, transient=True) as bar:
         stages: dict[str, Any] = {}
 
-        def tell(stage: str, done: int, of: int) -> None:
+        def update(stage: str, done: int, total: int) -> None:
             if stage not in stages:
-                stages[stage] = bar.add_task(f"{title}: {stage}", total=of)
+                stages[stage] = bar.add_task(f"{title}: {stage}", total=total)
             bar.update(stages[stage], completed=done)
 
-        yield tell
+        yield update
 
 
 @contextmanager
 def runs_progress(title: str) -> Iterator[Callable[[int, int, dict[str, Any] | None], None]]:
-    """A live bar over many runs; the last finished one is told beside it."""
+    """A progress bar over many runs, with the accuracy of the run that finished last."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -57,15 +54,15 @@ def runs_progress(title: str) -> Iterator[Callable[[int, int, dict[str, Any] | N
     with Bar(*columns, console=errors) as bar:
         task = bar.add_task(title, total=None)
 
-        def tell(done: int, of: int, row: dict[str, Any] | None) -> None:
+        def update(done: int, total: int, row: dict[str, Any] | None) -> None:
             last = f", {row['job']['method']} on {row['job']['dataset']}: {100 * row['accuracy']:.1f} %" if row else ""
-            bar.update(task, completed=done, total=of, description=title + last)
+            bar.update(task, completed=done, total=total, description=title + last)
 
-        yield tell
+        yield update
 
 
 def print_json(value: Any) -> None:
-    """One JSON object on standard output and nothing else there."""
+    """Print a value as JSON on standard output."""
     sys.stdout.write(json.dumps(value, indent=2) + "\n")
 
 
@@ -79,7 +76,7 @@ def printable(name: object, most: int = 60) -> Text:
 
 
 def table(title: str, *columns: str) -> Table:
-    """A plain table; the first column holds names, the others numbers."""
+    """A table whose first column holds names and whose other columns hold numbers."""
     made = Table(title=title, title_justify="left", title_style="bold", show_header=any(columns))
     for i, column in enumerate(columns):
         made.add_column(column, justify="left" if i == 0 else "right", overflow="fold")
@@ -87,13 +84,14 @@ def table(title: str, *columns: str) -> Table:
 
 
 def print_error(error: DccgcnError) -> None:
-    """What is wrong and how to mend it. Ids and names may hold markup, so none is read."""
+    """Print what is wrong and how to fix it. Ids and names may contain markup, so none is interpreted."""
     errors.print(Text.assemble(("Error: ", "bold red"), error.what), soft_wrap=True, highlight=False)
     if error.remedy:
         errors.print(Text.assemble(("Remedy: ", "bold"), error.remedy), soft_wrap=True, highlight=False)
 
 
 def print_findings(findings: tuple[Finding, ...]) -> None:
+    """Print warnings and notes on standard error."""
     for finding in findings:
         style = "yellow" if finding.level == "warning" else "dim"
         errors.print(Text.assemble((f"{finding.level}: ", style), finding.text), highlight=False, soft_wrap=True)

@@ -1,11 +1,12 @@
-"""dccgcn label-next: where the next labels would help most."""
+"""dccgcn label-next: active learning."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dccgcn.cli.display import Device, errors, output, print_json, printable, progress_bar, table
+from dccgcn.cli.display import errors, output, print_json, printable, progress_bar, table
+from dccgcn.cli.options import Device, Json, Threads
 
 if TYPE_CHECKING:
     from dccgcn.api import Result
@@ -14,21 +15,21 @@ if TYPE_CHECKING:
 def label_next(
     run: Annotated[str, typer.Argument(help="Folder that [b]dccgcn fit … --out[/b] wrote, or a benchmark graph.")],
     count: Annotated[
-        int | None, typer.Option(help="How many nodes to suggest; default: 10, or all that there are.", min=1)
+        int | None, typer.Option(help="Number of nodes to suggest; default: 10, or all unlabelled ones.", min=1)
     ] = None,
-    method: Annotated[str, typer.Option(help="With a benchmark graph: see [b]dccgcn methods[/b].")] = "concord",
+    method: Annotated[str, typer.Option(help="With a benchmark graph: its method.")] = "concord",
     labels_per_class: Annotated[int, typer.Option(help="With a benchmark graph: labels of each class.", min=1)] = 2,
-    seed: Annotated[int, typer.Option(help="With a benchmark graph: draws these labels.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="With a benchmark graph: seed of these labels.", min=0)] = 0,
     device: Device = "cpu",
-    threads: Annotated[int | None, typer.Option(help="Threads to use; default: one per core.", min=1)] = None,
+    threads: Threads = None,
     out: Annotated[Path | None, typer.Option(help="Write the list to this CSV file.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    json: Json = False,
 ) -> None:
-    """List the nodes whose labels would help most: uncertain, unlike one another, and standing for many others.
+    """Suggest the nodes to label next: uncertain, dissimilar to one another, and similar to many other nodes.
 
     Label them, add the labels to the table of nodes, and run fit again.
 
-    Example:
+    Examples:
 
         dccgcn fit --nodes nodes.csv --edges edges.csv --label topic --out runs/mine
 
@@ -43,7 +44,7 @@ def label_next(
     from dccgcn.workflow.active_learning import suggest_labels
 
     use_threads(threads)
-    result = load_model(run).result if Path(run).is_dir() else _fitted(run, method, labels_per_class, seed, device)
+    result = load_model(run).result if Path(run).is_dir() else _train(run, method, labels_per_class, seed, device)
     known = result.split.train
     count = count or max(1, min(10, result.graph.n - len(known)))
     suggestions = [s.to_json() for s in suggest_labels(result.graph, result.prediction, known, count)]
@@ -54,18 +55,25 @@ def label_next(
     if json:
         print_json({"graph": result.graph.name, "method": result.method, "labels": len(known), "next": suggestions})
         return
-    title = f"What to label next on {result.graph.name}, after {len(known)} labels and by {result.method}"
-    shown = table(title, "node", "prediction", "confidence", "why")
+    print_suggestions(result, suggestions)
+    if out:
+        errors.print(f"Written to {out}", highlight=False)
+
+
+def print_suggestions(result: "Result", suggestions: list[dict[str, Any]]) -> None:
+    """The nodes to label, with their present predictions."""
+    labels = len(result.split.train)
+    title = f"Nodes of {result.graph.name} to label next: {result.method}, {labels} labels so far"
+    shown = table(title, "node", "predicted", "confidence", "reason")
     shown.columns[-1].justify = "left"
     for s in suggestions:
         names = printable(s["node_id"]), printable(s["prediction"])
         shown.add_row(*names, f"{s['confidence']:.2f}", printable(s["reason"], 200))
     output.print(shown)
-    if out:
-        errors.print(f"Written to {out}", highlight=False)
 
 
-def _fitted(name: str, method: str, labels_per_class: int, seed: int, device: str) -> "Result":
+def _train(name: str, method: str, labels_per_class: int, seed: int, device: str) -> "Result":
+    """Train on a benchmark graph."""
     from dccgcn.api import run
     from dccgcn.datasets import DATASETS, load
     from dccgcn.errors import DccgcnError

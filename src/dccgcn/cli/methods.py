@@ -1,20 +1,21 @@
-"""dccgcn methods: what can be fitted."""
+"""dccgcn methods: list the methods and their settings."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dccgcn.cli.display import output, print_json, table
+from dccgcn.cli.options import Json
 
 if TYPE_CHECKING:
     from dccgcn.models.base import Method
 
 
 def methods(
-    name: Annotated[str | None, typer.Argument(help="One method: show its settings.", show_default=False)] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    name: Annotated[str | None, typer.Argument(help="A method whose settings to show.", show_default=False)] = None,
+    json: Json = False,
 ) -> None:
-    """List the methods with a line and a reference each, or the settings of one.
+    """List all methods with their references, or the settings of one method.
 
     Examples:
 
@@ -25,7 +26,7 @@ def methods(
     from dccgcn.models.registry import METHODS, get_method
 
     if name is not None:
-        _one(get_method(name), json)
+        _describe(get_method(name), json)
         return
     if json:
         print_json([{"name": m.name, "summary": m.summary, "reference": m.reference} for m in METHODS.values()])
@@ -38,8 +39,8 @@ def methods(
     output.print(shown)
 
 
-def _one(method: "Method", json: bool) -> None:
-    """What it does, and every setting with its default and meaning."""
+def _describe(method: "Method", json: bool) -> None:
+    """Print what a method does, and each setting with its default and meaning."""
     settings, fields = method.settings(), method.settings.model_fields
     listed = [
         {"name": option, "default": value, "meaning": fields[option].description}
@@ -47,12 +48,12 @@ def _one(method: "Method", json: bool) -> None:
     ]
     if json:
         about = {"name": method.name, "summary": method.summary, "reference": method.reference}
-        print_json({**about, "answers_for_new_nodes": method.predict_new is not None, "settings": listed})
+        print_json({**about, "predicts_new_nodes": method.predict_new is not None, "settings": listed})
         return
     shown = table(f"{method.name}: {method.summary}", "setting", "default", "meaning")
     shown.columns[-1].justify = "left"
     for option in listed:
         shown.add_row(str(option["name"]), str(option["default"]), str(option["meaning"] or ""))
     output.print(shown)
-    new = "answers" if method.predict_new else "does not answer"
-    output.print(f"{method.reference}. It {new} for nodes that come after training.", soft_wrap=True)
+    verb = "predicts" if method.predict_new else "cannot predict"
+    output.print(f"{method.reference}. It {verb} nodes that are added after training.", soft_wrap=True)

@@ -14,8 +14,8 @@ from typing import Any
 
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.experiments.jobs import Job, attempt
-from dccgcn.runtime.lock import alone
-from dccgcn.runtime.process_guard import end_with
+from dccgcn.runtime.lock import lock_file
+from dccgcn.runtime.process_guard import exit_with_parent
 from dccgcn.runtime.threads import use_threads
 
 Row = dict[str, Any]
@@ -42,7 +42,7 @@ def run_jobs(
     """
     wanted = {job.key(): job for job in jobs}
     pool = local_pool(pool) if isinstance(pool, int) else pool
-    with alone(store):
+    with lock_file(store):
         found = read_stores(store, others)
         rows = {key: row for key, row in found.items() if key in wanted and usable(row)}
         missing = [job for key, job in wanted.items() if key not in rows]
@@ -86,7 +86,7 @@ def local_pool(processes: int, device: str = "cpu") -> Pool:
 
 def _start_worker(parent: int) -> None:
     use_threads(1)
-    end_with(parent)
+    exit_with_parent(parent)
 
 
 def append(store: Path, row: Row) -> None:

@@ -13,7 +13,7 @@ from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.spectral_features import OVERSAMPLING, SEARCHES, rarity
 from dccgcn.operators.approximate_knn import MOST_WORK
 from dccgcn.operators.exact_knn import exact_work, is_dense
-from dccgcn.runtime.memory import memory, size
+from dccgcn.runtime.memory import available_memory, format_bytes
 from dccgcn.settings import Settings
 
 _PROCESS = 650e6  # Python, torch and numba themselves
@@ -122,8 +122,9 @@ def check_memory(graph: NodeGraph, settings: Settings | None = None) -> list[Fin
     """An error if a run needs more memory than the machine has, a warning if more than is free."""
     settings = ConcordSettings() if settings is None else settings
     needed = estimate(graph, settings).bytes
-    free, total = memory()
-    text = f"About {size(needed)} of memory will be needed; {size(free)} of {size(total)} are free."
+    free, total = available_memory()
+    text = f"About {format_bytes(needed)} of memory will be needed; "
+    text += f"{format_bytes(free)} of {format_bytes(total)} are free."
     if needed > total:
         raise GraphError(text, _remedy(graph, settings))
     return [Finding("warning", "memory", f"{text} {_remedy(graph, settings)}")] if needed > free else []

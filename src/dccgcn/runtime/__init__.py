@@ -1,1 +1,1 @@
-"""What a run needs of the machine: threads, device, memory, files and locks."""
+"""The machine that a run uses: threads, device, memory, files, locks and child processes."""

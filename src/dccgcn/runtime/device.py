@@ -1,7 +1,7 @@
-"""Where tensors live. Everything makes them on torch's default device, which a run sets for its time.
+"""The torch device of a run.
 
-So methods name no device: ``torch.zeros``, ``torch.as_tensor(array)`` and modules are made where the run wants them,
-and ``tensor.cpu()`` brings results back.
+All tensors are made on torch's default device, which a run sets while it computes. Methods therefore name no device:
+``torch.zeros``, ``torch.as_tensor(array)`` and modules use the default one, and ``tensor.cpu()`` copies results back.
 """
 
 from collections.abc import Iterator
@@ -12,28 +12,28 @@ import torch
 from dccgcn.errors import SettingsError
 
 
-def available() -> list[str]:
-    """The devices that torch can compute on here, the CPU first."""
+def available_devices() -> list[str]:
+    """Names of the devices that torch can use on this machine, the CPU first."""
     accelerator = torch.accelerator.current_accelerator(check_available=True)
     if accelerator is None:
         return ["cpu"]
     return ["cpu", *(f"{accelerator.type}:{i}" for i in range(torch.accelerator.device_count()))]
 
 
-def device_named(name: str) -> torch.device:
-    """The device of this name: "cpu", or one such as "cuda" or "cuda:1" where there is one."""
-    there = available()
-    full = name if name in there else f"{name}:0"
-    if full not in there:
-        raise SettingsError(f"There is no device {name!r} here.", f"Choose one of: {', '.join(there)}.")
+def get_device(name: str) -> torch.device:
+    """The device "cpu", "cuda" or "cuda:1"; a SettingsError if this machine does not have it."""
+    available = available_devices()
+    full = name if name in available else f"{name}:0"
+    if full not in available:
+        raise SettingsError(f"There is no device {name!r} here.", f"Choose one of: {', '.join(available)}.")
     return torch.device(full)
 
 
 @contextmanager
-def computing_on(name: str) -> Iterator[None]:
-    """Make tensors on the device of this name."""
-    device = device_named(name)
-    if device == torch.get_default_device():  # torch's context costs a little in every call
+def default_device(name: str) -> Iterator[None]:
+    """Make new tensors on this device."""
+    device = get_device(name)
+    if device == torch.get_default_device():  # torch's context adds overhead to every call
         yield
     else:
         with device:

@@ -1,4 +1,4 @@
-"""One process at a time in a folder, or at a file."""
+"""Locks between processes: one writer at a time for a folder or a file."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,38 +10,35 @@ from dccgcn.errors import DataFileError
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold a folder while writing to it.
-
-    What a killed process left half-written is cleared away: temporary files that never got their name.
-    """
-    with _held(folder / ".lock", folder):
-        for left in folder.glob(f".{'[0-9a-f]' * 16}.tmp"):
-            left.unlink(missing_ok=True)
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Lock a folder while writing to it, and remove the temporary files that a killed process left in it."""
+    with _lock(folder / ".lock", folder):
+        for temporary in folder.glob(f".{'[0-9a-f]' * 16}.tmp"):
+            temporary.unlink(missing_ok=True)
         yield
 
 
 @contextmanager
-def alone(file: Path) -> Iterator[None]:
-    """Hold one file while adding to it."""
-    with _held(file.with_suffix(".lock"), file):
+def lock_file(file: Path) -> Iterator[None]:
+    """Lock one file while appending to it."""
+    with _lock(file.with_suffix(".lock"), file):
         yield
 
 
 @contextmanager
-def _held(lock_file: Path, what: Path) -> Iterator[None]:
-    """The system lets go when a process dies, however it dies."""
-    lock = FileLock(lock_file, blocking=False)
+def _lock(path: Path, target: Path) -> Iterator[None]:
+    """Hold the lock file of a target. The operating system releases it when the process ends in any way."""
+    lock = FileLock(path, blocking=False)
     try:
-        lock_file.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except Timeout:
         raise DataFileError(
-            f"Another process is writing to {what}.", "Wait until it has finished, or choose another place."
+            f"Another process is writing to {target}.", "Wait until it has finished, or choose another path."
         ) from None
     except OSError as error:
         raise DataFileError(
-            f"Nothing can be written to {what} ({error.strerror or error}).", "Choose another place."
+            f"{target} cannot be written ({error.strerror or error}).", "Choose another path."
         ) from None
     try:
         yield

@@ -6,27 +6,28 @@ from pathlib import Path
 
 from dccgcn.errors import GraphError
 
-_TABLE = 12  # bytes in memory for each byte of a text file
+_BYTES_PER_TEXT_BYTE = 12  # memory that reading needs for each byte of a text file
 
 
 def check_table(path: Path, length: int) -> None:
-    """An error if a text file of that length cannot be held while it is read."""
-    total = memory()[1]
-    if _TABLE * length > total:
+    """Raise a GraphError if reading a text file of this length in bytes needs more memory than the machine has."""
+    _, total = available_memory()
+    needed = _BYTES_PER_TEXT_BYTE * length
+    if needed > total:
         raise GraphError(
-            f"Reading {path} would need about {size(_TABLE * length)} of memory; the machine has {size(total)}.",
-            "Keep features that are mostly zero in a sparse matrix and build a NodeGraph from that, or write Parquet.",
+            f"Reading {path} needs about {format_bytes(needed)} of memory; the machine has {format_bytes(total)}.",
+            "Build a NodeGraph from a SciPy sparse matrix if most features are zero, or write the table as Parquet.",
         )
 
 
-def memory() -> tuple[float, float]:
-    """Free and total memory of the machine, in bytes; infinite where the system does not tell."""
+def available_memory() -> tuple[float, float]:
+    """Free and total memory of the machine in bytes; infinite where the operating system does not report them."""
     try:
         page = os.sysconf("SC_PAGE_SIZE")
         total, free = float(page * os.sysconf("SC_PHYS_PAGES")), float(page * os.sysconf("SC_AVPHYS_PAGES"))
     except (ValueError, OSError, AttributeError):
         return inf, inf
-    try:  # Linux counts what it merely caches as used
+    try:  # on Linux SC_AVPHYS_PAGES counts the page cache as used
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         free = next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
     except (OSError, StopIteration, ValueError):
@@ -34,8 +35,12 @@ def memory() -> tuple[float, float]:
     return free, total
 
 
-def size(amount: float) -> str:
-    """Bytes as people read them."""
+def format_bytes(amount: float) -> str:
+    """A number of bytes in MB or GB.
+
+    >>> format_bytes(3.2e9)
+    '3.2 GB'
+    """
     if not isfinite(amount):
         return "an unknown amount"
     return f"{amount / 1e9:.1f} GB" if amount >= 1e9 else f"{amount / 1e6:.0f} MB"

@@ -1,12 +1,12 @@
-"""A process that another one started does not outlive it."""
+"""Worker processes end when the process that started them ends."""
 
 import os
 from threading import Thread
 from time import sleep
 
 
-def end_with(parent: int) -> None:
-    """End this process as soon as the parent is gone, which may have been killed already: nothing is left behind."""
+def exit_with_parent(parent: int) -> None:
+    """Exit this process within a second after its parent, whose process id is given, has ended or was killed."""
 
     def watch() -> None:
         while os.getppid() == parent:

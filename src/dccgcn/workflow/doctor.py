@@ -12,7 +12,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import check_training
 from dccgcn.models.resources import check_memory, duration, estimate
 from dccgcn.operators import neighbours, numeric_columns_of
-from dccgcn.runtime.memory import size
+from dccgcn.runtime.memory import format_bytes
 from dccgcn.text import first_few
 
 Level = Literal["error", "warning", "note"]
@@ -249,7 +249,7 @@ def _check_hubs(graph: NodeGraph) -> Iterator[Diagnosis]:
 
 def _check_cost(graph: NodeGraph) -> Iterator[Diagnosis]:
     cost = estimate(graph)
-    text = f"A run takes {duration(cost.seconds)} on one core and {size(cost.bytes)} of memory, roughly."
+    text = f"A run takes {duration(cost.seconds)} on one core and {format_bytes(cost.bytes)} of memory, roughly."
     try:
         short = check_memory(graph)
     except DccgcnError as error:

@@ -20,7 +20,7 @@ from dccgcn.models.base import Method
 from dccgcn.models.prediction import Prediction, restore_class_columns
 from dccgcn.models.resources import check_memory
 from dccgcn.progress import Progress
-from dccgcn.runtime.device import computing_on
+from dccgcn.runtime.device import default_device
 from dccgcn.settings import Settings
 
 _PACKAGES = ("torch", "torch_geometric", "numpy", "scipy", "scikit-learn", "numba")
@@ -110,7 +110,7 @@ def fit_and_measure(
     """Fit a method on the training nodes of a split, and measure it on the test nodes."""
     memory = check_memory(graph, settings)
     start = perf_counter()
-    with computing_on(device):
+    with default_device(device):
         prediction = _fit_seen_classes(graph, split, method, settings, seed, progress=progress)
     seconds = perf_counter() - start
     prediction = replace(prediction, findings=(*memory, *prediction.findings))

@@ -1,0 +1,161 @@
+"""Options that commands share, and a decorator that turns dataclasses of options into options of a command."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import partial, wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+
+import typer
+
+from dccgcn.errors import DccgcnError
+
+if TYPE_CHECKING:
+    from dccgcn.graph import NodeGraph
+    from dccgcn.graph.splits import Split
+    from dccgcn.io.tables import Tables
+
+Dataset = Annotated[str, typer.Argument(help="A benchmark graph: see [b]dccgcn datasets[/b]. cora needs no download.")]
+DataFolder = Annotated[
+    Path | None, typer.Option("--data", help="Folder of the benchmark files; default: $DCCGCN_DATA or a cache.")
+]
+Device = Annotated[str, typer.Option(help="Device that networks train on: cpu, or one such as cuda.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Method = Annotated[str, typer.Option(help="Method to train: see [b]dccgcn methods[/b].")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="OPTION=VALUE",
+        help="Change one setting; may be repeated. [b]dccgcn methods NAME[/b] lists them.",
+    ),
+]
+Threads = Annotated[int | None, typer.Option(help="Number of threads; default: one per core.", min=1)]
+
+
+def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Let Typer see the fields of each dataclass parameter as parameters of the command.
+
+    Typer reads options from a signature. Given ``def fit(graph: GraphOptions, split: SplitOptions)`` it sees and passes
+    the fields of both dataclasses by name; ``fit`` receives the two dataclasses.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name in groups:
+            parameters += _field_parameters(groups[name])
+        else:
+            kind = inspect.Parameter.KEYWORD_ONLY
+            parameters.append(parameter.replace(kind=kind, annotation=hints[name]))
+
+    @wraps(command)
+    def flat(**given: Any) -> None:
+        built = {
+            name: group(**{field.name: given.pop(field.name) for field in fields(group)})
+            for name, group in groups.items()
+        }
+        command(**built, **given)
+
+    flat.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    flat.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return flat
+
+
+def _field_parameters(group: Any) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            annotation=hints[field.name],
+        )
+        for field in fields(group)
+    ]
+
+
+_table_option = partial(typer.Option, rich_help_panel="Your own tables")
+
+
+@dataclass(frozen=True)
+class GraphOptions:
+    """Where the graph comes from: the name of a benchmark graph, or two tables and how to read them."""
+
+    dataset: Annotated[
+        str | None, typer.Argument(help="A benchmark graph: see [b]dccgcn datasets[/b]. cora needs no download.")
+    ] = None
+    nodes: Annotated[
+        Path | None, _table_option(help="Table of nodes: CSV, TSV (plain or gzip) or Parquet, with a header.")
+    ] = None
+    edges: Annotated[Path | None, _table_option(help="Table of edges: two columns of node ids.")] = None
+    label: Annotated[str | None, _table_option(help="Column of the labels; an empty cell means unlabelled.")] = None
+    id: Annotated[str | None, _table_option("--id", help="Column of the node ids.")] = None
+    features: Annotated[
+        list[str] | None, _table_option(help="Feature column, or a pattern such as 'w*'; may be repeated.")
+    ] = None
+    text: Annotated[list[str] | None, _table_option(help="Feature column of free text; may be repeated.")] = None
+    categorical: Annotated[list[str] | None, _table_option(help="Feature column of categories; may be repeated.")] = (
+        None
+    )
+    ignore: Annotated[
+        list[str] | None, _table_option(help="Column or pattern that is not a feature; may be repeated.")
+    ] = None
+    source: Annotated[str | None, _table_option(help="Column of an edge's first node.")] = None
+    target: Annotated[str | None, _table_option(help="Column of an edge's second node.")] = None
+    weight: Annotated[str | None, _table_option(help="Column of the edge weights.")] = None
+    unlabelled: Annotated[
+        list[str] | None, _table_option(help="A label that means unlabelled, such as '?'; may be repeated.")
+    ] = None
+    unknown_ids: Annotated[Literal["error", "drop"], _table_option(help="What to do with edges to unknown ids.")] = (
+        "error"
+    )
+    impute: Annotated[Literal["error", "zero", "mean"], _table_option(help="What to do with missing numbers.")] = (
+        "error"
+    )
+    encoding: Annotated[str, _table_option(help="Encoding of text files, such as latin-1.")] = "utf-8"
+    featureless: Annotated[
+        bool, _table_option("--featureless", help="Learn from the edges alone; no column is a feature.")
+    ] = False
+    data: DataFolder = None
+
+    def load(self) -> "LoadedGraph":
+        """The benchmark graph, or the graph of the two tables."""
+        if self.dataset and (self.nodes or self.edges):
+            raise DccgcnError(
+                f"Both {self.dataset!r} and tables were given.", "Name a benchmark graph or give two tables."
+            )
+        if self.dataset:
+            return self._load_benchmark(self.dataset)
+        if self.nodes and self.edges:
+            return self._read_tables(self.nodes, self.edges)
+        missing = "--edges" if self.nodes else "--nodes" if self.edges else "A graph"
+        raise DccgcnError(
+            f"{missing} is missing.", "Give --nodes and --edges, or the name of a benchmark graph such as cora."
+        )
+
+    def _load_benchmark(self, name: str) -> "LoadedGraph":
+        from dccgcn.datasets import load
+
+        dataset = load(name, self.data)
+        return LoadedGraph(dataset.graph, dataset.splits)
+
+    def _read_tables(self, nodes: Path, edges: Path) -> "LoadedGraph":
+        from dccgcn.io.options import TableOptions
+        from dccgcn.io.tables import read_tables
+
+        shared = {field.name for field in fields(self)} & {field.name for field in fields(TableOptions)}
+        given = {name: getattr(self, name) for name in shared}
+        given["features"] = self.features or None  # Typer's empty list means not given
+        tables = read_tables(nodes, edges, **vars(TableOptions(**given)))
+        return LoadedGraph(tables.graph, {}, tables)
+
+
+@dataclass(frozen=True)
+class LoadedGraph:
+    """A graph and what was loaded with it."""
+
+    graph: "NodeGraph"
+    published_splits: "dict[str, Split]"
+    tables: "Tables | None" = None  # None for a benchmark graph

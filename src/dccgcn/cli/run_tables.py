@@ -1,0 +1,94 @@
+"""The tables that ``dccgcn fit`` prints about a run."""
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from dccgcn.cli.display import errors, output, percent, printable, table
+
+if TYPE_CHECKING:
+    from dccgcn.api import Result
+
+
+def print_predictions(result: "Result") -> None:
+    """For each class: its labels, how many nodes are predicted to be in it, and how many are expected to be right."""
+    import numpy as np
+
+    graph, prediction, train = result.graph, result.prediction, result.split.train
+    agree, trust = prediction.channels_agree, prediction.trust
+    nodes = np.flatnonzero(result.is_predicted)
+    n_labels = np.bincount(graph.labels[train], minlength=graph.c)
+    columns = ["class", "labels", "predicted"]
+    columns += ["channels agree", "disagree"] if agree is not None else []
+    columns += ["expected accuracy"] if trust is not None else []
+    title = f"{result.method} on {graph.name}: {len(train)} labels, {len(nodes)} predictions"
+    shown = table(title, *columns)
+    for c, name in enumerate([*graph.classes, "all"]):
+        members = nodes[prediction.y_pred[nodes] == c] if c < graph.c else nodes
+        counts = [n_labels[c] if c < graph.c else len(train), len(members)]
+        if agree is not None:
+            counts += [agree[members].sum(), (~agree[members]).sum()]
+        cells = [f"{count:,}" for count in counts]
+        if trust is not None:
+            cells.append(percent(float(trust[members].mean()) if len(members) else None))
+        shown.add_row(printable(name), *cells, end_section=c == graph.c - 1)
+    output.print(shown)
+
+
+def print_scores(result: "Result", baseline: "Result | None", compile_seconds: float) -> None:
+    """Accuracy and macro-F1 on the test nodes, those of the baseline, and those of the parts of the method."""
+    split = result.split
+    title = f"{result.method} on {result.graph.name}: {len(split.train)} labels, {len(split.test)} test nodes"
+    shown = table(f"{title}, seed {result.seed}", "", "")
+    if baseline:
+        shown.add_row(f"{baseline.method}, accuracy", percent(baseline.accuracy))
+        shown.add_row(f"{baseline.method}, macro-F1", percent(baseline.macro_f1), end_section=True)
+    _add_channels(shown, result)
+    _add_trust(shown, result)
+    shown.add_row(f"[bold]{result.method}, accuracy[/]", f"[bold]{percent(result.accuracy)}[/]")
+    shown.add_row(f"[bold]{result.method}, macro-F1[/]", f"[bold]{percent(result.macro_f1)}[/]", end_section=True)
+    shown.add_row("seconds", f"{result.seconds:.1f}")
+    if compile_seconds >= 0.1:
+        shown.add_row("of which JIT compilation (cached)", f"{compile_seconds:.1f}")
+    output.print(shown)
+
+
+def _add_channels(shown: Table, result: "Result") -> None:
+    """Accuracy of each channel, and of the nodes on which the channels agree or disagree."""
+    for channel, accuracy in result.channel_accuracy.items():
+        shown.add_row(f"{channel} channel, accuracy", percent(accuracy))
+    if result.agreement is None:
+        return
+    shown.add_row("channels agree", percent(result.agreement), end_section=True)
+    shown.add_row("channels agree, accuracy", percent(result.accuracy_high))
+    shown.add_row("channels disagree, accuracy before correction", percent(result.accuracy_low_before))
+    shown.add_row("channels disagree, accuracy after correction", percent(result.accuracy_low_after))
+    shown.add_row("corrected", percent(result.corrected), end_section=True)
+
+
+def _add_trust(shown: Table, result: "Result") -> None:
+    """Share and accuracy of the predictions at or above the trust threshold of the report."""
+    from dccgcn.artifacts.report.trusted import THRESHOLD
+
+    if result.prediction.trust is None:
+        return
+    test = result.split.test
+    trusted = result.prediction.trust[test] >= THRESHOLD
+    is_right = (result.prediction.y_pred == result.graph.labels)[test]
+    shown.add_row(f"trusted predictions (trust ≥ {THRESHOLD:.0%})", percent(trusted.mean()))
+    for name, part in (("trusted", trusted), ("other", ~trusted)):
+        shown.add_row(f"{name} predictions, accuracy", percent(is_right[part].mean() if part.any() else None))
+    shown.add_section()
+
+
+def print_theory(result: "Result") -> None:
+    """Each theorem's quantity: as the paper states it, computed exactly, and measured on this run."""
+    if not result.theory:
+        errors.print(f"The theorems assume two channels, which {result.method} does not have.", highlight=False)
+        return
+    shown = table("The paper's theorems and this run", "quantity", "equation", "paper", "exact", "measured", "holds")
+    for row in result.theory:
+        numbers = ["–" if x is None else f"{x:.3f}" for x in (row.paper, row.exact, row.measured)]
+        holds = {True: "yes", False: "no", None: ""}[row.holds]
+        shown.add_row(row.quantity, row.equation, *numbers, holds)
+    output.print(shown)

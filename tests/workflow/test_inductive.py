@@ -254,7 +254,7 @@ def test_predict_on_the_command_line(model, tmp_path):
     [
         ("work,age\nwool,3\n", None, "no column 'who' for the id"),
         ("who,age\nx,3\n", None, "lacks columns that were there at training: 'work'"),
-        ("who,work,age\nx,wool,old\n", None, "no numbers: 'old'"),
+        ("who,work,age\nx,wool,old\n", None, "not numbers: 'old'"),
         ("who,work,age\np3,wool,3\n", None, "were there at training: 'p3'"),
         ("who,work,age\nx,wool,3\nx,wool,3\n", None, "'x' occurs 2 times"),
         ("who,work,age\nx,wool,3\n", "who,knows\nx,p99\n", "'p99'"),

@@ -91,7 +91,7 @@ def remove_nodes(graph: NodeGraph, split: Split, held_out: np.ndarray) -> tuple[
     smaller = NodeGraph(
         graph.features[order[:n_kept]],
         position[graph.edges[inside]],
-        decode_labels(graph.labels[order[:n_kept], graph.classes)],
+        decode_labels(graph.labels[order[:n_kept]], graph.classes),
         ids=graph.ids[order[:n_kept]],
         classes=graph.classes,
         edge_weights=graph.weights[inside],

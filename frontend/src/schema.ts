@@ -266,8 +266,8 @@ export interface SplitSummary {
 export interface Setting {
   /** Name of the option */
   name: string;
-  /** Its value */
-  value: boolean | number | string | (boolean | number | string | null)[] | null;
+  /** Its value: a string as it is, anything else as JSON */
+  value: string;
   /** What it does */
   description: string;
 }

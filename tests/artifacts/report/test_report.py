@@ -213,6 +213,10 @@ def test_the_policy_allows_the_pages_own_script_and_style_only(data):
     assert not re.search(r"\sstyle=|\son\w+=", page[: page.index('<script id="data"')])
 
 
+def test_a_command_with_a_file_name_that_is_not_utf8_is_shown(plain):
+    assert report_data(plain, "dccgcn fit --nodes n\udce9.csv").run.command == "dccgcn fit --nodes n?.csv"
+
+
 def test_a_long_id_is_cut():
     assert clip("a" * 10_000, 20) == "a" * 19 + "…"
     assert clip(" one\ntwo\u202e ", 20) == "one two"

@@ -98,7 +98,7 @@ def _set(*path_and_value):
         (_set("map", "x", []), "map or embeddings"),
         (_set("embeddings", "nodes", 0, -1), "map or embeddings"),
         (_set("run", "seconds", float("nan")), "run.seconds"),
-        (_set("run", "settings", 0, "value", float("inf")), "run.settings.0.value"),
+        (_set("run", "settings", 0, "value", None), "run.settings.0.value"),
         (_set("trust", "basis", "hope"), "trust.basis"),
         (_set("calibration", "accuracy", 2), "calibration.accuracy"),
         (_set("extra", 1), "extra"),

@@ -1,5 +1,6 @@
 """Run → report data. schema.py describes each field."""
 
+import json
 import platform
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -175,14 +176,19 @@ def _run_summary(run: Run, command: str | None) -> schema.RunSummary:
         reference=method.reference if method else "",
         accuracy=run.accuracy,
         macro_f1=run.macro_f1,
-        command=command,
+        # file names that are not UTF-8 reach Python as lone surrogates
+        command=command and command.encode(errors="replace").decode(),
         seed=run.seed,
         split=schema.SplitSummary(kind=run.split.kind, seed=run.split.seed, hash=run.split.hash),
         seconds=round(run.seconds, 3),
         threads=run.threads,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         settings=[
-            schema.Setting(name=name, value=value, description=fields[name].description or "")
+            schema.Setting(
+                name=name,
+                value=value if isinstance(value, str) else json.dumps(value),
+                description=fields[name].description or "",
+            )
             for name, value in run.settings.model_dump(mode="json").items()
         ],
         versions={"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}},

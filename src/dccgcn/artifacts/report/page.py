@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import json
 import re
 from importlib import resources
 from typing import Any
@@ -52,7 +51,6 @@ def _template() -> Any:
     )
     environment.filters |= {
         "clip": clip,
-        "plain": lambda value: value if isinstance(value, str) else json.dumps(value),
         "number": lambda value: f"{value:,}",
         "percent": lambda value, digits=0: f"{100 * value:.{digits}f}\u00a0%",
     }

@@ -12,7 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 FORMAT: Final = 2  # rises when a field changes its name or meaning
 
 Share = Annotated[float, Field(ge=0, le=1)]
-Value = bool | int | float | str | None
 
 
 class Part(BaseModel):
@@ -182,7 +181,7 @@ class Setting(Part):
     """One setting of the method."""
 
     name: str = Field(description="Name of the option")
-    value: Value | list[Value] = Field(description="Its value")
+    value: str = Field(description="Its value: a string as it is, anything else as JSON")
     description: str = Field(description="What it does")
 
 

@@ -57,7 +57,7 @@ function reliability(calibration: Calibration): HTMLElement {
   return h(
     "figure",
     {},
-    h("figcaption", {}, h("b", {}, "Of the predictions with 80\u00a0% confidence, are 80\u00a0% right? "), `${summary}; the expected calibration error is ${percent(calibration.ece, 1)}.`),
+    h("figcaption", {}, h("b", {}, "Does 80\u00a0% confidence mean 80\u00a0% right? "), `${summary}; the expected calibration error is ${percent(calibration.ece, 1)}.`),
     frame("Reliability diagram: accuracy against confidence", "confidence", "accuracy", 1, diagonal, ...marks),
   );
 }
@@ -84,7 +84,7 @@ function riskCoverage(calibration: Calibration): HTMLElement {
     h(
       "figcaption",
       {},
-      h("b", {}, "How many are wrong if only the most confident are used? "),
+      h("b", {}, "How many of the most confident are wrong? "),
       `${percent(calibration.aurc, 1)} on average over all coverages; ${percent(wrong, 1)} without ranking by confidence (dashed).`,
     ),
     frame("Risk-coverage curve: error rate against coverage, most confident predictions first", "coverage, most confident first", "error rate", ceiling, ...marks),

@@ -2,7 +2,7 @@
 import { classLabel } from "./classes";
 import { count, data, isTraining } from "./data";
 import { find, h } from "./dom";
-import { plural } from "./format";
+import { number, plural } from "./format";
 import { colourBy, matches, on, setFilter, state } from "./store";
 import { scale } from "./theme";
 
@@ -56,7 +56,7 @@ export function startShare(): void {
   const filterBy = (key: string, text: string, wanted: number) => (): void =>
     setFilter({ key, text: [text], test: (node) => !isTraining(node) && data.nodes.trusted[node] === wanted });
   const part = (kind: string, value: number, word: string, wanted: number): HTMLElement =>
-    h("button", { type: "button", class: `part ${kind}`, "--share": value / predictions, click: filterBy(word, `whose prediction is ${word}`, wanted) }, h("span", {}, `${plural(value, "prediction")} ${word}`));
+    h("button", { type: "button", class: `part ${kind}`, "--share": value / predictions, click: filterBy(word, `whose prediction is ${word}`, wanted) }, h("span", {}, `${number(value)} ${word}`));
   find("share").replaceChildren(
     ...(trusted ? [part("solid", trusted, "trusted", 1)] : []),
     ...(doubtful ? [part("hatched", doubtful, "doubtful", 0)] : []),

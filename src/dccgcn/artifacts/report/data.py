@@ -28,8 +28,8 @@ MAX_EMBEDDED = 1_000  # t-SNE takes a second or two for so many nodes
 STAGES = 3
 
 _CHANNELS = {
-    "topology": "Uses the edges of the graph: it compares a node with its neighbours.",
-    "features": "Uses the features: it compares a node with the nodes whose features are most similar.",
+    "topology": "Uses the edges: nodes that are connected tend to share a class.",
+    "features": "Uses the features: nodes with similar features tend to share a class.",
 }
 _PACKAGES = ("dccgcn", "torch", "torch_geometric", "numpy", "scipy", "scikit-learn", "numba")
 

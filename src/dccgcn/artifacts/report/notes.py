@@ -24,7 +24,7 @@ def embeddings_note(graph: NodeGraph, prediction: Prediction, nodes: int) -> str
     if final_embedding(prediction) is None:
         final = "the logarithms of the predicted probabilities"
     channels = "each channel’s embedding and of " if prediction.embeddings.keys() - set(FINAL) else ""
-    return f"{which}, in two dimensions by t-SNE of {channels}{final}."
+    return f"{which}, in two dimensions by t‑SNE of {channels}{final}."
 
 
 def table_note(graph: NodeGraph, nodes: int) -> str:

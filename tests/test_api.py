@@ -1,22 +1,64 @@
-"""The names that users import."""
+"""The public names: what they are, that they load lazily, and that their examples run."""
 
+import doctest
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 import dccgcn
 
-
-def test_every_public_name_is_there():
-    for name in dccgcn.__all__:
-        assert getattr(dccgcn, name).__name__ == name
+ROOT = Path(__file__).parents[1]
 
 
-def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="nothing_here"):
-        _ = dccgcn.nothing_here
+@pytest.mark.parametrize("name", dccgcn.__all__)
+def test_public_names_are_there_with_examples_that_run(name):
+    public = getattr(dccgcn, name)
+    assert public.__doc__
+    module = sys.modules[public.__module__]
+    runner = doctest.DocTestRunner()
+    for example in doctest.DocTestFinder(recurse=False).find(public, name, module, dict(vars(module))):
+        assert runner.run(example).failed == 0
+
+
+def test_other_names_are_attribute_errors_and_are_not_listed():
+    for name in ("nothing_here", "label_next", "__path__of"):
+        with pytest.raises(AttributeError, match=name):
+            getattr(dccgcn, name)
+    assert set(dir(dccgcn)) == {*dccgcn.__all__, "__version__", "datasets"}
+
+
+def test_parts_of_the_package_are_not_reachable_unless_they_are_imported():
+    code = "import dccgcn; dccgcn.datasets; print(*(hasattr(dccgcn, n) for n in ('api', 'cli', 'benchmarks', 'cli')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
+    assert done.stdout.split() == ["False"] * 4, done.stderr
+    assert dccgcn.datasets.synthetic_graph(100, 300, 20).n == 100
+
+
+def test_old_names():
+    assert dccgcn.load is dccgcn.load_dataset
+    with pytest.warns(FutureWarning, match=r"dccgcn\.grown is now dccgcn\.append_nodes"):
+        assert dccgcn.grown is dccgcn.append_nodes
+
+
+def test_the_version_has_one_source():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["project"]["dynamic"] == ["version"]
+    assert project["tool"]["hatch"]["version"]["path"] == str(Path(dccgcn.__file__).relative_to(ROOT))
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"] == dccgcn.__version__
+    assert f"\n## {dccgcn.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_a_missing_extra_says_how_to_install_it(monkeypatch):
+    from dccgcn.io.convert import to_pyg
+
+    monkeypatch.setitem(sys.modules, "torch_geometric.data", None)
+    with pytest.raises(dccgcn.DccgcnError, match=r"torch_geometric is not installed\..*pip install 'dccgcn\[pyg\]'"):
+        to_pyg(dccgcn.NodeGraph(np.eye(2), [(0, 1)]))
 
 
 def test_importing_the_package_loads_nothing_heavy():
@@ -44,5 +86,19 @@ def test_the_lines_of_the_readme(cora):
     result = dccgcn.run(cora.graph, split, "gcn")
     frame = result.to_frame()
     assert len(frame) == 2708
-    assert {"node_id", "prediction", "probability"} <= set(frame.columns)
+    assert frame.columns.tolist() == ["node_id", "prediction", "probability", "role", "label"]
     assert result.accuracy > 1 / 7
+
+
+def test_the_columns_of_a_dual_channel_method(cora, tmp_path):
+    result = dccgcn.run(cora.graph, dccgcn.per_class(cora.graph, 2, seed=0))
+    frame = result.to_frame()
+    channels = ["prediction_topology", "prediction_features"]
+    columns = ["node_id", "prediction", "trust", "channels_agree", "corrected", *channels, "role", "label"]
+    assert frame.columns.tolist() == columns
+    agree = frame["prediction_topology"] == frame["prediction_features"]
+    assert (frame["channels_agree"] == np.where(agree, "yes", "no")).all()
+    assert set(frame["corrected"]) == {"yes", "no"}
+    np.testing.assert_array_equal(frame["trust"], result.prediction.trust)
+    assert result.to_csv(tmp_path / "predictions.csv") is None
+    assert (tmp_path / "predictions.csv").read_text(encoding="utf-8") == result.to_csv()

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dccgcn.api import run
 from dccgcn.graph.splits import per_class
-from dccgcn.workflow.result import run
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dccgcn.api import run
 from dccgcn.errors import DataFileError, GraphError, SettingsError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import published
@@ -29,7 +30,6 @@ from dccgcn.models import resources
 from dccgcn.models.registry import METHODS
 from dccgcn.runtime import memory
 from dccgcn.runtime.lock import locked
-from dccgcn.workflow.result import run
 from helpers.command import dccgcn, refused
 from tools import kill
 

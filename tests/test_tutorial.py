@@ -43,7 +43,7 @@ def follow(page, folder, monkeypatch):
 def test_the_tutorial(tmp_path, monkeypatch):
     names = follow("tutorial.md", tmp_path, monkeypatch)
     right = names["by_confidence"]["mean"]
-    assert right["high"] > right["low"] + 0.1
+    assert right["yes"] > right["no"] + 0.1
     assert len((tmp_path / "tables" / "more-answers.csv").read_text().splitlines()) == 4
     assert len(names["frame"]) == 2708
 
@@ -74,4 +74,4 @@ def test_the_notebook_runs_from_top_to_bottom():
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(not cell.outputs and cell.execution_count is None for cell in code), "committed without outputs"
     nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
-    assert any("confidence_set" in str(cell.outputs) for cell in code)
+    assert any("channels_agree" in str(cell.outputs) for cell in code)

@@ -6,8 +6,10 @@ import os
 import random
 import signal
 import time
+import warnings
 from contextlib import suppress
 from dataclasses import fields, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,15 +18,16 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import dccgcn
-from dccgcn import NodeGraph, load_model, run
-from dccgcn.artifacts.model_card import card, plain
+from dccgcn import NodeGraph, Prediction, Result, load_model, per_class, run
+from dccgcn.artifacts.model_card import escape, model_card
 from dccgcn.artifacts.model_io import CARD, DESCRIPTION, TENSORS
 from dccgcn.errors import DataFileError, DccgcnError, Finding
 from dccgcn.graph.splits import PARTS
-from dccgcn.models.prediction import Prediction
-from dccgcn.workflow.result import measured
+from dccgcn.models.registry import get_method
+from dccgcn.workflow.run import FitDetails, measure
 
+FORMAT_3 = Path(__file__).parents[1] / "data" / "format3"  # saved by dccgcn 0.1.0
+NEW_COLUMN = {"topology_channel": "prediction_topology", "features_channel": "prediction_features"}
 KILLS = int(os.environ.get("DCCGCN_KILLS", "12"))
 
 
@@ -70,9 +73,9 @@ def same_result(one, other):
 
 
 def test_everything_of_a_dual_channel_run_comes_back(tmp_path, cora):
-    split = dccgcn.per_class(cora.graph, 2, seed=0)
+    split = per_class(cora.graph, 2, seed=0)
     options = {"epochs": 3, "hidden1": 8, "hidden2": 4}
-    method = dccgcn.models.registry.get_method("dcc-gcn")
+    method = get_method("dcc-gcn")
     result = run(cora.graph, split, method, method.published_settings("cora", options))
     n = cora.graph.n
     full = replace(
@@ -83,8 +86,8 @@ def test_everything_of_a_dual_channel_run_comes_back(tmp_path, cora):
         model={"empty": np.empty((0, 3)), "flags": np.array([True, False])},
         findings=(Finding("note", "odd", "so"),),
     )
-    result = measured(cora.graph, split, "dcc-gcn", result.settings, 0, full, 1.5, 1)
-    result = replace(result, device="cuda")
+    details = FitDetails("dcc-gcn", result.settings, 0, seconds=1.5, threads=1, device="cuda")
+    result = Result.from_run(measure(cora.graph, split, full, details))
     result.save(tmp_path)
     again = load_model(tmp_path)
     assert again.result.accuracy == result.accuracy
@@ -113,7 +116,7 @@ def test_save_and_load_are_bitwise(tmp_path_factory, classes, n, dense, seed, wh
     labels = [classes[i % len(classes)] if i < 6 else None for i in range(n)]
     ids = [3 * i - 2**40 for i in range(n)] if whole_ids else [f"<{i}>\n" for i in range(n)]
     graph = toy(seed, n, dense, labels=labels, ids=ids)
-    method = dccgcn.models.registry.get_method("ssgc")
+    method = get_method("ssgc")
     result = run(graph, method=method, settings=method.settings(epochs=2), seed=seed)
     folder = tmp_path_factory.mktemp("model")
     result.save(folder)
@@ -121,7 +124,7 @@ def test_save_and_load_are_bitwise(tmp_path_factory, classes, n, dense, seed, wh
 
 
 def altered(folder, **changes):
-    """The folder as somebody would leave it who edits model.json and mends its hash."""
+    """The folder as somebody would leave it who edits model.json and corrects its hash."""
     content = json.loads((folder / DESCRIPTION).read_text())
     content.pop("hash")
     content |= changes
@@ -170,8 +173,31 @@ def _same_json(one, other):
 def test_row_40_another_version_is_refused_and_named(saved):
     folder, _ = saved
     altered(folder, format=9, dccgcn="9.1")
-    with pytest.raises(DataFileError, match=r"model\.json is of format 9, saved by dccgcn 9\.1.*reads format 3"):
+    with pytest.raises(DataFileError, match=r"model\.json is of format 9, saved by dccgcn 9\.1.*reads format 4"):
         load_model(folder)
+
+
+def test_a_folder_of_format_3_is_read_and_saved_again_as_format_4(tmp_path):
+    with pytest.warns(FutureWarning, match=r"format 3.*Save it again"):
+        old = load_model(FORMAT_3)
+    stored = pd.read_csv(FORMAT_3 / "predictions.csv")
+    same_columns = {"node_id": "node_id", "prediction": "prediction", "role": "role", **NEW_COLUMN}
+    for frame, expected in (
+        (old.result.to_frame(), stored),
+        (old.predict(FORMAT_3 / "new.csv", FORMAT_3 / "new-edges.csv"), pd.read_csv(FORMAT_3 / "new-predictions.csv")),
+    ):
+        for before, now in same_columns.items():
+            if before in expected:
+                assert frame[now].tolist() == expected[before].tolist(), now
+        np.testing.assert_allclose(frame["trust"], expected["trust"], atol=1e-6)
+        assert (frame["channels_agree"] == expected["confidence_set"].map({"high": "yes", "low": "no"})).all()
+        assert (frame["corrected"] == expected["repaired"].map({True: "yes", False: "no"})).all()
+    old.result.save(tmp_path, old.tables)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = load_model(tmp_path)
+    assert same_result(old.result, again.result)
+    assert json.loads((tmp_path / DESCRIPTION).read_text())["format"] == 4
 
 
 def test_row_40_another_class_order_is_refused(saved):
@@ -243,33 +269,33 @@ def test_row_41_kill_9_while_saving_leaves_a_whole_model_or_none(tmp_path):
 
 
 def test_the_card_says_what_it_was_trained_on_and_where_it_is_not_sure(cora):
-    split = dccgcn.per_class(cora.graph, 2, seed=0)
+    split = per_class(cora.graph, 2, seed=0)
     result = run(cora.graph, split, "ssgc")
     trust = np.full(cora.graph.n, 0.9)
     trust[result.prediction.y_pred == 0] = 0.2  # Theory
-    text = card(replace(result, prediction=replace(result.prediction, trust=trust)))
+    text = model_card(replace(result, prediction=replace(result.prediction, trust=trust)))
     assert "2,708 nodes, 5,278 edges, 1,433 features, 14 labels" in text
-    assert f"{result.accuracy:.1%} of the answers" in text
+    assert f"Accuracy on 2,694 test nodes: {result.accuracy:.1%}." in text
     assert "mean trust is below 0.5: Theory." in text
     assert "76 components, 218 nodes, hold no training label" in text
     doubtful = np.flatnonzero(trust < 0.5)
     doubtful = np.setdiff1d(doubtful, split.train)
     assert f"{len(doubtful):,} nodes with a trust below 0.5" in text
     assert "dccgcn predict THIS_FOLDER" in text
-    quiet = card(run(cora.graph, split, "lp"))
+    quiet = model_card(run(cora.graph, split, "lp"))
     assert "probabilities are not calibrated" in quiet
     assert "dccgcn predict" not in quiet  # it cannot
 
 
 def test_row_42_names_in_the_card_are_text_and_nothing_else():
     evil = "<script>alert(1)</script>|[x](http://a)\n# big \u202e" + "y" * 10_000
-    shown = plain(evil)
+    shown = escape(evil)
     assert "<" not in shown
     assert "\n" not in shown
     assert "\u202e" not in shown
     assert "\\|\\[x\\]" in shown
     assert len(shown) < 200
     labels = [[evil, "dog"][i % 2] if i < 6 else None for i in range(30)]
-    text = card(run(toy(labels=labels, ids=[f"<b>{i}" for i in range(30)], name=evil), method="ssgc"))
+    text = model_card(run(toy(labels=labels, ids=[f"<b>{i}" for i in range(30)], name=evil), method="ssgc"))
     assert "<script" not in text
     assert "<b>" not in text

@@ -8,11 +8,10 @@ import pandas as pd
 import pytest
 import yaml
 
-from dccgcn import datasets
+from dccgcn import api, datasets
 from dccgcn.cli.fit import print_result
 from dccgcn.graph.splits import Split, per_class
 from dccgcn.models.registry import METHODS
-from dccgcn.workflow import result
 from helpers.command import dccgcn, refused
 from helpers.runs import QUICK
 
@@ -42,13 +41,13 @@ def test_the_folder_holds_what_was_printed(run, cora):
     assert stored == printed
     predictions = pd.read_csv(folder / "predictions.csv")
     assert predictions["node_id"].tolist() == cora.graph.ids.tolist()
-    assert set(predictions["confidence_set"]) <= {"high", "low"}
+    assert set(predictions["channels_agree"]) <= {"yes", "no"}
     assert predictions["probability"].between(0, 1).all()
     test = predictions[predictions["role"] == "test"]
     assert (test["prediction"] == test["label"]).mean() == pytest.approx(printed["accuracy"])
-    agree = predictions["topology_channel"] == predictions["features_channel"]
-    assert (agree == (predictions["confidence_set"] == "high")).all()
-    assert not (predictions["repaired"] & agree).any()
+    agree = predictions["prediction_topology"] == predictions["prediction_features"]
+    assert (agree == (predictions["channels_agree"] == "yes")).all()
+    assert not ((predictions["corrected"] == "yes") & agree).any()
     assert yaml.safe_load((folder / "settings.yaml").read_text()) == printed["settings"]
     assert Split.load(folder / "split.json", cora.graph).hash == printed["split"]["hash"]
 
@@ -76,7 +75,7 @@ def test_the_page_of_a_run_is_made_from_its_folder(run, tmp_path):
 
 def test_a_run_saved_in_python_has_a_page_too_and_a_new_run_takes_the_old_page_away(tmp_path):
     cora = datasets.load("cora").graph
-    one, other = (result.run(cora, per_class(cora, 2, seed), "ssgc", seed=seed) for seed in (0, 1))
+    one, other = (api.run(cora, per_class(cora, 2, seed), "ssgc", seed=seed) for seed in (0, 1))
     one.save(tmp_path)
     assert dccgcn("report", str(tmp_path)).returncode == 0
     assert one.split.hash in (tmp_path / "report.html").read_text()
@@ -176,7 +175,7 @@ def test_the_module_runs_as_a_program_and_help_needs_no_torch():
 @pytest.mark.parametrize(("compiling", "told"), [(0.0, False), (3.21, True)])
 def test_seconds_that_went_into_compiling_are_told_apart(cora, capsys, compiling, told):
     split = per_class(cora.graph, 2, seed=0)
-    print_result(result.run(cora.graph, split, METHODS["lp"], METHODS["lp"].settings(), seed=0), None, compiling)
+    print_result(api.run(cora.graph, split, METHODS["lp"], METHODS["lp"].settings(), seed=0), None, compiling)
     assert ("compiling" in (shown := capsys.readouterr().out)) is told
     assert ("3.2" in shown.splitlines()[-2]) is told
 

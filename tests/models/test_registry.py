@@ -5,13 +5,13 @@ import pytest
 import torch
 
 from dccgcn import datasets
+from dccgcn.api import run
 from dccgcn.errors import DccgcnError, SettingsError
 from dccgcn.graph import NodeGraph
 from dccgcn.models.baselines.gcn import GcnSettings
 from dccgcn.models.dcc.settings import DccSettings
 from dccgcn.models.registry import METHODS, get_method
 from dccgcn.models.training import seeded
-from dccgcn.workflow.result import run
 from helpers import literal
 
 # dataset: lr, weight decay, hidden 1, hidden 2, dropout, k, λ1, λ2 (Table 8), epochs (Appendix D)

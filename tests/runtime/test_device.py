@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from dccgcn import NodeClassifier
+from dccgcn.api import run
 from dccgcn.errors import DccgcnError
 from dccgcn.experiments.jobs import Job, execute
 from dccgcn.graph import NodeGraph
@@ -16,8 +17,6 @@ from dccgcn.models.training import seeded
 from dccgcn.operators import topology_operator
 from dccgcn.runtime.device import available, computing_on
 from dccgcn.runtime.threads import use_threads
-from dccgcn.workflow import result
-from dccgcn.workflow.result import run
 from helpers import pretend
 from helpers.command import dccgcn, refused
 
@@ -101,7 +100,7 @@ def test_an_estimator_and_a_job_compute_where_they_are_told_to(graph):
 
 def test_label_next_of_a_graph_trains_where_it_is_told_to(monkeypatch):
     used = []
-    monkeypatch.setattr(result, "computing_on", lambda name: used.append(name) or computing_on(name))
+    monkeypatch.setattr("dccgcn.workflow.run.computing_on", lambda name: used.append(name) or computing_on(name))
     done = dccgcn("label-next", "cora", "--method", "ssgc", "--count", "2", "--device", pretend.NAME, "--json")
     assert done.returncode == 0, done.stderr
     assert used == [pretend.NAME]

@@ -20,14 +20,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from dccgcn.artifacts.model_io import load_model
+from dccgcn.api import load_model, run
 from dccgcn.artifacts.report.store import load_data
 from dccgcn.errors import DataFileError
 from dccgcn.experiments.runner import read_store
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
 from dccgcn.io.write import write_tables
-from dccgcn.workflow.result import run
 from helpers.command import dccgcn
 
 N = 300

@@ -1,4 +1,4 @@
-"""Where the next labels would help most: the formula, what it promises, the command and its benchmark."""
+"""suggest_labels: the formula, its properties, the command label-next and its benchmark."""
 
 import json
 
@@ -7,19 +7,17 @@ import pandas as pd
 import pytest
 
 import dccgcn.workflow.active_learning as module
-from dccgcn import NodeGraph, run
+from dccgcn import NodeGraph, Prediction, per_class, run, suggest_labels
 from dccgcn.benchmarks.label_next import three_ways
 from dccgcn.benchmarks.seeds import for_each_seed
 from dccgcn.errors import DccgcnError
-from dccgcn.graph.splits import per_class
-from dccgcn.models.prediction import Prediction
-from dccgcn.workflow.active_learning import label_next, nearest, similarity
+from dccgcn.workflow.active_learning import most_similar, similarity
 from helpers.command import dccgcn
 
 
 @pytest.fixture(scope="module")
-def clumps():
-    """Six cliques of eight nodes with features of their own; the first two have a label each. Node 48 is alone."""
+def cliques():
+    """Six cliques of eight nodes with features of their own; the first two have a label each. Node 48 is isolated."""
     rng = np.random.default_rng(0)
     features = np.kron(np.eye(6), np.ones((8, 3))) + 0.05 * rng.random((48, 18))
     features = np.vstack([np.hstack([features, np.zeros((48, 1))]), np.eye(1, 19, 18)])
@@ -28,16 +26,16 @@ def clumps():
     return NodeGraph(features, edges, labels, ids=[f"n{i}" for i in range(49)])
 
 
-def prediction(graph, certainty=0.6, **more):
-    p = np.full((graph.n, graph.c), (1 - certainty) / (graph.c - 1), dtype=np.float32)
-    p[:, 0] = certainty
+def prediction(graph, confidence=0.6, **more):
+    p = np.full((graph.n, graph.c), (1 - confidence) / (graph.c - 1), dtype=np.float32)
+    p[:, 0] = confidence
     return Prediction(p, **more)
 
 
 def greedy(graph, found, labelled, count, pool):
-    """The formula, word by word."""
-    place = module.places(graph).astype(float)
-    s = np.maximum(place @ place.T, 0) ** module.SHARPNESS
+    """The formula, literally."""
+    embedding = module.node_embedding(graph).astype(float)
+    s = np.maximum(embedding @ embedding.T, 0) ** module.POWER
     labels = [list(graph.labels[labelled]).count(k) for k in range(graph.c)]
     chosen = []
     for _ in range(count):
@@ -47,8 +45,8 @@ def greedy(graph, found, labelled, count, pool):
                 continue
             gain = 0.0
             for v in range(graph.n):
-                covered = max(s[v, w] for w in [*labelled, *chosen])
-                gain += module.doubt(found)[v] * max(0, s[u, v] - covered)
+                coverage = max(s[v, w] for w in [*labelled, *chosen])
+                gain += module.uncertainty(found)[v] * max(0, s[u, v] - coverage)
             gain /= (1 + labels[found.y_pred[u]]) ** 0.5
             best = max(best, (gain, u), key=lambda pair: pair[0])
         chosen.append(best[1])
@@ -57,89 +55,89 @@ def greedy(graph, found, labelled, count, pool):
 
 
 @pytest.mark.parametrize("block", [1, 3, 1024])
-def test_the_lazy_choice_is_the_formulas(block, monkeypatch):
+def test_the_lazy_greedy_choice_equals_the_formula(block, monkeypatch):
     rng = np.random.default_rng(3)
     graph = NodeGraph(rng.random((25, 6)), rng.integers(0, 25, (40, 2)), [0, 1, 2] + [None] * 22)
     p = rng.dirichlet(np.ones(3), 25).astype(np.float32)
     found = Prediction(p, channels_agree=rng.random(25) < 0.5)
-    monkeypatch.setattr(module, "_BLOCK", block)
-    got = [s.position for s in label_next(graph, found, np.arange(3), 6)]
+    monkeypatch.setattr(module, "_BLOCK_SIZE", block)
+    got = [s.position for s in suggest_labels(graph, found, np.arange(3), 6)]
     assert got == greedy(graph, found, [0, 1, 2], 6, range(3, 25))
 
 
-def test_no_two_come_from_one_clump_and_nobody_stands_alone(clumps):
-    chosen = label_next(clumps, prediction(clumps), np.array([0, 8]), 4)
+def test_suggestions_come_from_different_cliques_and_outliers_are_left_out(cliques):
+    chosen = suggest_labels(cliques, prediction(cliques), np.array([0, 8]), 4)
     assert sorted(s.position // 8 for s in chosen) == [2, 3, 4, 5]
-    assert all(s.stands_for == 8 for s in chosen)
+    assert all(s.n_represented == 8 for s in chosen)
     assert all(s.node_id == f"n{s.position}" for s in chosen)
 
 
-def test_doubt_comes_first_and_disagreement_is_doubt(clumps):
+def test_uncertain_nodes_come_first_and_disagreement_is_uncertainty(cliques):
     trust = np.full(49, 0.9)
     trust[24:32] = 0.1
-    sure = prediction(clumps, trust=trust)
-    first = label_next(clumps, sure, np.array([0, 8]), 1)[0]
+    sure = prediction(cliques, trust=trust)
+    first = suggest_labels(cliques, sure, np.array([0, 8]), 1)[0]
     assert first.position // 8 == 3
     assert first.confidence == pytest.approx(0.1)
     assert "8 of them uncertain; uncertain itself" in first.reason
     agree = np.ones(49, dtype=bool)
     agree[40:48] = False
     channels = {"topology": np.eye(2)[np.zeros(49, int)], "feature": np.eye(2)[(~agree).astype(int)]}
-    split = prediction(clumps, channels_agree=agree, channels=channels)
-    first = label_next(clumps, split, np.array([0, 8]), 1)[0]
+    split = prediction(cliques, channels_agree=agree, channels=channels)
+    first = suggest_labels(cliques, split, np.array([0, 8]), 1)[0]
     assert first.position // 8 == 5
-    assert "channels disagree: topology says a, feature says b" in first.reason
+    assert "channels disagree: topology predicts a, feature predicts b" in first.reason
 
 
-def test_classes_with_few_labels_come_first(clumps):
+def test_classes_with_few_labels_come_first(cliques):
     p = np.tile(np.array([0.6, 0.4], dtype=np.float32), (49, 1))
     p[32:40] = [0.4, 0.6]
-    graph = clumps.with_labels(["a" if i < 4 else "b" if i == 8 else None for i in range(49)])
-    first = label_next(graph, Prediction(p), np.array([0, 1, 2, 3, 8]), 1)[0]
+    graph = cliques.with_labels(["a" if i < 4 else "b" if i == 8 else None for i in range(49)])
+    first = suggest_labels(graph, Prediction(p), np.array([0, 1, 2, 3, 8]), 1)[0]
     assert first.position // 8 == 4
     assert first.prediction == "b"
     assert "few labels of b so far" in first.reason
 
 
 def test_a_large_graph_is_judged_by_a_sample(cora, monkeypatch):
-    monkeypatch.setattr(module, "SAMPLE", 500)
+    monkeypatch.setattr(module, "SAMPLE_SIZE", 500)
     split = per_class(cora.graph, 2, seed=0)
     found = run(cora.graph, split, "ssgc").prediction
-    some, again = (label_next(cora.graph, found, split.train, 10) for _ in range(2))
+    some, again = (suggest_labels(cora.graph, found, split.train, 10) for _ in range(2))
     assert some == again
     assert not {s.position for s in some} & set(split.train.tolist())
     assert len({s.position for s in some}) == 10
 
 
-def test_only_candidates_are_chosen_and_only_so_many(clumps):
+def test_only_candidates_are_chosen_and_only_so_many(cliques):
     pool = np.array([0, 3, 11])
-    assert {s.position for s in label_next(clumps, prediction(clumps), np.array([0, 8]), 2, pool)} == {3, 11}
+    assert {s.position for s in suggest_labels(cliques, prediction(cliques), np.array([0, 8]), 2, pool)} == {3, 11}
     for count in (0, 3):
         with pytest.raises(DccgcnError, match=rf"{count} nodes cannot be chosen among 2"):
-            label_next(clumps, prediction(clumps), np.array([0, 8]), count, pool)
+            suggest_labels(cliques, prediction(cliques), np.array([0, 8]), count, pool)
 
 
 def test_a_graph_without_edges_or_with_one_feature_works():
     bare = NodeGraph(np.random.default_rng(0).random((10, 1)), [], ["a", "b"] + [None] * 8)
-    assert len(label_next(bare, prediction(bare), np.array([0, 1]), 8)) == 8
+    assert len(suggest_labels(bare, prediction(bare), np.array([0, 1]), 8)) == 8
 
 
-def test_a_node_that_is_like_nobody_stands_for_itself():
+def test_a_node_similar_to_no_other_represents_itself():
     odd = NodeGraph(
         np.array([[1.0, 0], [1, 0.1], [0, 1], [0.1, 1], [0, 0]]), [(0, 1), (2, 3)], ["a", "a", "b", "b", None]
     )
-    found = label_next(odd, run(odd).prediction, np.arange(4), 1)
-    assert (found[0].position, found[0].stands_for, found[0].reason[:17]) == (4, 1, "stands for itself")
+    found = suggest_labels(odd, run(odd).prediction, np.arange(4), 1)
+    assert (found[0].position, found[0].n_represented, found[0].reason[:22]) == (4, 1, "represents itself only")
 
 
-def test_nearest_is_the_most_similar_whatever_the_block(monkeypatch):
+def test_most_similar_does_not_depend_on_the_block_size(monkeypatch):
     rng = np.random.default_rng(0)
     one, other = rng.standard_normal((50, 4)), rng.standard_normal((7, 4))
     whole = similarity(one, other)
-    monkeypatch.setattr("dccgcn.workflow.active_learning._BLOCK", 8)
-    which, how = nearest(one, other)
-    assert np.array_equal(which, whole.argmax(axis=1))
-    assert np.array_equal(how, whole.max(axis=1))
+    monkeypatch.setattr("dccgcn.workflow.active_learning._BLOCK_SIZE", 8)
+    position, value = most_similar(one, other)
+    assert np.array_equal(position, whole.argmax(axis=1))
+    assert np.array_equal(value, whole.max(axis=1))
 
 
 def test_the_three_ways_of_the_benchmark(cora):
@@ -204,7 +202,7 @@ def test_label_next_of_a_run_and_of_a_graph(cora, tmp_path):
     written = pd.read_csv(tmp_path / "next.csv")
     assert written["node_id"].tolist() == [s["node_id"] for s in by_name["next"]][:2]
     assert str(written["node_id"][0]) in out
-    assert "stands for" in out
+    assert "represents" in out
 
 
 def test_label_next_refuses_what_it_cannot_find(tmp_path):

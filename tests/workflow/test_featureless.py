@@ -10,7 +10,7 @@ from dccgcn.graph.splits import check_training, unknown
 from dccgcn.io.encoder import FeatureEncoder
 from dccgcn.models.concord import method
 from dccgcn.models.concord.settings import ConcordSettings
-from dccgcn.workflow.active_learning import label_next
+from dccgcn.workflow.active_learning import suggest_labels
 from dccgcn.workflow.doctor import examine
 from helpers.command import dccgcn
 
@@ -103,9 +103,9 @@ def test_new_nodes_are_known_by_their_edges(members, tmp_path):
 def test_the_next_label_goes_to_the_club_without_one(members):
     graph = members.graph
     prediction = method.fit(graph, graph.labelled, ConcordSettings(), 0)
-    first, second = label_next(graph, prediction, graph.labelled, 2)
+    first, second = suggest_labels(graph, prediction, graph.labelled, 2)
     assert first.position >= 2 * SIZE
-    assert first.stands_for == SIZE
+    assert first.n_represented == SIZE
     assert second.position < 2 * SIZE
 
 

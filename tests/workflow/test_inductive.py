@@ -1,4 +1,4 @@
-"""Nodes that come after training: a grown graph, its answers, and dccgcn predict."""
+"""Nodes appended after training: the new graph, its predictions, and dccgcn predict."""
 
 import json
 
@@ -7,17 +7,16 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from dccgcn import NodeGraph, grown, load_model, run
+from dccgcn import NodeGraph, append_nodes, load_model, per_class, read_tables, run
 from dccgcn.benchmarks.new_nodes import put_back, without
 from dccgcn.errors import DccgcnError, GraphError
-from dccgcn.graph.splits import per_class, published
-from dccgcn.io.tables import read_tables
+from dccgcn.graph.splits import published
 from dccgcn.models.registry import METHODS
-from dccgcn.workflow.inductive import extend
+from dccgcn.workflow.inductive import predict_new
 from helpers import literal
 from helpers.command import dccgcn
 
-ABLE = [name for name, method in METHODS.items() if method.extend]
+ABLE = [name for name, method in METHODS.items() if method.predict_new]
 
 
 @pytest.fixture(scope="module")
@@ -39,57 +38,57 @@ def more(graph):
 
 
 @pytest.mark.parametrize("name", ABLE)
-def test_a_graph_that_has_not_grown_gets_the_answers_of_training(graph, name):
+def test_without_new_nodes_the_predictions_are_those_of_training(graph, name):
     result = run(graph, method=name)
-    np.testing.assert_allclose(extend(result, graph).probabilities, result.prediction.probabilities, atol=1e-6)
+    np.testing.assert_allclose(predict_new(result, graph).probabilities, result.prediction.probabilities, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ABLE)
-def test_answers_follow_the_nodes_not_their_order(graph, more, name):
+def test_predictions_do_not_depend_on_the_order_of_new_nodes(graph, more, name):
     result = run(graph, method=name)
     features, edges = more
     order = [2, 0, 3, 1]
     place = {60 + old: 60 + new for new, old in enumerate(order)}
     moved = [(place.get(u, u), place.get(v, v)) for u, v in edges]
-    straight = extend(result, grown(graph, features, edges, ids=list("wxyz")))
-    turned = extend(result, grown(graph, features[order], moved, ids=["y", "w", "z", "x"]))
+    straight = predict_new(result, append_nodes(graph, features, edges, ids=list("wxyz")))
+    turned = predict_new(result, append_nodes(graph, features[order], moved, ids=["y", "w", "z", "x"]))
     np.testing.assert_allclose(turned.probabilities[60:], straight.probabilities[60:][order], atol=1e-5)
     np.testing.assert_allclose(straight.probabilities.sum(axis=1), 1, rtol=1e-5)
     assert straight.y_pred[60:63].tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("name", ABLE)
-def test_no_label_but_those_of_training_is_looked_at(cora, name):
+def test_only_training_labels_are_used(cora, name):
     graph = cora.graph
     split = per_class(graph, 2, seed=0)
     result = run(graph, split, name)
     blind = np.full(graph.n, None, dtype=object)
     blind[split.train] = [graph.classes[k] for k in graph.labels[split.train]]
-    told = extend(result, graph).probabilities
-    untold = extend(result, graph.with_labels(blind, classes=graph.classes)).probabilities
-    assert told.tobytes() == untold.tobytes()
+    with_labels = predict_new(result, graph).probabilities
+    without_labels = predict_new(result, graph.with_labels(blind, classes=graph.classes)).probabilities
+    assert with_labels.tobytes() == without_labels.tobytes()
 
 
-def test_sgc_grows_by_its_formula(graph, more):
+def test_sgc_predicts_new_nodes_by_its_formula(graph, more):
     result = run(graph, method="sgc")
-    union = grown(graph, *more, ids=list("wxyz"))
+    union = append_nodes(graph, *more, ids=list("wxyz"))
     step = literal.normalised(union.adjacency.toarray().astype(float), "symmetric")
     x = literal.scaled(union.features.toarray().astype(float), "row")
     logits = step @ step @ x @ result.prediction.model["weight"] + result.prediction.model["bias"]
     expected = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(extend(result, union).probabilities, expected, atol=1e-5)
+    np.testing.assert_allclose(predict_new(result, union).probabilities, expected, atol=1e-5)
 
 
 def test_a_class_without_a_training_label_keeps_probability_0(graph, more):
     train = np.flatnonzero((graph.labels >= 0) & (graph.labels != 1))
     result = run(graph, published(graph, "some", train, [], []), "ssgc")
-    prediction = extend(result, grown(graph, *more, ids=list("wxyz")))
+    prediction = predict_new(result, append_nodes(graph, *more, ids=list("wxyz")))
     assert prediction.probabilities.shape == (64, 3)
     assert (prediction.probabilities[:, 1] == 0).all()
 
 
-def test_a_grown_graph_keeps_the_old_nodes_first_and_says_what_is_odd_about_the_new(graph, more):
-    union = grown(graph, more[0], [*more[1], (63, 63)], ids=list("wxyz"), edge_weights=[2, 1, 1, 1, 1, 1])
+def test_appended_nodes_come_last_and_findings_are_about_them(graph, more):
+    union = append_nodes(graph, more[0], [*more[1], (63, 63)], ids=list("wxyz"), edge_weights=[2, 1, 1, 1, 1, 1])
     assert union.ids.tolist() == [*graph.ids.tolist(), *"wxyz"]
     assert (union.labels[:60] == graph.labels).all()
     assert (union.labels[60:] == -1).all()
@@ -97,19 +96,19 @@ def test_a_grown_graph_keeps_the_old_nodes_first_and_says_what_is_odd_about_the_
     assert union.adjacency[60, 0] == 2
     assert [finding.code for finding in union.findings] == ["unknown-nodes"]
     assert "1 of the 4 new nodes have neither edges nor known features" in union.findings[0].text
-    lone = grown(graph, more[0], ids=list("wxyz")).findings
+    lone = append_nodes(graph, more[0], ids=list("wxyz")).findings
     assert {f.code for f in lone} == {"isolated-nodes", "unknown-nodes"}
     dense = NodeGraph(graph.features.toarray(), graph.edges, ids=graph.ids)
-    assert isinstance(grown(dense, more[0], ids=list("wxyz")).features, np.ndarray)
+    assert isinstance(append_nodes(dense, more[0], ids=list("wxyz")).features, np.ndarray)
 
 
 def test_nodes_that_do_not_fit_are_refused(graph, more):
-    with pytest.raises(GraphError, match=r"2 of the new nodes were there at training: 'n0', 'n5'"):
-        grown(graph, more[0], ids=["n5", "x", "n0", "y"])
+    with pytest.raises(GraphError, match=r"2 of the new nodes are already in the graph: 'n0', 'n5'"):
+        append_nodes(graph, more[0], ids=["n5", "x", "n0", "y"])
     with pytest.raises(GraphError, match="3 features, but the graph has 8"):
-        grown(graph, np.ones((2, 3)))
+        append_nodes(graph, np.ones((2, 3)))
     with pytest.raises(GraphError, match="outside the 64 nodes"):
-        grown(graph, more[0], [(64, 0)], ids=list("wxyz"))
+        append_nodes(graph, more[0], [(64, 0)], ids=list("wxyz"))
 
 
 # the benchmark
@@ -118,38 +117,38 @@ def test_nodes_that_do_not_fit_are_refused(graph, more):
 def test_edges_of_new_nodes_are_checked_as_those_of_a_graph(graph):
     new = np.ones((2, 8))
     with pytest.raises(GraphError, match="PyG"):
-        grown(graph, new, [[0, 1, 2], [60, 60, 61]])
+        append_nodes(graph, new, [[0, 1, 2], [60, 60, 61]])
     with pytest.raises(GraphError, match="integer"):
-        grown(graph, new, [[0.9, 60.2]])
+        append_nodes(graph, new, [[0.9, 60.2]])
     with pytest.raises(GraphError, match="matrix"):
-        grown(graph, new, sp.eye_array(62))
+        append_nodes(graph, new, sp.eye_array(62))
     with pytest.raises(GraphError, match="new nodes are NaN"):
-        grown(graph, [[np.nan] * 8])
+        append_nodes(graph, [[np.nan] * 8])
 
 
 @pytest.mark.parametrize("ids", [range(1, 61), [str(i) for i in range(1, 61)], range(100, 160)])
 def test_ids_are_found_where_none_are_given(graph, ids):
     numbered = NodeGraph(graph.features, graph.edges, ids=list(ids))
-    made = grown(numbered, np.ones((3, 8)))
+    made = append_nodes(numbered, np.ones((3, 8)))
     assert made.n == 63
     assert len({type(i) for i in made.ids.tolist()}) == 1
 
 
-def test_training_labels_are_those_of_the_run_whatever_the_grown_graph_says(graph, more):
+def test_training_labels_are_those_of_the_run_not_of_the_new_graph(graph, more):
     result = run(graph, method="sgc")
-    made = grown(graph, *more)
+    made = append_nodes(graph, *more)
     blank = made.with_labels(None, classes=made.classes)
-    assert np.array_equal(extend(result, made).probabilities, extend(result, blank).probabilities)
+    assert np.array_equal(predict_new(result, made).probabilities, predict_new(result, blank).probabilities)
 
 
-def test_a_tiny_model_answers_as_before_when_it_was_saved(tmp_path):
+def test_a_loaded_model_predicts_new_nodes_as_before_it_was_saved(tmp_path):
     tiny = NodeGraph(np.eye(4) + 0.1, [(0, 1), (2, 3)], ["a", None, "b", None])
     result = run(tiny)
     result.save(tmp_path / "tiny")
     more = np.array([[1.0, 0.2, 0, 0]])
-    direct = extend(result, grown(tiny, more)).probabilities
+    direct = predict_new(result, append_nodes(tiny, more)).probabilities
     model = load_model(tmp_path / "tiny")
-    assert np.array_equal(direct, extend(model.result, grown(model.result.graph, more)).probabilities)
+    assert np.array_equal(direct, predict_new(model.result, append_nodes(model.result.graph, more)).probabilities)
 
 
 def test_taking_nodes_out_and_putting_them_back_gives_the_graph_again(cora):
@@ -236,7 +235,7 @@ def test_predict_on_the_command_line(model, tmp_path):
     assert "3 new nodes" in out
     assert "n3" in out
     assert "probability" in out
-    assert "_channel" not in out  # the file has these
+    assert "prediction_" not in out  # the file has these
     written = pd.read_csv(tmp_path / "answers.csv")
     assert written["prediction"].tolist() == ["hill", "sea", "sea"]
     assert written["node_id"].tolist() == ["n1", "'=n2", "n3"]  # a spreadsheet must not run it
@@ -246,7 +245,7 @@ def test_predict_on_the_command_line(model, tmp_path):
     assert [answer["node_id"] for answer in printed] == ["n1", "=n2", "n3"]
     code, _, err = dccgcn("predict", model / "model", "--nodes", model / "new.csv")
     assert code == 0
-    assert "known by their features alone" in err
+    assert "only their features are used" in err
 
 
 @pytest.mark.parametrize(
@@ -255,7 +254,7 @@ def test_predict_on_the_command_line(model, tmp_path):
         ("work,age\nwool,3\n", None, "no column 'who' for the id"),
         ("who,age\nx,3\n", None, "lacks columns that were there at training: 'work'"),
         ("who,work,age\nx,wool,old\n", None, "no numbers: 'old'"),
-        ("who,work,age\np3,wool,3\n", None, "were there at training: 'p3'"),
+        ("who,work,age\np3,wool,3\n", None, "already in the graph: 'p3'"),
         ("who,work,age\nx,wool,3\nx,wool,3\n", None, "'x' occurs 2 times"),
         ("who,work,age\nx,wool,3\n", "who,knows\nx,p99\n", "'p99'"),
         ("who,work,age\nx,wool,3\n", "from,knows\nx,p1\n", "no column 'who' for the source"),

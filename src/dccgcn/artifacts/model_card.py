@@ -1,4 +1,4 @@
-"""The model card: what a model was trained on, how sure it is, and where it is not."""
+"""The model card: what a model was trained on, how reliable its predictions are, and where they are not."""
 
 import html
 import re
@@ -7,119 +7,121 @@ import numpy as np
 
 from dccgcn import __version__
 from dccgcn.errors import some
-from dccgcn.experiments.markdown import markdown_table
 from dccgcn.models.registry import get_method
-from dccgcn.workflow.result import Result
+from dccgcn.workflow.run import Run
 
-SURE = 0.5  # below, an answer is more likely wrong than right
+LOW_CONFIDENCE = 0.5  # below this a prediction is more likely wrong than right
 
 
-def card(result: Result) -> str:
-    """The card in Markdown. Class names and ids are anybody's text, so all of them are escaped."""
-    graph, split = result.graph, result.split
+def model_card(run: Run) -> str:
+    """The card in Markdown. Class names and ids come from users, so all of them are escaped."""
+    graph, split = run.graph, run.split
     labels = f"{len(split.train)} labels ({len(split.train) / graph.n:.2%} of the nodes)"
     return _PAGE.format(
-        name=plain(graph.name),
-        method=result.method,
+        name=escape(graph.name),
+        method=run.method,
         version=__version__,
         n=f"{graph.n:,}",
         edges=f"{len(graph.edges):,}",
         d=f"{graph.d:,}",
         c=graph.c,
         labels=labels,
-        seed=result.seed,
-        sure="\n".join(_sure(result)),
-        classes=_class_table(result),
-        unsure="\n".join(f"- {line}" for line in _unsure(result)),
-        use=_USE if get_method(result.method).extend else _NO_USE.format(method=result.method),
-        settings=result.settings.to_yaml().rstrip(),
+        seed=run.seed,
+        reliability="\n".join(_reliability(run)),
+        classes=_class_table(run),
+        limits="\n".join(f"- {line}" for line in _limits(run)),
+        use=_USE if get_method(run.method).predict_new else _NO_USE.format(method=run.method),
+        settings=run.settings.to_yaml().rstrip(),
     )
 
 
-def plain(text: object, most: int = 80) -> str:
-    """Somebody's text as Markdown that shows it and does nothing else."""
+def escape(text: object, max_length: int = 80) -> str:
+    """Text of a user as Markdown that shows it without markup, on one line and shortened."""
     shown = "".join(sign if sign.isprintable() else " " for sign in str(text))
-    shown = shown if len(shown) <= most else shown[: most - 1] + "…"
+    shown = shown if len(shown) <= max_length else shown[: max_length - 1] + "…"
     return re.sub(r"([\\`*_{}\[\]()#+!|~-])", r"\\\1", html.escape(shown, quote=False))
 
 
-def _certainty(result: Result) -> tuple[str, np.ndarray]:
-    """What says how sure an answer is, and how sure it is."""
-    return "probability" if result.prediction.trust is None else "trust", result.prediction.confidence
+def _confidence(run: Run) -> tuple[str, np.ndarray]:
+    """The name of the column that says how sure a prediction is, and its values, (n,)."""
+    return "probability" if run.prediction.trust is None else "trust", run.prediction.confidence
 
 
-def _sure(result: Result) -> list[str]:
-    what, sure = _certainty(result)
-    asked = np.flatnonzero(result.answered)
+def _reliability(run: Run) -> list[str]:
+    name, confidence = _confidence(run)
+    predicted = np.flatnonzero(run.is_predicted)
     lines = []
-    if len(asked):
+    if len(predicted):
+        n_high = int((confidence[predicted] >= LOW_CONFIDENCE).sum())
         lines.append(
-            f"Of the {len(asked):,} nodes without a training label, {int((sure[asked] >= SURE).sum()):,} have a {what} "
-            f"of {SURE:g} or more; the mean is {sure[asked].mean():.2f}."
+            f"Of the {len(predicted):,} nodes without a training label, {n_high:,} have a {name} of "
+            f"{LOW_CONFIDENCE:g} or more; the mean is {confidence[predicted].mean():.2f}."
         )
-        if result.prediction.trust is None:
-            lines.append(f"{result.method} does not estimate trust: its probabilities are not calibrated.")
-        if result.prediction.channels_agree is not None:
-            lines.append(f"Its two channels agree on {result.prediction.channels_agree[asked].mean():.1%} of them.")
-    if result.accuracy is not None:
-        lines.append(
-            f"On {len(result.split.test):,} nodes whose labels were held back, {result.accuracy:.1%} of the answers "
-            "were right."
-        )
+        if run.prediction.trust is None:
+            lines.append(f"{run.method} does not estimate trust: its probabilities are not calibrated.")
+        if run.prediction.channels_agree is not None:
+            lines.append(f"Its two channels agree on {run.prediction.channels_agree[predicted].mean():.1%} of them.")
+    if run.accuracy is not None:
+        lines.append(f"Accuracy on {len(run.split.test):,} test nodes: {run.accuracy:.1%}.")
     else:
-        lines.append("No label was held back, so how many answers are right was not measured.")
+        lines.append("All labels were used for training, so the accuracy was not measured.")
     return lines
 
 
-def _class_table(result: Result) -> str:
-    what, sure = _certainty(result)
-    given = np.bincount(result.graph.labels[result.split.train], minlength=result.graph.c)
-    asked = np.flatnonzero(result.answered)
-    answer = result.prediction.y_pred[asked]
-    rows = []
-    for k, name in enumerate(result.graph.classes):
-        own = sure[asked][answer == k]
-        rows.append([plain(name), str(given[k]), str(len(own)), f"{own.mean():.2f}" if len(own) else "–"])
-    return markdown_table(["class", "training labels", "nodes answered so", f"mean {what}"], rows)
+def _class_table(run: Run) -> str:
+    name, confidence = _confidence(run)
+    n_train = np.bincount(run.graph.labels[run.split.train], minlength=run.graph.c)
+    predicted = np.flatnonzero(run.is_predicted)
+    y_pred = run.prediction.y_pred[predicted]
+    lines = [f"| class | training labels | predicted nodes | mean {name} |", "|---|---:|---:|---:|"]
+    for k, class_name in enumerate(run.graph.classes):
+        values = confidence[predicted][y_pred == k]
+        mean = f"{values.mean():.2f}" if len(values) else "–"
+        lines.append(f"| {escape(class_name)} | {n_train[k]} | {len(values)} | {mean} |")
+    return "\n".join(lines)
 
 
-def _unsure(result: Result) -> list[str]:
-    what, sure = _certainty(result)
-    graph, asked = result.graph, np.flatnonzero(result.answered)
-    answer = result.prediction.y_pred[asked]
-    weak = [k for k in range(graph.c) if (answer == k).any() and sure[asked][answer == k].mean() < SURE]
-    names = ", ".join(plain(graph.classes[k]) for k in weak)
-    lines = [f"Answers of these classes, whose mean {what} is below {SURE:g}: {names}."] if weak else []
-    doubtful = asked[sure[asked] < SURE]
-    if len(doubtful):
-        lines.append(f"{len(doubtful):,} nodes with a {what} below {SURE:g}: {plain(some(graph.ids[doubtful]), 400)}.")
-    lines += [plain(finding.text, 400) for finding in result.findings if finding.level == "warning"]
-    return lines or ["Nothing was found."]
+def _limits(run: Run) -> list[str]:
+    name, confidence = _confidence(run)
+    graph, predicted = run.graph, np.flatnonzero(run.is_predicted)
+    y_pred = run.prediction.y_pred[predicted]
+    low = [
+        k for k in range(graph.c) if (y_pred == k).any() and confidence[predicted][y_pred == k].mean() < LOW_CONFIDENCE
+    ]
+    names = ", ".join(escape(graph.classes[k]) for k in low)
+    lines = [f"Predicted classes whose mean {name} is below {LOW_CONFIDENCE:g}: {names}."] if low else []
+    nodes = predicted[confidence[predicted] < LOW_CONFIDENCE]
+    if len(nodes):
+        ids = escape(some(graph.ids[nodes]), 400)
+        lines.append(f"{len(nodes):,} nodes with a {name} below {LOW_CONFIDENCE:g}: {ids}.")
+    lines += [escape(finding.text, 400) for finding in run.findings if finding.level == "warning"]
+    return lines or ["No problem was found."]
 
 
 _PAGE = """# {name}, classified by {method}
 
-Gives each node of the graph one of {c} classes. Trained by dccgcn {version}.
+Predicts one of {c} classes for each node of the graph. Trained by dccgcn {version}.
 
-## What it was trained on
+## Training data
 
 {n} nodes, {edges} edges, {d} features, {labels}; seed {seed}.
-The graph is part of this folder, since new nodes are attached to it: who may not see the data must not get the model.
+The graph is part of this folder, because new nodes are appended to it: share the model only with those who may see the
+data.
 
-## How sure it is
+## Reliability
 
-{sure}
+{reliability}
 
 {classes}
 
-## Where it is not
+## Limits
 
-{unsure}
+{limits}
 
-Classes that no label stood for are never answered. Nodes of another kind than those of training get an answer too,
-and nothing warns of it.
+Classes without training labels are never predicted. Nodes from another distribution than the training data get a
+prediction too, without a warning.
 
-## How to use it
+## Use
 
 {use}
 
@@ -132,9 +134,9 @@ and nothing warns of it.
 
 _USE = """    dccgcn predict THIS_FOLDER --nodes more.csv --edges more-edges.csv
 
-classifies nodes that are added to the graph, without training again. In Python it is
+classifies new nodes without training again. In Python:
 `dccgcn.load_model("THIS_FOLDER").predict("more.csv", "more-edges.csv")`. Loading checks the version, the order of the
 classes and the hash of the arrays."""
 
-_NO_USE = """{method} answers for the nodes above only: `dccgcn.load_model("THIS_FOLDER").result.to_frame()`.
-Nodes that are added to the graph need another training."""
+_NO_USE = """{method} predicts the nodes above only: `dccgcn.load_model("THIS_FOLDER").result.to_frame()`.
+New nodes need another training."""

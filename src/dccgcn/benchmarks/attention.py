@@ -8,13 +8,18 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn import GATConv
 
 from dccgcn import datasets
 from dccgcn.models.baselines.gat import AttentionLayer, GatSettings
 from dccgcn.models.registry import METHODS
 from dccgcn.models.training import seeded
 from dccgcn.operators import receptive_field, topology_operator
+from dccgcn.runtime.extras import missing_extra
+
+try:
+    from torch_geometric.nn import GATConv
+except ModuleNotFoundError:
+    raise missing_extra("torch_geometric", "pyg") from None
 
 
 @dataclass(frozen=True)

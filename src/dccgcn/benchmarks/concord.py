@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dccgcn import datasets
+from dccgcn.api import run
 from dccgcn.evaluation.paired import Summary, summary
 from dccgcn.graph import NodeGraph, splits
 from dccgcn.models.concord.precompute import channel_views, rarity_of
@@ -15,7 +16,6 @@ from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.dcc.method import build_views
 from dccgcn.models.dcc.settings import DccSettings
 from dccgcn.models.registry import METHODS
-from dccgcn.workflow.result import run
 
 _VIEWS = ("topology", "knn", "feature", "rarity")  # the last one weighs features for a view
 

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch_geometric.nn import GCNConv
 
 from dccgcn import datasets
 from dccgcn.graph import NodeGraph, splits
@@ -18,6 +17,12 @@ from dccgcn.models.dcc.channel import Channel
 from dccgcn.models.registry import METHODS
 from dccgcn.models.training import seeded
 from dccgcn.operators import ReceptiveField, normalise_rows, topology_operator
+from dccgcn.runtime.extras import missing_extra
+
+try:
+    from torch_geometric.nn import GCNConv
+except ModuleNotFoundError:
+    raise missing_extra("torch_geometric", "pyg") from None
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dccgcn import datasets
+from dccgcn.api import run
 from dccgcn.benchmarks.seeds import for_each_seed
 from dccgcn.evaluation.metrics import accuracy
 from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
@@ -15,8 +16,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class, published
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.registry import Method
-from dccgcn.workflow.active_learning import label_next
-from dccgcn.workflow.result import run
+from dccgcn.workflow.active_learning import suggest_labels
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,9 @@ def bench_label_next(
 def three_ways(
     graph: NodeGraph, prediction: Prediction, labelled: np.ndarray, pool: np.ndarray, count: int, seed: int
 ) -> dict[str, np.ndarray]:
-    """Nodes of the pool to be labelled: chosen by ``label_next``, at random, or by uncertainty alone."""
+    """Nodes of the pool to be labelled: chosen by ``suggest_labels``, at random, or by uncertainty alone."""
     return {
-        "chosen": np.array([s.position for s in label_next(graph, prediction, labelled, count, pool)]),
+        "chosen": np.array([s.position for s in suggest_labels(graph, prediction, labelled, count, pool)]),
         "random": np.random.default_rng(seed).choice(pool, count, replace=False),
         "uncertain": pool[np.argsort(prediction.confidence[pool], kind="stable")[:count]],
     }

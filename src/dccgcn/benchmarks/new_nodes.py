@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from dccgcn import datasets
+from dccgcn.api import run
 from dccgcn.benchmarks.seeds import for_each_seed
 from dccgcn.evaluation.metrics import accuracy
 from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split, fingerprint, per_class
 from dccgcn.models.registry import Method
-from dccgcn.workflow.inductive import extend, grown
-from dccgcn.workflow.result import run
+from dccgcn.workflow.inductive import append_nodes, predict_new
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def bench_new_nodes(
         part = run(smaller, small_split, method, settings, seed)
         answers = {
             "there": whole.prediction.y_pred[held],
-            "new": extend(part, put_back(graph, smaller, order)).y_pred[smaller.n :],
+            "new": predict_new(part, put_back(graph, smaller, order)).y_pred[smaller.n :],
         }
         return {when: 100 * accuracy(graph.labels[held], answer) for when, answer in answers.items()}
 
@@ -104,7 +104,7 @@ def put_back(graph: NodeGraph, smaller: NodeGraph, order: np.ndarray) -> NodeGra
     place = np.argsort(order)
     late = (place[graph.edges] >= smaller.n).any(axis=1)
     held = order[smaller.n :]
-    return grown(
+    return append_nodes(
         smaller,
         graph.features[held],
         place[graph.edges[late]],

@@ -7,6 +7,7 @@ from math import log10
 from time import perf_counter
 from typing import Any
 
+from dccgcn.api import run
 from dccgcn.benchmarks.concord import build_concord_views
 from dccgcn.benchmarks.memory import peak_mb
 from dccgcn.datasets.synthetic import synthetic_graph
@@ -18,7 +19,6 @@ from dccgcn.models.registry import METHODS
 from dccgcn.operators.approximate_knn import approximate_knn
 from dccgcn.runtime.process_guard import end_with
 from dccgcn.runtime.threads import threads_for, use_threads
-from dccgcn.workflow.result import run
 
 
 @dataclass(frozen=True)

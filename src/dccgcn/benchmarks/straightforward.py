@@ -10,11 +10,16 @@ import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch_geometric.utils import scatter, softmax
 
 from dccgcn.graph import NodeGraph
 from dccgcn.models.dcc.model import DccGcn
 from dccgcn.operators import Operator, normalise_rows
+from dccgcn.runtime.extras import missing_extra
+
+try:
+    from torch_geometric.utils import scatter, softmax
+except ModuleNotFoundError:
+    raise missing_extra("torch_geometric", "pyg") from None
 
 
 class StraightforwardStep:

@@ -22,9 +22,9 @@ from dccgcn.cli.display import (
 from dccgcn.errors import DccgcnError, SplitError
 
 if TYPE_CHECKING:
+    from dccgcn.api import Result
     from dccgcn.graph import NodeGraph
     from dccgcn.graph.splits import Split
-    from dccgcn.workflow.result import Result
 
 
 def fit(
@@ -108,12 +108,12 @@ def fit(
     """
     from numba.core.event import TimingListener, install_listener
 
+    from dccgcn.api import run
     from dccgcn.datasets import load
     from dccgcn.graph.splits import per_class
     from dccgcn.models.registry import get_method
     from dccgcn.runtime.threads import use_threads
     from dccgcn.settings import parse_assignments, read_yaml
-    from dccgcn.workflow.result import run
 
     own = tables.TableOptions(
         nodes, edges, label, id, features, text, categorical, ignore, source, target, weight, unlabelled, unknown_ids,
@@ -224,7 +224,7 @@ def print_answers(result: "Result") -> None:
     import numpy as np
 
     graph, prediction, train = result.graph, result.prediction, result.split.train
-    asked = np.flatnonzero(result.answered)
+    asked = np.flatnonzero(result.is_predicted)
     labels = np.bincount(graph.labels[train], minlength=graph.c)
     columns = ["class", "labels", "answers"]
     columns += ["channels agree", "disagree"] if prediction.channels_agree is not None else []

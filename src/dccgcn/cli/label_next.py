@@ -8,7 +8,7 @@ import typer
 from dccgcn.cli.display import Device, errors, output, print_json, printable, progress_bar, table
 
 if TYPE_CHECKING:
-    from dccgcn.workflow.result import Result
+    from dccgcn.api import Result
 
 
 def label_next(
@@ -36,17 +36,17 @@ def label_next(
     """
     import pandas as pd
 
-    from dccgcn.artifacts.model_io import load_model
+    from dccgcn.api import load_model
     from dccgcn.io.write import csv_text
     from dccgcn.runtime.files import write_atomically
     from dccgcn.runtime.threads import use_threads
-    from dccgcn.workflow.active_learning import label_next as choose
+    from dccgcn.workflow.active_learning import suggest_labels
 
     use_threads(threads)
     result = load_model(run).result if Path(run).is_dir() else _fitted(run, method, labels_per_class, seed, device)
     known = result.split.train
     count = count or max(1, min(10, result.graph.n - len(known)))
-    suggestions = [s.to_json() for s in choose(result.graph, result.prediction, known, count)]
+    suggestions = [s.to_json() for s in suggest_labels(result.graph, result.prediction, known, count)]
     for suggestion in suggestions:
         suggestion.pop("position")
     if out:
@@ -55,22 +55,22 @@ def label_next(
         print_json({"graph": result.graph.name, "method": result.method, "labels": len(known), "next": suggestions})
         return
     title = f"What to label next on {result.graph.name}, after {len(known)} labels and by {result.method}"
-    shown = table(title, "node", "taken for", "certainty", "why")
+    shown = table(title, "node", "prediction", "confidence", "why")
     shown.columns[-1].justify = "left"
     for s in suggestions:
         names = printable(s["node_id"]), printable(s["prediction"])
-        shown.add_row(*names, f"{s['certainty']:.2f}", printable(s["reason"], 200))
+        shown.add_row(*names, f"{s['confidence']:.2f}", printable(s["reason"], 200))
     output.print(shown)
     if out:
         errors.print(f"Written to {out}", highlight=False)
 
 
 def _fitted(name: str, method: str, labels_per_class: int, seed: int, device: str) -> "Result":
+    from dccgcn.api import run
     from dccgcn.datasets import DATASETS, load
     from dccgcn.errors import DccgcnError
     from dccgcn.graph.splits import per_class
     from dccgcn.models.registry import get_method
-    from dccgcn.workflow.result import run
 
     if name not in DATASETS:
         raise DccgcnError(

@@ -47,12 +47,12 @@ def _one(method: "Method", json: bool) -> None:
     ]
     if json:
         about = {"name": method.name, "summary": method.summary, "reference": method.reference}
-        print_json({**about, "answers_for_new_nodes": method.extend is not None, "settings": listed})
+        print_json({**about, "answers_for_new_nodes": method.predict_new is not None, "settings": listed})
         return
     shown = table(f"{method.name}: {method.summary}", "setting", "default", "meaning")
     shown.columns[-1].justify = "left"
     for option in listed:
         shown.add_row(str(option["name"]), str(option["default"]), str(option["meaning"] or ""))
     output.print(shown)
-    new = "answers" if method.extend else "does not answer"
+    new = "answers" if method.predict_new else "does not answer"
     output.print(f"{method.reference}. It {new} for nodes that come after training.", soft_wrap=True)

@@ -9,7 +9,7 @@ from dccgcn.cli.display import errors, output, print_findings, print_json, print
 
 # on the terminal; the file has all
 _SHOWN = 20
-_COLUMNS = ("node_id", "prediction", "probability", "trust", "confidence_set")
+_COLUMNS = ("node_id", "prediction", "probability", "trust", "channels_agree")
 
 
 def predict(
@@ -37,7 +37,7 @@ def predict(
 
         dccgcn predict runs/mine --nodes more.csv --edges more-edges.csv --out answers.csv
     """
-    from dccgcn.artifacts.model_io import load_model
+    from dccgcn.api import load_model
     from dccgcn.io.write import csv_text
     from dccgcn.runtime.files import write_atomically
     from dccgcn.runtime.threads import use_threads

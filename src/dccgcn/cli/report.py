@@ -31,7 +31,7 @@ def report(
     if (run / FILE).exists() or not (run / "model.json").exists():
         write_atomically(path, render(load_data(run)))
     else:  # saved from Python, or interrupted before its report was made
-        from dccgcn.artifacts.model_io import load_model
+        from dccgcn.api import load_model
 
         with progress_bar(str(run)) as progress:
             write_report(load_model(run).result, path, progress=progress)

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from dccgcn import datasets
+from dccgcn.api import Result, run
 from dccgcn.errors import DccgcnError
 from dccgcn.evaluation.metrics import accuracy, channel_counts, macro_f1
 from dccgcn.evaluation.signals import trust_record
 from dccgcn.experiments.picture import picture
 from dccgcn.graph import NodeGraph, splits
 from dccgcn.models.registry import get_method
-from dccgcn.workflow.result import Result, run
 
 _KEPT = (
     "n_train",

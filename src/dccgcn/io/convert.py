@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from dccgcn.errors import Finding, GraphError, some
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import PARTS, Split, published
+from dccgcn.runtime.extras import missing_extra
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -73,7 +74,11 @@ def _column(mask: np.ndarray, column: int | None) -> np.ndarray:
 def to_pyg(graph: NodeGraph, split: Split | None = None) -> "Data":
     """A Data object: edges both ways, -1 for unlabelled, masks where a split is given."""
     import torch
-    from torch_geometric.data import Data
+
+    try:
+        from torch_geometric.data import Data
+    except ModuleNotFoundError:
+        raise missing_extra("torch_geometric", "pyg") from None
 
     both = np.concatenate([graph.edges, graph.edges[:, ::-1]])
     data = Data(

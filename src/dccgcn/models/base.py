@@ -19,9 +19,9 @@ from dccgcn.settings import Settings
 # The labels of the validation nodes, where there are any, choose the epoch; without, the last epoch counts.
 Fit = Callable[[NodeGraph, np.ndarray, Any, int, Progress | None, np.ndarray | None], Prediction]
 
-# extend(model, graph, settings) → Prediction. Answers for a graph that has grown, without training: the nodes that were
-# there at training come first, in their order, and model is what fit left in Prediction.model.
-Extend = Callable[[Mapping[str, np.ndarray], NodeGraph, Any], Prediction]
+# predict_new(model, graph, settings) → Prediction of a graph with appended nodes, without training. The training nodes
+# come first, in their order; model is what fit left in Prediction.model.
+PredictNew = Callable[[Mapping[str, np.ndarray], NodeGraph, Any], Prediction]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Method:
     reference: str
     settings: type[Settings]
     fit: Fit
-    extend: Extend | None = None
+    predict_new: PredictNew | None = None
 
     def published_settings(self, dataset: str, options: Mapping[str, Any] | None = None) -> Settings:
         """The settings published for a dataset (where there are any), with some options changed.

@@ -1,6 +1,6 @@
-"""Prediction: what every method returns for a graph, a row per node."""
+"""Prediction: what every method returns for a graph, one row per node."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,27 +10,82 @@ from dccgcn.errors import Finding
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """Class probabilities for all nodes, and what a dual-channel method can say beyond them."""
+    """Class probabilities of all n nodes, and what a dual-channel method adds to them.
 
-    probabilities: np.ndarray  # (n, c) float32, rows sum to one
-    channels: dict[str, np.ndarray] = field(default_factory=dict)  # each channel's own probabilities, (n, c)
-    channels_agree: np.ndarray | None = None  # (n,) bool: high-confidence, the channels give the same class
-    uncorrected: np.ndarray | None = None  # (n, c) probabilities without calibration
-    joint: np.ndarray | None = None  # (n, c) what one model on both channels' representations says, to compare with
-    corrected: np.ndarray | None = None  # (n,) bool: rebuilt from high-confidence neighbours
-    embeddings: dict[str, np.ndarray] = field(default_factory=dict)  # (n, width) each, for pictures
-    trust: np.ndarray | None = None  # (n,) between 0 and 1: how likely the answer is right
-    channel_weights: dict[str, float] = field(default_factory=dict)  # how far each channel was trusted; they sum to 1
-    support: sp.csr_array | None = None  # (n, n): from which neighbours, and how much, an answer was rebuilt
-    model: dict[str, np.ndarray] = field(default_factory=dict)  # what the method needs to answer for new nodes
-    findings: tuple[Finding, ...] = ()  # what was odd about this run
+    Every field after the first is empty or None for methods that do not compute it.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n, c), float32
+        Class probabilities; each row sums to one.
+    channels : dict of str to ndarray of shape (n, c)
+        Class probabilities of each channel alone, such as ``"topology"`` and ``"features"``.
+    channels_agree : ndarray of shape (n,), bool
+        Whether the channels predict the same class.
+    uncorrected : ndarray of shape (n, c)
+        Probabilities before nodes on which the channels disagree are corrected.
+    joint : ndarray of shape (n, c)
+        Probabilities of one model on the representations of both channels, for comparison.
+    corrected : ndarray of shape (n,), bool
+        Whether the prediction was corrected from neighbours on which the channels agree.
+    embeddings : dict of str to ndarray of shape (n, width)
+        Node embeddings, for plots.
+    trust : ndarray of shape (n,)
+        Estimated probability that the predicted class is right, between 0 and 1.
+    channel_weights : dict of str to float
+        Weight of each channel in the combined prediction; they sum to one.
+    support : csr_array of shape (n, n)
+        Row i: weights of the neighbours that corrected node i.
+    model : dict of str to ndarray
+        Fitted arrays that the method needs to predict new nodes.
+    findings : tuple of Finding
+        What was unusual about the fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dccgcn import Prediction
+    >>> prediction = Prediction(np.array([[0.9, 0.1], [0.4, 0.6]], dtype=np.float32))
+    >>> prediction.y_pred.tolist()
+    [0, 1]
+    """
+
+    probabilities: np.ndarray
+    channels: dict[str, np.ndarray] = field(default_factory=dict)
+    channels_agree: np.ndarray | None = None
+    uncorrected: np.ndarray | None = None
+    joint: np.ndarray | None = None
+    corrected: np.ndarray | None = None
+    embeddings: dict[str, np.ndarray] = field(default_factory=dict)
+    trust: np.ndarray | None = None
+    channel_weights: dict[str, float] = field(default_factory=dict)
+    support: sp.csr_array | None = None
+    model: dict[str, np.ndarray] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
 
     @property
     def y_pred(self) -> np.ndarray:
-        """Most probable class of each node, the first of equals."""
+        """(n,) position of the most probable class of each node; of equals, the first."""
         return self.probabilities.argmax(axis=1)
 
     @property
     def confidence(self) -> np.ndarray:
-        """(n,) trust in each answer, or its probability where the method knows no trust."""
+        """(n,) trust, or the probability of the predicted class where the method does not estimate trust."""
         return self.probabilities.max(axis=1) if self.trust is None else self.trust
+
+
+def restore_class_columns(prediction: Prediction, seen: np.ndarray, c: int) -> Prediction:
+    """Insert zero columns for classes without training labels: (n, len(seen)) → (n, c)."""
+
+    def restore(probabilities: np.ndarray) -> np.ndarray:
+        restored = np.zeros((len(probabilities), c), dtype=probabilities.dtype)
+        restored[:, seen] = probabilities
+        return restored
+
+    return replace(
+        prediction,
+        probabilities=restore(prediction.probabilities),
+        uncorrected=None if prediction.uncorrected is None else restore(prediction.uncorrected),
+        joint=None if prediction.joint is None else restore(prediction.joint),
+        channels={name: restore(p) for name, p in prediction.channels.items()},
+    )

@@ -1,16 +1,17 @@
-"""Which nodes to label next: those that stand for the most nodes whose answers cannot be trusted yet.
+"""Active learning: which nodes to label next.
 
-A label helps the nodes that are like its own. Every node v has a doubt w_v, larger where its answer is uncertain or its
-channels disagree, and is covered as far as it resembles a labelled node, s(u, v) for u among them. Nodes are chosen
-one after the other, each time the one that covers the most uncovered doubt,
+A label helps the nodes that are similar to its own. Every node v has an uncertainty w_v, larger where its prediction is
+uncertain or its channels disagree, and a coverage: its similarity s(u, v) to the most similar labelled node u. Nodes
+are chosen greedily, each time the one that adds the most coverage, weighted by uncertainty,
 
-    Σ_v w_v · max(0, s(u, v) - covered_v) / √(1 + labels of u's class),
+    Σ_v w_v · max(0, s(u, v) - coverage_v) / √(1 + labels of u's predicted class),
 
-so that no two come from one clump, outliers stand for nobody, and classes with few labels come first. The sum is over
-all nodes, or over a sample of a large graph. Choosing is greedy: coverage has diminishing returns, and for such a sum
-alone, without the classes, that gets within 1 - 1/e of the best choice (Nemhauser, Wolsey & Fisher 1978).
+so that the choices differ from one another, outliers are not chosen, and classes with few labels come first. The sum is
+over all nodes, or over a sample of a large graph. Without the class term the objective is submodular, so the greedy
+choice is within 1 - 1/e of the optimum (Nemhauser, Wolsey & Fisher 1978).
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -24,152 +25,201 @@ from dccgcn.graph import NodeGraph
 from dccgcn.models.prediction import Prediction
 from dccgcn.operators import topology_operator
 
-# settled on development splits of Cora, Citeseer and Pubmed
-WIDTH = 128  # of the features when nodes are compared
-STEPS, OWN = 20, 0.1  # of smoothing along the edges, and a node's own share in each
-SHARPNESS = 4  # exponent of the cosine: how near a label must be to speak for a node
-UNSURE = 0.5  # certainty below which an answer is more likely wrong than right
-SAMPLE = 5000  # nodes that the doubt is summed over at most
-_STRANGERS = 0.01  # nodes less similar than that are not spoken for, even by the nearest label
-_BLOCK = 1024
+# chosen on development splits of Cora, Citeseer and Pubmed
+N_COMPONENTS = 128  # of the features, before smoothing
+N_STEPS, ALPHA = 20, 0.1  # smoothing steps, and the weight of a node's own features in each
+POWER = 4  # of the cosine: larger values restrict a label's effect to more similar nodes
+UNCERTAIN = 0.5  # confidence below which a prediction is more likely wrong than right
+SAMPLE_SIZE = 5000  # nodes in the sum, at most
+_MIN_SIMILARITY = 0.01  # nodes less similar than this to every label are represented by none
+_BLOCK_SIZE = 1024
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A node to label, and why."""
+    """A node to label.
+
+    Parameters
+    ----------
+    position : int
+        Of the node in the graph.
+    node_id : Any
+        Its id.
+    prediction : Any
+        The class predicted now.
+    confidence : float
+        Trust in that class, or its probability where the method does not estimate trust.
+    n_represented : int
+        Nodes to which this one would be the most similar labelled node, itself included.
+    reason : str
+        Why its label would help.
+    """
 
     position: int
     node_id: Any
-    prediction: Any  # what it is taken for now
-    certainty: float  # trust in that, or its probability where the method knows no trust
-    stands_for: int  # nodes whose nearest label it would be, itself included
+    prediction: Any
+    confidence: float
+    n_represented: int
     reason: str
 
     def to_json(self) -> dict[str, Any]:
+        """The fields as a mapping."""
         return asdict(self)
 
 
-def label_next(
+def suggest_labels(
     graph: NodeGraph,
     prediction: Prediction,
     labelled: np.ndarray,
     count: int = 10,
     candidates: np.ndarray | None = None,
 ) -> list[Suggestion]:
-    """The nodes whose labels would help most, the most helpful first.
+    """Suggest the nodes whose labels would help most.
 
-    labelled : positions of the nodes whose labels trained the prediction.
-    candidates : positions to choose from; omitted: all others.
+    Parameters
+    ----------
+    graph : NodeGraph
+        The graph that was classified.
+    prediction : Prediction
+        Of all its nodes, such as ``run(graph).prediction``.
+    labelled : array of int
+        Positions of the training nodes.
+    count : int
+        How many nodes to suggest.
+    candidates : array of int, optional
+        Positions to choose from. Omitted: all nodes that are not in ``labelled``.
+
+    Returns
+    -------
+    list of Suggestion
+        The most helpful node first.
+
+    Examples
+    --------
+    >>> from dccgcn import load_dataset, per_class, run, suggest_labels
+    >>> cora = load_dataset("cora").graph
+    >>> result = run(cora, per_class(cora, 2, seed=0), "ssgc")
+    >>> suggestions = suggest_labels(cora, result.prediction, result.split.train, count=3)
+    >>> [suggestion.node_id in cora.ids for suggestion in suggestions]
+    [True, True, True]
     """
     pool = np.setdiff1d(np.arange(graph.n) if candidates is None else candidates, labelled)
     if len(pool) == 0:
         raise DccgcnError("There is no node without a label to choose.", "Give nodes without labels as well.")
     if not 1 <= count <= len(pool):
         raise DccgcnError(f"{count} nodes cannot be chosen among {len(pool)}.", f"Ask for 1 to {len(pool)}.")
-    place = graph.cached("label-next", lambda: places(graph))
-    asked = _sample(graph.n)
-    covered = nearest(place[asked], place[labelled])[1]
-    labels = np.bincount(graph.labels[labelled], minlength=graph.c).astype(np.float64)
-    chosen = _choose(place[asked], doubt(prediction)[asked], covered, place, pool, prediction.y_pred, labels, count)
-    whose, alike = nearest(place, place[np.concatenate([labelled, chosen])])
-    whose[alike < _STRANGERS] = -1
-    whose[chosen] = len(labelled) + np.arange(count)  # even a node that is like nobody stands for itself
-    near = [np.flatnonzero(whose == len(labelled) + i) for i in range(count)]
-    return [_suggestion(graph, prediction, labelled, u, nodes) for u, nodes in zip(chosen, near, strict=True)]
+    embedding = graph.cached("node-embedding", lambda: node_embedding(graph))
+    sample = _sample(graph.n)
+    target, weight = embedding[sample], uncertainty(prediction)[sample]
+    coverage = most_similar(target, embedding[labelled])[1]
+    n_labels = np.bincount(graph.labels[labelled], minlength=graph.c).astype(np.float64)
+
+    def gain(nodes: np.ndarray) -> np.ndarray:
+        added = np.maximum(similarity(target, embedding[nodes]) - coverage[:, None], 0)
+        return (weight @ added) / np.sqrt(1 + n_labels[prediction.y_pred[nodes]])
+
+    chosen: list[int] = []
+    bound = np.concatenate([gain(pool[rows]) for rows in _blocks(len(pool))])
+    for _ in range(count):
+        best = _lazy_argmax(bound, lambda rows: gain(pool[rows]))
+        node = pool[best]
+        chosen.append(node)
+        bound[best] = -np.inf
+        np.maximum(coverage, similarity(target, embedding[[node]])[:, 0], out=coverage)
+        n_labels[prediction.y_pred[node]] += 1
+    represented = _represented(embedding, labelled, np.array(chosen))
+    return [_suggestion(graph, prediction, labelled, u, nodes) for u, nodes in zip(chosen, represented, strict=True)]
 
 
-def doubt(prediction: Prediction) -> np.ndarray:
-    """(n,) 1 - certainty, halfway to one where the channels disagree."""
+def uncertainty(prediction: Prediction) -> np.ndarray:
+    """(n,) 1 - confidence, raised halfway to one where the channels disagree."""
     w = 1 - prediction.confidence
     return w if prediction.channels_agree is None else np.where(prediction.channels_agree, w, (1 + w) / 2)
 
 
-def places(graph: NodeGraph) -> np.ndarray:
-    """(n, WIDTH) unit rows: the features' main directions, smoothed along the edges."""
-    x = normalize(graph.features if graph.described.any() else _unlike(graph.n))
-    if min(x.shape) > WIDTH:
-        x = TruncatedSVD(WIDTH, random_state=0).fit_transform(x)
+def node_embedding(graph: NodeGraph) -> np.ndarray:
+    """(n, N_COMPONENTS) unit rows: truncated SVD of the features, smoothed along the edges (APPNP's iteration)."""
+    x = normalize(graph.features if graph.described.any() else _random_features(graph.n))
+    if min(x.shape) > N_COMPONENTS:
+        x = TruncatedSVD(N_COMPONENTS, random_state=0).fit_transform(x)
     x = np.asarray(x.toarray() if sp.issparse(x) else x, dtype=np.float32)
     step, h = topology_operator(graph, "symmetric").matrix, x
-    for _ in range(STEPS):
-        h = (1 - OWN) * (step @ h) + OWN * x
+    for _ in range(N_STEPS):
+        h = (1 - ALPHA) * (step @ h) + ALPHA * x
     return np.asarray(normalize(h))
 
 
-def _unlike(n: int) -> np.ndarray:
-    """Features where there are none: which node it is, in random directions, of which any two are nearly orthogonal."""
-    return np.random.default_rng(0).standard_normal((n, WIDTH), dtype=np.float32)
-
-
 def similarity(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """(rows of one, rows of other): the cosine to the power of SHARPNESS, 0 where it is negative."""
-    return np.maximum(one @ other.T, 0) ** SHARPNESS
+    """(rows of one, rows of other): the cosine to the power POWER, 0 where it is negative."""
+    return np.maximum(one @ other.T, 0) ** POWER
 
 
-def nearest(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of each row of one, the most similar row of the other and how similar it is; a block of rows at a time."""
-    which, how = np.empty(len(one), dtype=np.int64), np.empty(len(one), dtype=one.dtype)
-    for start in range(0, len(one), _BLOCK):
-        rows = slice(start, start + _BLOCK)
-        found = similarity(one[rows], other)
-        which[rows] = found.argmax(axis=1)
-        how[rows] = found.max(axis=1)
-    return which, how
+def most_similar(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each row of one: position of the most similar row of the other, and the similarity. Works in blocks."""
+    position, value = np.empty(len(one), dtype=np.int64), np.empty(len(one), dtype=one.dtype)
+    for rows in _blocks(len(one)):
+        s = similarity(one[rows], other)
+        position[rows] = s.argmax(axis=1)
+        value[rows] = s.max(axis=1)
+    return position, value
 
 
-def _choose(
-    asked: np.ndarray,
-    w: np.ndarray,
-    covered: np.ndarray,
-    place: np.ndarray,
-    pool: np.ndarray,
-    answer: np.ndarray,
-    labels: np.ndarray,
-    count: int,
-) -> np.ndarray:
-    """Greedy. Gains only shrink, so old ones are bounds, and few have to be computed again for each choice."""
+def _lazy_argmax(bound: np.ndarray, gain: Callable[[np.ndarray], np.ndarray]) -> int:
+    """Position of the largest gain. Gains only shrink, so old ones are upper bounds and few are computed again.
 
-    def gains(nodes: np.ndarray) -> np.ndarray:
-        more = np.maximum(similarity(asked, place[nodes]) - covered[:, None], 0)
-        return (w @ more) / np.sqrt(1 + labels[answer[nodes]])
+    Writes the gains that were computed into ``bound``.
+    """
+    fresh = np.zeros(len(bound), dtype=bool)
+    while not fresh[best := int(bound.argmax())]:
+        stale = np.flatnonzero(~fresh & (bound > -np.inf))
+        top = stale[np.argsort(-bound[stale], kind="stable")[:_BLOCK_SIZE]]
+        bound[top], fresh[top] = gain(top), True
+    return best
 
-    bound = np.concatenate([gains(pool[i : i + _BLOCK]) for i in range(0, len(pool), _BLOCK)])
-    chosen = []
-    for _ in range(count):
-        fresh = np.zeros(len(pool), dtype=bool)
-        while not fresh[best := int(bound.argmax())]:
-            stale = np.flatnonzero(~fresh & (bound > -np.inf))
-            top = stale[np.argsort(-bound[stale], kind="stable")[:_BLOCK]]
-            bound[top], fresh[top] = gains(pool[top]), True
-        chosen.append(pool[best])
-        bound[best] = -np.inf
-        covered = np.maximum(covered, similarity(asked, place[[pool[best]]])[:, 0])
-        labels[answer[pool[best]]] += 1
-    return np.array(chosen)
+
+def _represented(embedding: np.ndarray, labelled: np.ndarray, chosen: np.ndarray) -> list[np.ndarray]:
+    """For each chosen node: positions of the nodes to which it is the most similar labelled node."""
+    nearest, value = most_similar(embedding, embedding[np.concatenate([labelled, chosen])])
+    nearest[value < _MIN_SIMILARITY] = -1
+    nearest[chosen] = len(labelled) + np.arange(len(chosen))  # every node represents itself
+    return [np.flatnonzero(nearest == len(labelled) + i) for i in range(len(chosen))]
+
+
+def _suggestion(
+    graph: NodeGraph, prediction: Prediction, labelled: np.ndarray, u: int, represented: np.ndarray
+) -> Suggestion:
+    confidence, label = prediction.confidence, int(prediction.y_pred[u])
+    reasons = [f"represents {len(represented):,} nodes" if len(represented) > 1 else "represents itself only"]
+    if n_uncertain := int((confidence[represented] < UNCERTAIN).sum()):
+        reasons[0] += f", {n_uncertain:,} of them uncertain" if len(represented) > 1 else ", uncertain"
+    if prediction.channels_agree is not None and not prediction.channels_agree[u]:
+        each = (f"{name} predicts {graph.classes[p[u].argmax()]}" for name, p in prediction.channels.items())
+        reasons.append(f"channels disagree: {', '.join(each)}")
+    elif len(represented) > 1 and confidence[u] < UNCERTAIN:
+        reasons.append("uncertain itself")
+    n_labels = np.bincount(graph.labels[labelled], minlength=graph.c)
+    if n_labels[label] == n_labels.min() < n_labels.max():
+        reasons.append(f"few labels of {graph.classes[label]} so far")
+    return Suggestion(
+        position=int(u),
+        node_id=graph.ids[u : u + 1].tolist()[0],
+        prediction=graph.classes[label],
+        confidence=float(confidence[u]),
+        n_represented=len(represented),
+        reason="; ".join(reasons),
+    )
+
+
+def _random_features(n: int) -> np.ndarray:
+    """(n, N_COMPONENTS) stand-ins where there are no features: random rows, nearly orthogonal to one another."""
+    return np.random.default_rng(0).standard_normal((n, N_COMPONENTS), dtype=np.float32)
 
 
 def _sample(n: int) -> np.ndarray:
-    return np.arange(n) if n <= SAMPLE else np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))
+    if n <= SAMPLE_SIZE:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, SAMPLE_SIZE, replace=False))
 
 
-def _suggestion(graph: NodeGraph, prediction: Prediction, labelled: np.ndarray, u: int, near: np.ndarray) -> Suggestion:
-    sure, taken_for = prediction.confidence, int(prediction.y_pred[u])
-    reasons = [f"stands for {len(near):,} nodes" if len(near) > 1 else "stands for itself"]
-    if doubtful := int((sure[near] < UNSURE).sum()):
-        reasons[0] += f", {doubtful:,} of them uncertain"
-    if prediction.channels_agree is not None and not prediction.channels_agree[u]:
-        said = (f"{name} says {graph.classes[p[u].argmax()]}" for name, p in prediction.channels.items())
-        reasons.append(f"channels disagree: {', '.join(said)}")
-    elif sure[u] < UNSURE:
-        reasons.append("uncertain itself")
-    known = np.bincount(graph.labels[labelled], minlength=graph.c)
-    if known[taken_for] == known.min() < known.max():
-        reasons.append(f"few labels of {graph.classes[taken_for]} so far")
-    return Suggestion(
-        int(u),
-        graph.ids[u : u + 1].tolist()[0],
-        graph.classes[taken_for],
-        float(sure[u]),
-        len(near),
-        "; ".join(reasons),
-    )
+def _blocks(n: int) -> list[slice]:
+    return [slice(start, start + _BLOCK_SIZE) for start in range(0, n, _BLOCK_SIZE)]

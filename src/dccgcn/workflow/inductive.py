@@ -1,4 +1,4 @@
-"""A graph that has grown: answers for nodes that were not there at training, without training again."""
+"""Inductive prediction: append nodes to a graph after training, and classify them without training again."""
 
 from collections.abc import Iterator, Sequence
 from itertools import count, islice
@@ -9,12 +9,12 @@ import scipy.sparse as sp
 
 from dccgcn.errors import DccgcnError, Finding, GraphError, some
 from dccgcn.graph import NodeGraph, validation
-from dccgcn.models.prediction import Prediction
+from dccgcn.models.prediction import Prediction, restore_class_columns
 from dccgcn.models.registry import METHODS, get_method
-from dccgcn.workflow.result import Result, restore_class_columns
+from dccgcn.workflow.run import Run
 
 
-def grown(
+def append_nodes(
     graph: NodeGraph,
     features: Any,
     edges: Any = (),
@@ -23,12 +23,35 @@ def grown(
     edge_weights: Any = None,
     findings: Sequence[Finding] = (),
 ) -> NodeGraph:
-    """The graph with further nodes behind its own; its findings are about them.
+    """Append m new nodes to a graph of n nodes.
 
-    features : (m, d), the same columns as the graph's.
-    edges : (E, 2) positions in the grown graph: 0 to n-1 are the nodes that were there, n to n+m-1 the new ones.
-    ids : m further ids; omitted: the first numbers from n on that are no node's id yet.
-    findings : what was already odd about the files that the nodes were read from.
+    Parameters
+    ----------
+    graph : NodeGraph
+        The graph that a method was trained on.
+    features : array or sparse matrix of shape (m, d)
+        Features of the new nodes, in the columns of the graph's own.
+    edges : array of shape (E, 2)
+        Positions in the new graph: 0 to n-1 are the nodes of ``graph``, n to n+m-1 the new ones.
+    ids : sequence of length m, optional
+        Ids of the new nodes. Omitted: the first numbers from n on that are not yet an id.
+    edge_weights : sequence of length E, optional
+        Positive weights. Omitted: all one.
+    findings : sequence of Finding
+        What was unusual about the tables that the nodes were read from.
+
+    Returns
+    -------
+    NodeGraph
+        With n + m nodes, those of ``graph`` first and the new ones unlabelled. Its findings are about the new nodes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dccgcn import NodeGraph, append_nodes
+    >>> graph = NodeGraph(np.eye(3), [(0, 1)], ["a", None, "b"])
+    >>> append_nodes(graph, [[0.5, 0.5, 0]], [(3, 0), (3, 1)]).n
+    4
     """
     m, d = validation.row_count(features), np.shape(features)[1]
     if d != graph.d:
@@ -36,65 +59,72 @@ def grown(
     new_ids = _free_ids(graph, m) if ids is None else np.asarray(ids)
     if len(known := sorted(set(graph.ids.tolist()) & set(new_ids.tolist()), key=str)):
         raise GraphError(
-            f"{len(known)} of the new nodes were there at training: {some(known)}.",
-            "Leave them out: they have their answers. In the edges they may stand.",
+            f"{len(known)} of the new nodes are already in the graph: {some(known)}.",
+            "Leave them out: their classes are already predicted. Edges may lead to them.",
         )
     sparse = sp.issparse(graph.features)
-    more = sp.csr_array(features, dtype=np.float32) if sparse else _dense(features)
-    if not np.isfinite(more.data if sparse else more).all():
-        raise GraphError("Some features of the new nodes are NaN or infinite.", "Mend them first.")
-    pairs = np.sort(validation.pairs_of(edges), axis=1)  # as the graph's own are kept
+    new_features = sp.csr_array(features, dtype=np.float32) if sparse else _dense(features)
+    if not np.isfinite(new_features.data if sparse else new_features).all():
+        raise GraphError("Some features of the new nodes are NaN or infinite.", "Replace these values first.")
+    pairs = np.sort(validation.pairs_of(edges), axis=1)  # the order in which a graph keeps its edges
     weights = np.ones(len(pairs), dtype=np.float32) if edge_weights is None else np.asarray(edge_weights, np.float32)
-    made = NodeGraph(
-        sp.vstack([graph.features, more], format="csr") if sparse else np.vstack([graph.features, more]),
+    appended = NodeGraph(
+        sp.vstack([graph.features, new_features], format="csr")
+        if sparse
+        else np.vstack([graph.features, new_features]),
         np.concatenate([graph.edges, pairs]),
         [None if label < 0 else graph.classes[label] for label in graph.labels] + [None] * m,
         ids=[*graph.ids.tolist(), *new_ids.tolist()],
         classes=graph.classes,
         edge_weights=np.concatenate([graph.weights, weights]),
-        featureless=True,  # whether features differ was settled at training
+        featureless=True,  # whether features differ was checked at training
         name=graph.name,
     )
-    made.findings = (*findings, *_oddities(made, graph.n))
-    return made
+    appended.findings = (*findings, *_new_node_findings(appended, graph.n))
+    return appended
 
 
-def extend(result: Result, graph: NodeGraph) -> Prediction:
-    """The answers of a run for a graph that has grown out of its own; no label but those of training is looked at."""
-    method = get_method(result.method)
-    if method.extend is None:
-        able = ", ".join(other.name for other in METHODS.values() if other.extend)
+def predict_new(run: Run, graph: NodeGraph) -> Prediction:
+    """Predict all nodes of a graph that ``append_nodes`` made of the run's. Only training labels are used."""
+    method = get_method(run.method)
+    if method.predict_new is None:
+        able = ", ".join(other.name for other in METHODS.values() if other.predict_new)
         raise DccgcnError(
-            f"{method.name} cannot answer for nodes that were not there at training.",
+            f"{method.name} cannot predict nodes that were added after training.",
             f"Train again with all nodes, or use a method that can: {able}.",
         )
-    train = result.split.train
-    taught = result.graph.labels[train]
+    train = run.split.train
+    train_labels = run.graph.labels[train]
     labels = np.full(graph.n, None, dtype=object)
-    labels[train] = [graph.classes[label] for label in taught]
-    seen = np.unique(taught)
+    labels[train] = [graph.classes[label] for label in train_labels]
+    seen = np.unique(train_labels)
     known = graph.with_labels(labels, classes=[graph.classes[k] for k in seen])
-    return restore_class_columns(method.extend(result.prediction.model, known, result.settings), seen, graph.c)
+    return restore_class_columns(method.predict_new(run.prediction.model, known, run.settings), seen, graph.c)
 
 
 def _free_ids(graph: NodeGraph, m: int) -> np.ndarray:
-    """Numbers that no node has, as text where the graph's ids are text."""
-    taken = set(map(str, graph.ids.tolist()))
-    free = list(islice((i for i in count(graph.n) if str(i) not in taken), m))
+    """m numbers that are not yet an id, as text where the graph's ids are text."""
+    used = set(map(str, graph.ids.tolist()))
+    free = list(islice((i for i in count(graph.n) if str(i) not in used), m))
     return np.array(list(map(str, free)) if graph.ids.dtype.kind == "U" else free)
 
 
-def _oddities(graph: NodeGraph, old: int) -> Iterator[Finding]:
-    new = np.arange(old, graph.n)
-    described, lone = graph.described[new], graph.degree[new] == 0
+def _new_node_findings(graph: NodeGraph, n_old: int) -> Iterator[Finding]:
+    """Warnings about new nodes without edges, without features, or without both."""
+    new = np.arange(n_old, graph.n)
+    described, isolated = graph.described[new], graph.degree[new] == 0
     for code, which, text in (
-        ("isolated-nodes", lone & described, "have no edge and are known by their features alone"),
+        ("isolated-nodes", isolated & described, "have no edges; only their features are used"),
         (
             "zero-features",
-            ~described & ~lone & graph.described.any(),
-            "have no feature that was there at training and are known by their edges",
+            ~described & ~isolated & graph.described.any(),
+            "have no feature of the training graph; only their edges are used",
         ),
-        ("unknown-nodes", ~described & lone, "have neither edges nor known features: their answers are guesses"),
+        (
+            "unknown-nodes",
+            ~described & isolated,
+            "have neither edges nor known features; their predictions are guesses",
+        ),
     ):
         if which.any():
             text = f"{int(which.sum())} of the {len(new)} new nodes {text}: {some(graph.ids[new[which]])}."

@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dccgcn.api import run
 from dccgcn.artifacts.report import data as report
 from dccgcn.artifacts.report.data import report_data
 from dccgcn.artifacts.report.page import render
 from dccgcn.artifacts.report.store import load_data, to_json
 from dccgcn.graph.splits import per_class
 from dccgcn.models.prediction import Prediction
-from dccgcn.workflow.result import run
 from helpers.browser import Visit, chromium
 from helpers.command import dccgcn
 from helpers.runs import QUICK, dual, toy

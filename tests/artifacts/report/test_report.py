@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dccgcn.api import run
 from dccgcn.artifacts.report import data as report
 from dccgcn.artifacts.report import write_report
 from dccgcn.artifacts.report.data import report_data
@@ -17,7 +18,6 @@ from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
 from dccgcn.palette import OKABE_ITO
-from dccgcn.workflow.result import run
 from helpers.runs import dual, toy
 
 HOSTILE = "<script>alert(1)</script>"

@@ -6,6 +6,7 @@ from time import perf_counter
 
 import pytest
 
+from dccgcn.api import run
 from dccgcn.artifacts.report.data import report_data
 from dccgcn.artifacts.report.generate import COMMAND, generated
 from dccgcn.artifacts.report.page import render
@@ -13,7 +14,6 @@ from dccgcn.artifacts.report.schema import FORMAT
 from dccgcn.artifacts.report.store import load_data, save_data, to_json
 from dccgcn.errors import DataFileError
 from dccgcn.graph.splits import per_class
-from dccgcn.workflow.result import run
 from helpers.runs import dual, toy
 
 ROOT = Path(__file__).parents[3]

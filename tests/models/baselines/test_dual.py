@@ -8,6 +8,7 @@ import scipy.sparse as sp
 import torch
 from typer.testing import CliRunner
 
+from dccgcn.api import run
 from dccgcn.benchmarks import gcn as gcn_benchmark
 from dccgcn.cli import app
 from dccgcn.errors import DccgcnError
@@ -16,7 +17,6 @@ from dccgcn.models.baselines import am_gcn, confgcn, dgcn, gram
 from dccgcn.models.registry import METHODS
 from dccgcn.models.training import seeded
 from dccgcn.operators import topology_operator
-from dccgcn.workflow.result import run
 from helpers import literal_dual
 
 TRAIN = np.array([0, 1, 2, 6, 7, 9])

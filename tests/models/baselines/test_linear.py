@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from dccgcn.api import run
 from dccgcn.errors import TrainingError
 from dccgcn.graph import NodeGraph, splits
 from dccgcn.models.baselines import filtered, lp, potential
@@ -19,7 +20,6 @@ from dccgcn.models.baselines.sgc import SgcSettings
 from dccgcn.models.baselines.ssgc import SsgcSettings, mean_of_powers
 from dccgcn.models.registry import METHODS
 from dccgcn.models.training import seeded
-from dccgcn.workflow.result import run
 from helpers import literal, literal_linear
 
 SOLVED = ("lp", "lp-absorption", "lp-series", "poisson")

@@ -113,14 +113,14 @@ def test_units_of_measurements_do_not_matter() -> None:
         other = NodeGraph(form(x * [1, 1000, 0.01, 1, 1, 1] + [50, 0, 3, -7, 0, 0]), whole.edges, whole.labels)
         moved = method.fit(other, train, settings, 0)
         assert (moved.y_pred == plain.y_pred).mean() > 0.99
-        again = method.extend(moved.model, other, settings)
+        again = method.predict_new(moved.model, other, settings)
         np.testing.assert_allclose(again.probabilities, moved.probabilities, atol=1e-4)
 
 
 def test_extending_by_nothing_gives_the_same_answers(graph: NodeGraph) -> None:
     train, settings = per_class(graph, 3, 0).train, ConcordSettings()
     prediction = method.fit(graph, train, settings, 0)
-    again = method.extend(prediction.model, blocks(), settings)
+    again = method.predict_new(prediction.model, blocks(), settings)
     np.testing.assert_allclose(again.probabilities, prediction.probabilities, atol=1e-5)
 
 
@@ -131,7 +131,7 @@ def test_new_nodes_are_classified_without_training() -> None:
     part = NodeGraph(whole.features[old], whole.edges[inside], whole.labels[old])
     settings = ConcordSettings()
     model = method.fit(part, per_class(part, 4, 0).train, settings, 0).model
-    answers = method.extend(model, whole, settings).y_pred
+    answers = method.predict_new(model, whole, settings).y_pred
     assert (answers[180:] == whole.labels[180:]).mean() > 0.85
 
 

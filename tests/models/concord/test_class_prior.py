@@ -115,5 +115,5 @@ def test_new_nodes_are_answered_with_the_frequencies_of_training(with_a_rare_cla
     graph = with_a_rare_class
     settings = ConcordSettings(frequencies={"fraud": 0.1})
     prediction = method.fit(graph, per_class(graph, 3, 0).train, settings, 0)
-    again = method.extend(prediction.model, graph, settings)
+    again = method.predict_new(prediction.model, graph, settings)
     assert (again.y_pred == prediction.y_pred).mean() > 0.99

@@ -7,6 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dccgcn.api import run
 from dccgcn.errors import GraphError, TrainingError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import published
@@ -17,7 +18,6 @@ from dccgcn.models.prediction import Prediction
 from dccgcn.models.registry import METHODS, Method
 from dccgcn.models.training import seeded, train_full_batch
 from dccgcn.operators import topology_operator
-from dccgcn.workflow.result import run
 from helpers import literal
 
 N, C = 24, 3

@@ -7,7 +7,7 @@ from dccgcn.progress import Progress
 
 if TYPE_CHECKING:
     from dccgcn.artifacts.report.schema import Report
-    from dccgcn.workflow.result import Result as Run
+    from dccgcn.workflow.run import Run
 
 
 def write_report(

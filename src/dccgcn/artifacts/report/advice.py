@@ -6,21 +6,20 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.artifacts.report.schema import ReportFinding, Suggestion
-from dccgcn.artifacts.report.trust_summary import is_predicted
 from dccgcn.io.write import csv_text
-from dccgcn.workflow.active_learning import label_next
+from dccgcn.workflow.active_learning import suggest_labels
 from dccgcn.workflow.doctor import FEATURE_NEIGHBOURS, examine
-from dccgcn.workflow.result import Result as Run
+from dccgcn.workflow.run import Run
 
 MAX_SUGGESTIONS = 20
 _BEFORE_A_RUN = ("cost", "memory")  # findings that only help before a run
 
 
-def suggest_labels(run: Run, shown: np.ndarray) -> tuple[list[Suggestion], str]:
+def label_suggestions(run: Run, shown: np.ndarray) -> tuple[list[Suggestion], str]:
     """The nodes of the page whose labels would help most, each with a reason; as a list and as CSV."""
-    candidates = shown[is_predicted(run)[shown]]
+    candidates = shown[run.is_predicted[shown]]
     count = min(MAX_SUGGESTIONS, len(candidates))
-    chosen = label_next(run.graph, run.prediction, run.split.train, count, candidates) if count else []
+    chosen = suggest_labels(run.graph, run.prediction, run.split.train, count, candidates) if count else []
     frame = pd.DataFrame({"node_id": [s.node_id for s in chosen], "reason": [s.reason for s in chosen]})
     return [Suggestion(id=str(s.node_id), reason=s.reason) for s in chosen], csv_text(frame)
 

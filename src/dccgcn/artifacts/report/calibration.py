@@ -5,7 +5,7 @@ import numpy as np
 from dccgcn.artifacts.report.schema import Calibration, CalibrationBin
 from dccgcn.artifacts.report.trust_summary import TrustedNodes
 from dccgcn.evaluation.trust import bars, risk_coverage
-from dccgcn.workflow.result import Result as Run
+from dccgcn.workflow.run import Run
 
 BINS = 10
 POINTS = 200  # of the risk-coverage curve

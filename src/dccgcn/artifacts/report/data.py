@@ -1,24 +1,22 @@
 """Run → report data. schema.py describes each field."""
 
 import json
-import platform
 from datetime import UTC, datetime
-from importlib.metadata import version
 
 import numpy as np
 
 from dccgcn.artifacts.report import notes, schema
-from dccgcn.artifacts.report.advice import findings, suggest_labels
+from dccgcn.artifacts.report.advice import findings, label_suggestions
 from dccgcn.artifacts.report.calibration import calibration
 from dccgcn.artifacts.report.embedding import project
 from dccgcn.artifacts.report.layout import force_layout
-from dccgcn.artifacts.report.nodes import node_columns, predictions_csv
+from dccgcn.artifacts.report.nodes import node_columns
 from dccgcn.artifacts.report.sample import sample
-from dccgcn.artifacts.report.trust_summary import TrustedNodes, is_predicted, summarise_trust, trusted_nodes, verdict
+from dccgcn.artifacts.report.trust_summary import TrustedNodes, summarise_trust, trusted_nodes, verdict
 from dccgcn.models import registry
 from dccgcn.palette import colours
 from dccgcn.progress import Progress
-from dccgcn.workflow.result import Result as Run
+from dccgcn.workflow.run import Run, run_csv
 
 MAX_NODES = 20_000  # with their probabilities and neighbours in the page
 MAX_CSV = 6_000_000  # characters of their rows
@@ -31,7 +29,6 @@ _CHANNELS = {
     "topology": "Uses the edges: nodes that are connected tend to share a class.",
     "features": "Uses the features: nodes with similar features tend to share a class.",
 }
-_PACKAGES = ("dccgcn", "torch", "torch_geometric", "numpy", "scipy", "scikit-learn", "numba")
 
 
 def report_data(run: Run, command: str | None = None, progress: Progress | None = None) -> schema.Report:
@@ -46,7 +43,7 @@ def report_data(run: Run, command: str | None = None, progress: Progress | None 
     on_progress("report", 1, STAGES)
     embeddings = _embeddings(run, shown)
     on_progress("report", 2, STAGES)
-    label_next, label_next_csv = suggest_labels(run, shown)
+    label_next, label_next_csv = label_suggestions(run, shown)
     report = schema.Report(
         format=schema.FORMAT,
         verdict=verdict(run, trust),
@@ -58,7 +55,7 @@ def report_data(run: Run, command: str | None = None, progress: Progress | None 
         channels=_channels(run),
         channel_contingency=_channel_contingency(run),
         nodes=node_columns(run, trusted, shown),
-        predictions_csv=predictions_csv(run, shown),
+        predictions_csv=run_csv(run, shown),
         map=drawing,
         embeddings=embeddings,
         calibration=calibration(run, trusted),
@@ -75,12 +72,12 @@ def _max_nodes(run: Run) -> int:
     """Fewer nodes fit where ids or class names are long."""
     n = run.graph.n
     probe = np.linspace(0, n - 1, min(n, 1000)).astype(np.int64)
-    width = len(predictions_csv(run, probe)) / len(probe)
+    width = len(run_csv(run, probe)) / len(probe)
     return max(1, min(MAX_NODES, int(MAX_CSV / width)))
 
 
 def _classes(run: Run, trusted: TrustedNodes) -> list[schema.ClassSummary]:
-    graph, predicted, test = run.graph, is_predicted(run), run.split.test
+    graph, predicted, test = run.graph, run.is_predicted, run.split.test
     y_pred = run.prediction.y_pred
     is_right = y_pred[test] == graph.labels[test]
     labels = np.bincount(graph.labels[run.split.train], minlength=graph.c)
@@ -119,7 +116,7 @@ def _channel_contingency(run: Run) -> list[list[int]] | None:
     """[i][j]: predictions for which the first channel predicts class i and the second class j."""
     if len(run.prediction.channels) != 2:
         return None
-    c, predicted = run.graph.c, is_predicted(run)
+    c, predicted = run.graph.c, run.is_predicted
     first, second = (p.argmax(axis=1)[predicted] for p in run.prediction.channels.values())
     table: list[list[int]] = np.bincount(first * c + second, minlength=c * c).reshape(c, c).tolist()
     return table
@@ -128,7 +125,7 @@ def _channel_contingency(run: Run) -> list[list[int]] | None:
 def _map(run: Run, trusted: TrustedNodes, shown: np.ndarray) -> schema.GraphMap:
     """Positions and edges of some of the nodes shown."""
     graph = run.graph
-    confidence = np.where(is_predicted(run), trusted.confidence, 2.0)  # training nodes are never the least confident
+    confidence = np.where(run.is_predicted, trusted.confidence, 2.0)  # training nodes are never the least confident
     on_map = np.intersect1d(sample(graph, run.split.train, confidence, MAX_MAP_NODES), shown)
     row = np.searchsorted(shown, on_map)
     index = np.full(graph.n, -1)
@@ -191,7 +188,7 @@ def _run_summary(run: Run, command: str | None) -> schema.RunSummary:
             )
             for name, value in run.settings.model_dump(mode="json").items()
         ],
-        versions={"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}},
+        versions=run.summary()["versions"],
     )
 
 

@@ -6,9 +6,7 @@ import scipy.sparse as sp
 from dccgcn.artifacts.report.notes import table_note
 from dccgcn.artifacts.report.schema import Nodes, TopClasses
 from dccgcn.artifacts.report.trust_summary import TrustedNodes
-from dccgcn.io.write import csv_text
-from dccgcn.workflow.result import Result as Run
-from dccgcn.workflow.result import answers as prediction_frame
+from dccgcn.workflow.run import Run, run_frame
 
 MAX_CLASSES = 8  # listed per node, most probable first
 MAX_NEIGHBOURS = 6
@@ -26,7 +24,7 @@ def node_columns(run: Run, nodes: TrustedNodes, shown: np.ndarray) -> Nodes:
         confidence=_thousandths(nodes.confidence[shown]),
         trusted=nodes.is_trusted[shown].astype(int).tolist(),
         corrected=None if prediction.corrected is None else prediction.corrected[shown].astype(int).tolist(),
-        role=_roles(run)[shown].tolist(),
+        role=run_frame(run)["role"].iloc[shown].map(ROLES.index).tolist(),
         roles=list(ROLES),
         label=graph.labels[shown].tolist(),
         degree=graph.degree[shown].tolist(),
@@ -34,23 +32,6 @@ def node_columns(run: Run, nodes: TrustedNodes, shown: np.ndarray) -> Nodes:
         neighbours=_neighbours(run, nodes, shown),
         support=None if prediction.support is None else _support(prediction.support, shown),
     )
-
-
-def predictions_csv(run: Run, nodes: np.ndarray) -> str:
-    """The rows of some nodes as predictions.csv holds them."""
-    role = np.array(ROLES, dtype=object)[_roles(run)]
-    label = [str(run.graph.classes[code]) if code >= 0 else "" for code in run.graph.labels]
-    frame = prediction_frame(run.graph, run.prediction).assign(role=role, label=label)
-    return csv_text(frame.iloc[nodes], float_format="%.6f")
-
-
-def _roles(run: Run) -> np.ndarray:
-    """(n,) positions in ROLES."""
-    role = np.full(run.graph.n, ROLES.index("unlabelled"))
-    role[run.graph.labelled] = ROLES.index("unused")
-    for position, part in enumerate((run.split.train, run.split.validation, run.split.test)):
-        role[part] = position
-    return role
 
 
 def _top_classes(probabilities: np.ndarray) -> TopClasses:

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from dccgcn.artifacts.report.schema import TrustSummary
-from dccgcn.workflow.result import Result as Run
+from dccgcn.workflow.run import Run
 
 THRESHOLD = 0.8
 
@@ -32,16 +32,9 @@ def trusted_nodes(run: Run) -> TrustedNodes:
     return TrustedNodes("probability", probability >= THRESHOLD, probability)
 
 
-def is_predicted(run: Run) -> np.ndarray:
-    """(n,) bool: nodes that were not trained on."""
-    mask = np.ones(run.graph.n, dtype=bool)
-    mask[run.split.train] = False
-    return mask
-
-
 def summarise_trust(run: Run, nodes: TrustedNodes) -> TrustSummary:
     """How many predictions are trusted, their mean confidence and, on the test nodes, their accuracy."""
-    predicted, test = is_predicted(run), run.split.test
+    predicted, test = run.is_predicted, run.split.test
     is_right = run.prediction.y_pred[test] == run.graph.labels[test]
     is_trusted = nodes.is_trusted[test]
     return TrustSummary(

@@ -31,8 +31,8 @@ def fit(
     return fit_regression(filtered(graph, settings), graph, train, settings, seed, progress, validation)
 
 
-def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: SgcSettings) -> Prediction:
-    """Classify a graph that has grown, with the weights of training."""
+def predict_new(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: SgcSettings) -> Prediction:
+    """Classify a graph with appended nodes, with the weights of training."""
     return classify(filtered(graph, settings), model)
 
 
@@ -47,5 +47,5 @@ METHOD = Method(
     reference="Wu et al., ICML 2019",
     settings=SgcSettings,
     fit=fit,
-    extend=extend,
+    predict_new=predict_new,
 )

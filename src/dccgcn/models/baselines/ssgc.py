@@ -37,8 +37,8 @@ def fit(
     return fit_regression(filtered(graph, settings), graph, train, settings, seed, progress, validation)
 
 
-def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: SsgcSettings) -> Prediction:
-    """Classify a graph that has grown, with the weights of training."""
+def predict_new(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: SsgcSettings) -> Prediction:
+    """Classify a graph with appended nodes, with the weights of training."""
     return classify(filtered(graph, settings), model)
 
 
@@ -63,5 +63,5 @@ METHOD = Method(
     reference="Zhu & Koniusz, ICLR 2021",
     settings=SsgcSettings,
     fit=fit,
-    extend=extend,
+    predict_new=predict_new,
 )

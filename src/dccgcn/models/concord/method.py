@@ -197,5 +197,5 @@ METHOD = Method(
     reference="this project; docs/concord.md",
     settings=ConcordSettings,
     fit=fit,
-    extend=extend,
+    predict_new=extend,
 )

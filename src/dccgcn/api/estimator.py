@@ -1,4 +1,4 @@
-"""NodeClassifier: the package as scikit-learn users know it."""
+"""NodeClassifier: an estimator with the interface of scikit-learn."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
@@ -10,12 +10,12 @@ from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from dccgcn.api.result import run
 from dccgcn.errors import GraphError
 from dccgcn.graph import NodeGraph, validation
 from dccgcn.models.registry import get_method
 from dccgcn.runtime.device import computing_on
-from dccgcn.workflow.inductive import extend, grown
-from dccgcn.workflow.result import run
+from dccgcn.workflow.inductive import append_nodes, predict_new
 
 DEFAULT_METHOD = "concord"
 _SETTING = "settings__"
@@ -23,32 +23,42 @@ _FEATURES = {"accept_sparse": "csr", "dtype": np.float32}  # how scikit-learn ch
 
 
 class NodeClassifier(ClassifierMixin, BaseEstimator):
-    """Classifies the nodes of a graph from a handful of labels.
+    """Classify the nodes of a graph from a handful of labels.
 
     Parameters
     ----------
-    method : name of the method, see ``dccgcn methods``.
-    settings : options of the method that differ from its defaults. In a grid search each is a parameter of its own,
-        such as ``settings__k``.
-    seed : of everything that is random in training.
-    graph : a NodeGraph. With it, X is a one-dimensional list of its node ids, and y their labels: every node of the
-        graph is seen in training, the labels of the others are not. This is how cross-validation and grid search
-        work on a graph, where rows cannot be taken away without taking their edges.
-    device : where networks train, by torch's name, such as "cuda".
+    method : str
+        See ``dccgcn methods``.
+    settings : mapping, optional
+        Options of the method that differ from its defaults. In a grid search each is a parameter of its own, such as
+        ``settings__k``.
+    seed : int
+        Of everything random in training.
+    graph : NodeGraph, optional
+        With it, X is a one-dimensional list of its node ids, and y their labels. All nodes of the graph are seen in
+        training, but only these labels. Use this for cross-validation and grid search: rows of a graph cannot be left
+        out without their edges.
+    device : str
+        The torch device that networks train on, such as ``"cuda"``.
 
     Attributes
     ----------
-    classes_ : class names in the order of the probabilities' columns.
-    transduction_ : (n,) the class of every node that was fitted.
-    label_distributions_ : (n, classes) its probabilities.
-    n_features_in_ : number of feature columns.
-    result_ : the whole Result: both channels, trust, findings, ``to_frame()``, ``save(folder)``.
+    classes_ : ndarray of shape (c,)
+        Class names in the order of the probability columns.
+    transduction_ : ndarray of shape (n,)
+        Predicted class of every fitted node.
+    label_distributions_ : ndarray of shape (n, c)
+        Its class probabilities.
+    n_features_in_ : int
+        Number of feature columns.
+    result_ : Result
+        Channels, trust, findings, ``to_frame()``, ``save(folder)``.
 
     Examples
     --------
     >>> from sklearn.model_selection import cross_val_score
-    >>> from dccgcn import NodeClassifier, load
-    >>> cora = load("cora").graph
+    >>> from dccgcn import NodeClassifier, load_dataset
+    >>> cora = load_dataset("cora").graph
     >>> scores = cross_val_score(NodeClassifier("ssgc", graph=cora), cora.ids, cora.labels, cv=3)
     >>> bool(scores.mean() > 0.8)
     True
@@ -69,14 +79,23 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         self.device = device
 
     def fit(self, X: Any, y: Any = None, edges: Any = None) -> Self:
-        """Learn from the labels that there are.
+        """Fit the method to all labels that are given.
 
-        X : a NodeGraph, whose own labels count unless y gives others;
-            or (n, d) features of all nodes, labelled or not, dense or sparse;
-            or, if the estimator was given a graph, ids of its nodes.
-        y : a label per row of X; -1, None, NaN and "" mean unlabelled.
-        edges : with features: (E, 2) row positions, or a sparse (n, n) adjacency matrix. Omitted, there is no
-            topology channel, and ``result_.findings`` says so.
+        Parameters
+        ----------
+        X : NodeGraph, array or sparse matrix of shape (n, d), or list of ids
+            A graph, whose own labels train unless y is given; or features of all nodes, labelled and unlabelled; or,
+            if the estimator has a ``graph``, ids of its nodes.
+        y : sequence, optional
+            A label per row of X; -1, None, NaN and "" mean unlabelled.
+        edges : array of shape (E, 2) or sparse matrix of shape (n, n), optional
+            With features: row positions, or an adjacency matrix. Omitted: there is no topology channel, and
+            ``result_.findings`` says so.
+
+        Returns
+        -------
+        NodeClassifier
+            Itself.
         """
         graph = self._graph(X, y, edges)
         method = get_method(self.method)
@@ -89,7 +108,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _graph(self, X: Any, y: Any, edges: Any) -> NodeGraph:
-        """What fit was given, as a graph with labels."""
+        """The arguments of fit as a labelled graph."""
         self._by_id = isinstance(X, NodeGraph) or self.graph is not None
         if not self._by_id:
             X = validate_data(self, X, None if y is None else "no_validation", ensure_min_samples=2, **_FEATURES)
@@ -113,18 +132,26 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         return self.graph.with_labels(labels)
 
     def predict(self, X: Any = None, edges: Any = ()) -> np.ndarray:
-        """The class of each node; see ``predict_proba``."""
-        answers = self.predict_proba(X, edges).argmax(axis=1)
-        return self.classes_[answers]
+        """Predict the class of each node; parameters as for ``predict_proba``."""
+        y_pred = self.predict_proba(X, edges).argmax(axis=1)
+        return self.classes_[y_pred]
 
     def predict_proba(self, X: Any = None, edges: Any = ()) -> np.ndarray:
-        """Class probabilities, without training again.
+        """Predict class probabilities without training again.
 
-        X : omitted: the nodes that were fitted, as in ``label_distributions_``;
-            one-dimensional: nodes of the fitted NodeGraph by their ids;
-            (m, d) features. A row that was fitted has its fitted answer (the mean, if several nodes have that row).
-            All other rows are new nodes, seen together; without edges they are known by their features alone.
-        edges : (E, 2) edges by position: 0 to n-1 are the fitted nodes, the rows of X count from n on, all of them new.
+        Parameters
+        ----------
+        X : list of ids, or array or sparse matrix of shape (m, d), optional
+            Omitted: the fitted nodes, as in ``label_distributions_``. One-dimensional: ids of the fitted NodeGraph.
+            Two-dimensional: features. A row that was fitted gets its fitted probabilities (the mean, if several
+            nodes have that row); all other rows are appended as new nodes.
+        edges : array of shape (E, 2)
+            Positions: 0 to n-1 are the fitted nodes, n and above the rows of X, all of which are then new nodes.
+            Omitted: only the features of new nodes are used.
+
+        Returns
+        -------
+        ndarray of shape (m, c)
         """
         check_is_fitted(self, "result_")
         graph, known = self.result_.graph, self.label_distributions_
@@ -135,15 +162,28 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, **_FEATURES)
         if np.size(edges) == 0:
             return self._by_features(X)
-        return self._extended(grown(graph, X, edges))
+        return self._predict_new(append_nodes(graph, X, edges))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy on the rows whose label is known; -1, None, NaN and "" mean unlabelled, as for ``fit``."""
+        """Accuracy on the labelled rows; -1, None, NaN and "" mean unlabelled, as for ``fit``.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+        y : sequence
+            A label per row of X.
+        sample_weight : array, optional
+            A weight per row of X.
+
+        Returns
+        -------
+        float
+        """
         y = _labels(y, X)
         known = validation.labels(y, None, (), len(y))[0] >= 0
         if not known.any():
             raise GraphError("No row has a label to score against.", "Give the true label of some rows.")
-        pairs = zip(y[known].tolist(), self.predict(X)[known].tolist(), strict=True)  # labels may be of any kind
+        pairs = zip(y[known].tolist(), self.predict(X)[known].tolist(), strict=True)  # labels may be of any type
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         return float(np.average([given == found for given, found in pairs], weights=weights))
 
@@ -155,13 +195,13 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         found = np.asarray(equal @ known, dtype=known.dtype)
         is_new = np.diff(equal.indptr) == 0
         if is_new.any():
-            found[is_new] = self._extended(grown(graph, X[is_new]))
+            found[is_new] = self._predict_new(append_nodes(graph, X[is_new]))
         return found
 
-    def _extended(self, graph: NodeGraph) -> np.ndarray:
-        """The probabilities of the nodes that were not there at fit."""
+    def _predict_new(self, graph: NodeGraph) -> np.ndarray:
+        """(m, c) probabilities of the nodes that were appended after fit."""
         with computing_on(self.device):
-            return extend(self.result_, graph).probabilities[self.result_.graph.n :]
+            return predict_new(self.result_, graph).probabilities[self.result_.graph.n :]
 
     def set_params(self, **params: Any) -> Self:
         """As in scikit-learn; ``settings__k=5`` changes one option of the method."""
@@ -178,7 +218,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _labels(y: Any, rows: Any) -> np.ndarray:
-    """A label per row; what of them is missing, the graph decides."""
+    """One label per row. NodeGraph decides which of them mean unlabelled."""
     y = column_or_1d(np.array(y, dtype=object) if isinstance(y, list | tuple) else y, warn=True)
     check_consistent_length(rows, y)
     if y.dtype.kind == "f" and len(known := y[~np.isnan(y)]):
@@ -187,7 +227,7 @@ def _labels(y: Any, rows: Any) -> np.ndarray:
 
 
 def _class_array(classes: tuple[Any, ...]) -> np.ndarray:
-    """Names of one plain type as NumPy keeps them, others as they are."""
+    """Class names as an array: of their own dtype if they are all text, all integers or all booleans, else object."""
     if {type(name) for name in classes} in ({str}, {int}, {bool}):
         return np.array(classes)
     array = np.empty(len(classes), dtype=object)
@@ -196,7 +236,7 @@ def _class_array(classes: tuple[Any, ...]) -> np.ndarray:
 
 
 def _equal_rows(x: Any, fitted: Any) -> sp.csr_array:
-    """(rows of x, rows fitted): in each row equal weights, which sum to one, on the fitted rows that are the same."""
+    """(rows of x, fitted rows) matrix that averages over the fitted rows equal to each row of x."""
     nodes: dict[bytes, list[int]] = {}
     for position, row in enumerate(_rows(fitted)):
         nodes.setdefault(row, []).append(position)
@@ -212,7 +252,7 @@ def _equal_rows(x: Any, fitted: Any) -> sp.csr_array:
 
 def _rows(x: Any) -> Iterator[bytes]:
     if not sp.issparse(x):
-        return (row.tobytes() for row in x + np.float32(0))  # of -0.0 and 0.0, one
+        return (row.tobytes() for row in x + np.float32(0))  # turns -0.0 into 0.0
     x = sp.csr_array(x, copy=True)
     x.sum_duplicates()
     x.eliminate_zeros()

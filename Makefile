@@ -23,8 +23,10 @@ fuzz: .venv/installed
 kill: .venv/installed
 	cd tests && ../$(BIN)/python -m tools.kill 50
 
-# the report's script and style, from frontend/ into the package; committed, so that users need no Node
-frontend:
+# the types and documentation of the report's data, from its schema; then its script and style, from frontend/ into
+# the package: committed, so that users need no Node
+frontend: .venv/installed
+	$(BIN)/python -m dccgcn.artifacts.report.generate
 	cd frontend && npm ci && npm run check && npm run build
 
 # torch is pinned in constraints.txt: without that, pip would bring gigabytes of CUDA packages

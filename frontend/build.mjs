@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync, existsSync } from "node:fs";
 import { build } from "esbuild";
 
-const OUT = "../src/dccgcn/report/static";
+const OUT = "../src/dccgcn/artifacts/report/static";
 
 const result = await build({
   entryPoints: { report: "src/main.ts" },

@@ -1,4 +1,4 @@
-"""Draws docs/images/report-*.png, the pictures of a report in the README. Needs Chromium."""
+"""Draw docs/images/report-*.png, the screenshots of a report in the README. Needs Chromium."""
 
 import shutil
 import tempfile
@@ -27,7 +27,7 @@ def main() -> None:
                 viewport={"width": 1200, "height": 860}, color_scheme=scheme, reduced_motion="reduce"
             )
             page.goto(report.as_uri())
-            page.wait_for_timeout(1500)  # WebGL draws in its own time
+            page.wait_for_timeout(1500)  # WebGL draws asynchronously
             page.locator(part).evaluate("part => part.scrollIntoView()")
             save(page, IMAGES / f"report-{name}.png")
             page.close()

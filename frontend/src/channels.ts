@@ -1,37 +1,37 @@
-// Where the two channels agree and where they do not, class by class. A cell filters everything else.
-import { data, given, says } from "./data";
+// The classes that the two channels predict, as a contingency table. A cell filters the whole page.
+import { data, isTraining, channelClass } from "./data";
 import { clip, find, h, name } from "./dom";
 import { number, plural } from "./format";
-import { choose, on, state } from "./store";
+import { on, setFilter, state } from "./store";
 import { classColour } from "./theme";
 import { classLabel, swatch } from "./classes";
 
-const LARGEST = 6;
+const MAX_PAIRS = 6;
 
 export function startMatrix(): void {
-  const table = data.disagreement;
+  const table = data.channel_contingency;
   if (!table) return;
-  const place = find("matrix");
+  const container = find("matrix");
   const [first, second] = data.channels.map((channel) => channel.name) as [string, string];
-  const most = Math.max(1, ...table.flatMap((row, i) => row.filter((_, j) => i !== j)));
-  const same = Math.max(1, ...table.map((row, i) => row[i]!));
+  const largest = Math.max(1, ...table.flatMap((row, i) => row.filter((_, j) => i !== j)));
+  const largestSame = Math.max(1, ...table.map((row, i) => row[i]!));
   const dense = table.length > 12;
 
   const cell = (i: number, j: number): HTMLElement => {
     const value = table[i]![j]!;
-    const strength = Math.sqrt(value / (i === j ? same : most));
-    const told = `${first}: ${clip(data.classes[i]!.name)}; ${second}: ${clip(data.classes[j]!.name)}: ${plural(value, "node")}`;
+    const strength = Math.sqrt(value / (i === j ? largestSame : largest));
+    const label = `${first}: ${clip(data.classes[i]!.name)}; ${second}: ${clip(data.classes[j]!.name)}: ${plural(value, "node")}`;
     const key = `pair-${i}-${j}`;
     const content = value
       ? h(
           "button",
           {
             type: "button",
-            title: told,
-            "aria-label": told,
+            title: label,
+            "aria-label": label,
             "aria-pressed": String(state.filter?.key === key),
             "data-pair": `${i}-${j}`,
-            click: () => choosePair(i, j, first, second),
+            click: () => filterPair(i, j, first, second),
           },
           dense ? "" : number(value),
         )
@@ -41,7 +41,7 @@ export function startMatrix(): void {
   };
 
   const draw = (): void => {
-    const heads = data.classes.map((row, j) => h("th", { scope: "col" }, h("span", { class: "turned" }, swatch(j), name(row.name, 22))));
+    const heads = data.classes.map((row, j) => h("th", { scope: "col" }, h("span", { class: "vertical" }, swatch(j), name(row.name, 22))));
     const body = table.map((row, i) =>
       h(
         "tr",
@@ -51,11 +51,11 @@ export function startMatrix(): void {
       ),
     );
     const focused = (document.activeElement as HTMLElement | null)?.dataset.pair;
-    place.replaceChildren(
+    container.replaceChildren(
       h(
         "table",
         { class: dense ? "matrix dense" : "matrix" },
-        h("caption", { class: "hidden" }, `Rows: what the ${first} channel says. Columns: what the ${second} channel says.`),
+        h("caption", { class: "hidden" }, `Rows: class predicted by the ${first} channel. Columns: class predicted by the ${second} channel.`),
         h("thead", {}, h("tr", {}, h("td", { class: "corner" }, h("span", {}, `${second} →`), h("span", {}, `${first} ↓`)), ...heads)),
         h("tbody", {}, ...body),
       ),
@@ -63,30 +63,30 @@ export function startMatrix(): void {
     const pairs = table.flatMap((row, i) => row.map((value, j) => ({ i, j, value }))).filter(({ i, j, value }) => i !== j && value);
     pairs.sort((a, b) => b.value - a.value);
     find("pairs").replaceChildren(
-      ...pairs.slice(0, LARGEST).map(({ i, j, value }) =>
+      ...pairs.slice(0, MAX_PAIRS).map(({ i, j, value }) =>
         h(
           "li",
           {},
           h(
             "button",
-            { type: "button", "aria-pressed": String(state.filter?.key === `pair-${i}-${j}`), click: () => choosePair(i, j, first, second) },
+            { type: "button", "aria-pressed": String(state.filter?.key === `pair-${i}-${j}`), click: () => filterPair(i, j, first, second) },
             h("b", {}, number(value)),
             h("span", { class: "pair" }, h("span", { class: "quiet" }, first), classLabel(i, 22), h("span", { class: "quiet" }, second), classLabel(j, 22)),
           ),
         ),
       ),
     );
-    if (focused) place.querySelector<HTMLElement>(`[data-pair="${focused}"]`)?.focus();
+    if (focused) container.querySelector<HTMLElement>(`[data-pair="${focused}"]`)?.focus();
   };
   on(["filter", "theme"], draw);
   draw();
 }
 
-function choosePair(i: number, j: number, first: string, second: string): void {
+function filterPair(i: number, j: number, first: string, second: string): void {
   const [one, other] = [name(data.classes[i]!.name), name(data.classes[j]!.name)];
-  choose({
+  setFilter({
     key: `pair-${i}-${j}`,
-    text: i === j ? ["to which both channels give ", one] : [`where ${first} says `, one, ` and ${second} says `, other],
-    test: (node) => !given(node) && says(first, node) === i && says(second, node) === j,
+    text: i === j ? ["for which both channels predict ", one] : [`for which ${first} predicts `, one, ` and ${second} predicts `, other],
+    test: (node) => !isTraining(node) && channelClass(first, node) === i && channelClass(second, node) === j,
   });
 }

@@ -1,7 +1,8 @@
-// Is the stated confidence true? A reliability diagram and a risk-coverage curve.
-import { data, type Measured } from "./data";
+// Confidence against accuracy on the test nodes: a reliability diagram and a risk-coverage curve.
+import { data } from "./data";
 import { find, h, svg } from "./dom";
 import { number, percent } from "./format";
+import type { Calibration } from "./schema";
 
 const SIZE = 300;
 const LEFT = 58;
@@ -9,18 +10,18 @@ const BOTTOM = 40;
 const TOP = 10;
 
 export function startCharts(): void {
-  const measured = data.measured;
-  if (!measured) return;
-  find("charts").append(reliability(measured), riskCoverage(measured));
+  const { calibration } = data;
+  if (!calibration) return;
+  find("charts").append(reliability(calibration), riskCoverage(calibration));
 }
 
 const across = (share: number): number => LEFT + share * SIZE;
 const up = (share: number): number => TOP + (1 - share) * SIZE;
 
-function frame(title: string, x: string, y: string, most: number, ...marks: SVGElement[]): SVGElement {
+function frame(title: string, x: string, y: string, top: number, ...marks: SVGElement[]): SVGElement {
   const ticks = [0, 0.25, 0.5, 0.75, 1].flatMap((share) => [
     svg("line", { class: "grid", x1: LEFT, x2: LEFT + SIZE, y1: up(share), y2: up(share) }),
-    svg("text", { class: "tick", x: LEFT - 6, y: up(share) + 4, "text-anchor": "end" }, percent(share * most)),
+    svg("text", { class: "tick", x: LEFT - 6, y: up(share) + 4, "text-anchor": "end" }, percent(share * top)),
     svg("text", { class: "tick", x: across(share), y: TOP + SIZE + 16, "text-anchor": "middle" }, percent(share)),
   ]);
   return svg(
@@ -33,46 +34,46 @@ function frame(title: string, x: string, y: string, most: number, ...marks: SVGE
   );
 }
 
-function reliability(measured: Measured): HTMLElement {
-  const most = Math.max(...measured.bars.map(([count]) => count));
-  const marks = measured.bars.map(([count, stated, right]) =>
+function reliability(calibration: Calibration): HTMLElement {
+  const largest = Math.max(...calibration.bins.map(({ count }) => count));
+  const marks = calibration.bins.map(({ count, confidence, accuracy }) =>
     svg(
       "g",
-      { class: right < stated ? "over" : "under" },
-      svg("line", { class: "gap", x1: across(stated), x2: across(stated), y1: up(stated), y2: up(right) }),
+      { class: accuracy < confidence ? "over" : "under" },
+      svg("line", { class: "gap", x1: across(confidence), x2: across(confidence), y1: up(confidence), y2: up(accuracy) }),
       svg(
         "circle",
-        { cx: across(stated), cy: up(right), r: 3.5 + 4 * Math.sqrt(count / most) },
-        svg("title", {}, `${number(count)} nodes: ${percent(stated)} stated, ${percent(right)} right`),
+        { cx: across(confidence), cy: up(accuracy), r: 3.5 + 4 * Math.sqrt(count / largest) },
+        svg("title", {}, `${number(count)} nodes: confidence ${percent(confidence)}, accuracy ${percent(accuracy)}`),
       ),
     ),
   );
-  const gap = measured.stated - measured.accuracy;
-  const said =
+  const gap = calibration.mean_confidence - calibration.accuracy;
+  const summary =
     Math.abs(gap) < 0.01
-      ? "On the whole, what is stated is what is right"
-      : `It states ${(100 * Math.abs(gap)).toFixed(1)} points too ${gap > 0 ? "much: it is over-confident" : "little: it is under-confident"}`;
+      ? "On average, confidence and accuracy match"
+      : `On average, the confidence is ${(100 * Math.abs(gap)).toFixed(1)} points too ${gap > 0 ? "high (over-confident)" : "low (under-confident)"}`;
   const diagonal = svg("line", { class: "ideal", x1: across(0), x2: across(1), y1: up(0), y2: up(1) });
   return h(
     "figure",
     {},
-    h("figcaption", {}, h("b", {}, "When it says 80 %, is it right 80 % of the time? "), `${said}; the calibration error is ${percent(measured.error, 1)}.`),
-    frame("Reliability diagram: share of right answers against stated confidence", "stated confidence", "right answers", 1, diagonal, ...marks),
+    h("figcaption", {}, h("b", {}, "Does 80\u00a0% confidence mean 80\u00a0% right? "), `${summary}; the expected calibration error is ${percent(calibration.ece, 1)}.`),
+    frame("Reliability diagram: accuracy against confidence", "confidence", "accuracy", 1, diagonal, ...marks),
   );
 }
 
-function riskCoverage(measured: Measured): HTMLElement {
-  const highest = Math.max(...measured.risk);
+function riskCoverage(calibration: Calibration): HTMLElement {
+  const highest = Math.max(...calibration.risk);
   const ceiling = [0.04, 0.08, 0.12, 0.2, 0.4, 0.6, 0.8].find((round) => round >= highest) ?? 1;
-  const path = measured.coverage.map((c, at) => `${at ? "L" : "M"}${across(c).toFixed(1)},${up(measured.risk[at]! / ceiling).toFixed(1)}`);
-  const wrong = 1 - measured.accuracy;
+  const path = calibration.coverage.map((c, at) => `${at ? "L" : "M"}${across(c).toFixed(1)},${up(calibration.risk[at]! / ceiling).toFixed(1)}`);
+  const wrong = 1 - calibration.accuracy;
   const marks = [
     svg("line", { class: "ideal", x1: across(0), x2: across(1), y1: up(wrong / ceiling), y2: up(wrong / ceiling) }),
     svg("path", { class: "curve", d: path.join("") }),
   ];
-  const { trusted, answers, basis } = data.trust;
+  const { trusted, predictions, basis } = data.trust;
   if (trusted && basis !== "agreement") {
-    const share = trusted / answers;
+    const share = trusted / predictions;
     marks.push(svg("line", { class: "cut", x1: across(share), x2: across(share), y1: up(0), y2: up(1) }));
     const [x, anchor] = share > 0.7 ? [across(share) - 6, "end"] : [across(share) + 6, "start"];
     marks.push(svg("text", { class: "tick", x, y: up(0) - 8, "text-anchor": anchor }, `trusted: ${percent(share)}`));
@@ -83,9 +84,9 @@ function riskCoverage(measured: Measured): HTMLElement {
     h(
       "figcaption",
       {},
-      h("b", {}, "How many are wrong if only the surest are used? "),
-      `${percent(measured.area, 1)} on average over all shares; without a ranking it would be ${percent(wrong, 1)} (dashed).`,
+      h("b", {}, "How many of the most confident are wrong? "),
+      `${percent(calibration.aurc, 1)} on average over all coverages; ${percent(wrong, 1)} without ranking by confidence (dashed).`,
     ),
-    frame("Risk-coverage curve: share of wrong answers against share of nodes answered, surest first", "nodes answered, surest first", "wrong answers", ceiling, ...marks),
+    frame("Risk-coverage curve: error rate against coverage, most confident predictions first", "coverage, most confident first", "error rate", ceiling, ...marks),
   );
 }

@@ -1,31 +1,31 @@
-// Predicted classes: how many answers, trusted and doubtful, of what is chosen.
-import { count, data, given, nodes } from "./data";
+// Predictions by class, trusted and doubtful, among the nodes that the filter keeps.
+import { count, data, isTraining, nodes } from "./data";
 import { find, h, name } from "./dom";
 import { number, percent } from "./format";
-import { choose, matches, on, state } from "./store";
+import { setFilter, matches, on, state } from "./store";
 import { classColour } from "./theme";
 
 export function startClasses(): void {
   const list = find("class-list");
-  const known = data.classes.some((row) => row.right !== null);
+  const hasPrecision = data.classes.some((row) => row.precision !== null);
   const draw = (): void => {
-    const tally = state.filter ? counted() : data.classes.map((row) => [row.trusted, row.doubtful]);
-    const most = Math.max(1, ...tally.map(([yes, no]) => yes! + no!));
-    list.replaceChildren(...data.classes.map((row, k) => line(k, tally[k]![0]!, tally[k]![1]!, most, known && !state.filter, row.right)));
+    const tally = state.filter ? countFiltered() : data.classes.map((row) => [row.trusted, row.doubtful]);
+    const largest = Math.max(1, ...tally.map(([trusted, doubtful]) => trusted! + doubtful!));
+    list.replaceChildren(...data.classes.map((row, k) => line(k, tally[k]![0]!, tally[k]![1]!, largest, hasPrecision && !state.filter, row.precision)));
   };
   on(["filter", "theme"], draw);
   draw();
 }
 
-function counted(): number[][] {
+function countFiltered(): number[][] {
   const tally = data.classes.map(() => [0, 0]);
   for (let node = 0; node < count; node++) {
-    if (!given(node) && matches(node)) tally[nodes.prediction[node]!]![nodes.trusted[node] ? 0 : 1]!++;
+    if (!isTraining(node) && matches(node)) tally[nodes.prediction[node]!]![nodes.trusted[node] ? 0 : 1]!++;
   }
   return tally;
 }
 
-function line(k: number, yes: number, no: number, most: number, known: boolean, right: number | null): HTMLElement {
+function line(k: number, trusted: number, doubtful: number, largest: number, showPrecision: boolean, precision: number | null): HTMLElement {
   const row = data.classes[k]!;
   const key = `class-${k}`;
   return h(
@@ -33,32 +33,32 @@ function line(k: number, yes: number, no: number, most: number, known: boolean, 
     { class: "class-row", "--colour": classColour(k) },
     h(
       "button",
-      { class: "class-name", type: "button", "aria-pressed": String(state.filter?.key === key), click: () => chooseClass(k) },
+      { class: "class-name", type: "button", "aria-pressed": String(state.filter?.key === key), click: () => filterClass(k) },
       swatch(k),
       name(row.name, 32),
     ),
     h(
       "span",
       { class: "bar", "aria-hidden": "true" },
-      h("span", { class: "solid", "--share": yes / most }),
-      h("span", { class: "hatched", "--share": no / most }),
+      h("span", { class: "solid", "--share": trusted / largest }),
+      h("span", { class: "hatched", "--share": doubtful / largest }),
     ),
     h(
       "span",
       { class: "class-counts" },
-      h("b", {}, number(yes)),
+      h("b", {}, number(trusted)),
       " trusted, ",
-      h("b", {}, number(no)),
+      h("b", {}, number(doubtful)),
       " doubtful",
-      known && right !== null ? h("span", { class: "quiet" }, ` · ${percent(right)} right`) : null,
+      showPrecision && precision !== null ? h("span", { class: "quiet" }, ` · ${percent(precision)} right`) : null,
     ),
   );
 }
 
-export function chooseClass(k: number): void {
-  choose({
+export function filterClass(k: number): void {
+  setFilter({
     key: `class-${k}`,
-    text: ["answered with ", name(data.classes[k]!.name)],
+    text: ["predicted as ", name(data.classes[k]!.name)],
     test: (node) => nodes.prediction[node] === k,
   });
 }
@@ -66,4 +66,4 @@ export function chooseClass(k: number): void {
 export const swatch = (k: number): HTMLElement => h("span", { class: "swatch", "--colour": classColour(k), "aria-hidden": "true" });
 
 /** A class's name with its colour. */
-export const classLabel = (k: number, most = 28): HTMLElement => h("span", { class: "class-label" }, swatch(k), name(data.classes[k]!.name, most));
+export const classLabel = (k: number, length = 28): HTMLElement => h("span", { class: "class-label" }, swatch(k), name(data.classes[k]!.name, length));

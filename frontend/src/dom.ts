@@ -1,4 +1,4 @@
-// Making elements. Text is only ever set as text, so that no name can become markup.
+// Creating elements. Text is only set as text, so that no name can become markup.
 
 type Child = Node | string | number | null | undefined | false;
 type Attributes = Record<string, string | number | boolean | ((event: Event) => void) | undefined>;
@@ -10,14 +10,14 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   attributes: Attributes = {},
   ...children: Child[]
 ): HTMLElementTagNameMap[K] {
-  return dress(document.createElement(tag), attributes, children);
+  return setUp(document.createElement(tag), attributes, children);
 }
 
 export function svg(tag: string, attributes: Attributes = {}, ...children: Child[]): SVGElement {
-  return dress(document.createElementNS(SVG, tag) as SVGElement, attributes, children);
+  return setUp(document.createElementNS(SVG, tag) as SVGElement, attributes, children);
 }
 
-function dress<E extends HTMLElement | SVGElement>(element: E, attributes: Attributes, children: Child[]): E {
+function setUp<E extends HTMLElement | SVGElement>(element: E, attributes: Attributes, children: Child[]): E {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") element.addEventListener(name, value);
     else if (name.startsWith("--")) element.style.setProperty(name, String(value));
@@ -33,17 +33,17 @@ function dress<E extends HTMLElement | SVGElement>(element: E, attributes: Attri
 
 export const find = (id: string): HTMLElement => document.getElementById(id)!;
 
-/** Line breaks and invisible signs made visible, and long texts cut. */
-export function clip(text: string, most = 60): string {
-  const plain = (text.length > 4 * most ? text.slice(0, 4 * most) : text).replace(/\s+/g, " ").replace(/\p{C}/gu, "·");
-  const letters = [...plain]; // by letter, so that no pair of surrogates is torn
-  const cut = letters.length > most || text.length > 4 * most;
-  return cut ? letters.slice(0, most - 1).join("") + "…" : plain || "(empty)";
+/** Text on one line, shortened if it is long, with a dot for each control character. */
+export function clip(text: string, length = 60): string {
+  const plain = (text.length > 4 * length ? text.slice(0, 4 * length) : text).replace(/\s+/g, " ").replace(/\p{C}/gu, "·");
+  const letters = [...plain]; // by code point: never splits a surrogate pair
+  const cut = letters.length > length || text.length > 4 * length;
+  return cut ? letters.slice(0, length - 1).join("") + "…" : plain || "(empty)";
 }
 
-/** A name from the user's data: cut if long, and kept from turning the direction of what is around it. */
-export function name(text: string, most = 40): HTMLElement {
-  const shown = clip(text, most);
+/** A name from the user's data: shortened if long, its text direction isolated from the text around it. */
+export function name(text: string, length = 40): HTMLElement {
+  const shown = clip(text, length);
   return h("bdi", shown === text ? {} : { title: clip(text, 400) }, shown);
 }
 
@@ -53,17 +53,17 @@ export function download(file: string, content: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-/** The lines of a CSV file, where a quoted field may hold line breaks of its own. */
+/** The records of a CSV file; a quoted field may contain line breaks. */
 export function records(csv: string): string[] {
   const lines: string[] = [];
-  let from = 0;
+  let start = 0;
   let quoted = false;
   for (let at = 0; at < csv.length; at++) {
-    const sign = csv.charCodeAt(at);
-    if (sign === 34) quoted = !quoted;
-    else if (sign === 10 && !quoted) {
-      lines.push(csv.slice(from, at + 1));
-      from = at + 1;
+    const char = csv.charCodeAt(at);
+    if (char === 34) quoted = !quoted;
+    else if (char === 10 && !quoted) {
+      lines.push(csv.slice(start, at + 1));
+      start = at + 1;
     }
   }
   return lines;

@@ -7,26 +7,26 @@ import { matches, on } from "./store";
 export function startNext(): void {
   const list = find("next-list");
   if (!data.label_next.length) return;
-  const told = find("next-told");
+  const status = find("next-status");
   const draw = (): void => {
-    const shown = chosen();
+    const shown = filtered();
     list.replaceChildren(...shown.map(({ id, reason }) => h("li", {}, nodeById(id), h("span", {}, name(reason, 300)))));
-    told.textContent = shown.length ? "" : "None of them is among the nodes chosen.";
+    status.textContent = shown.length ? "" : "None of them is among the filtered nodes.";
   };
   find("next-copy").addEventListener("click", () => {
-    const text = chosen().map(({ id }) => id).join("\n");
-    void copy(text).then((done) => (told.textContent = done ? "Copied, one id a line." : "This browser does not let a page copy; use the download."));
+    const text = filtered().map(({ id }) => id).join("\n");
+    void copy(text).then((done) => (status.textContent = done ? "Copied, one id per line." : "This browser does not allow copying; use the download."));
   });
   find("next-download").addEventListener("click", () => {
     const lines = records(data.label_next_csv);
-    const rows = chosen().map((suggestion) => lines[data.label_next.indexOf(suggestion) + 1]);
+    const rows = filtered().map((suggestion) => lines[data.label_next.indexOf(suggestion) + 1]);
     download("label-next.csv", lines[0]! + rows.join(""));
   });
   on(["filter"], draw);
   draw();
 }
 
-const chosen = (): typeof data.label_next =>
+const filtered = (): typeof data.label_next =>
   data.label_next.filter(({ id }) => {
     const row = rowOf(id);
     return row === undefined || matches(row);

@@ -1,9 +1,9 @@
-// Finding a node by its id: a box whose suggestions can be reached by keyboard.
+// Search for a node by its id, with suggestions that work by keyboard.
 import { data, nodes, rowOf } from "./data";
 import { clip, find, h, name } from "./dom";
-import { select } from "./store";
+import { selectAndFocus } from "./store";
 
-const MOST = 8;
+const MAX_SUGGESTIONS = 8;
 
 export function startSearch(): void {
   const box = find("search") as HTMLInputElement;
@@ -23,7 +23,7 @@ export function startSearch(): void {
             "aria-selected": String(at === active),
             mousedown: (event) => {
               event.preventDefault(); // keeps the focus in the box
-              take(row);
+              pick(row);
             },
           },
           name(nodes.id[row]!),
@@ -41,18 +41,18 @@ export function startSearch(): void {
     active = -1;
     show();
   };
-  const take = (row: number): void => {
+  const pick = (row: number): void => {
     box.value = clip(nodes.id[row]!);
-    find("search-told").textContent = "";
+    find("search-status").textContent = "";
     close();
-    select(row);
+    selectAndFocus(row);
   };
 
   box.addEventListener("input", () => {
-    const wanted = box.value.trim().toLowerCase();
-    found = wanted ? best(lower, wanted) : [];
+    const query = box.value.trim().toLowerCase();
+    found = query ? matching(lower, query) : [];
     active = -1;
-    find("search-told").textContent = wanted && !found.length ? "No node of this page has such an id." : "";
+    find("search-status").textContent = query && !found.length ? "No node on this page has this id." : "";
     show();
   });
   box.addEventListener("keydown", (event) => {
@@ -64,20 +64,20 @@ export function startSearch(): void {
     } else if (event.key === "Enter") {
       event.preventDefault();
       const row = rowOf(box.value) ?? found[Math.max(active, 0)];
-      if (row !== undefined) take(active >= 0 ? found[active]! : row);
+      if (row !== undefined) pick(active >= 0 ? found[active]! : row);
     } else if (event.key === "Escape") close();
   });
   box.addEventListener("blur", close);
 }
 
-/** Ids that begin with the text, then those that hold it. */
-function best(ids: string[], wanted: string): number[] {
-  const begin: number[] = [];
-  const hold: number[] = [];
-  for (let row = 0; row < ids.length && begin.length < MOST; row++) {
-    const at = ids[row]!.indexOf(wanted);
-    if (at === 0) begin.push(row);
-    else if (at > 0 && hold.length < MOST) hold.push(row);
+/** Ids that start with the text, then ids that contain it. */
+function matching(ids: string[], query: string): number[] {
+  const starting: number[] = [];
+  const containing: number[] = [];
+  for (let row = 0; row < ids.length && starting.length < MAX_SUGGESTIONS; row++) {
+    const at = ids[row]!.indexOf(query);
+    if (at === 0) starting.push(row);
+    else if (at > 0 && containing.length < MAX_SUGGESTIONS) containing.push(row);
   }
-  return [...begin, ...hold].slice(0, MOST);
+  return [...starting, ...containing].slice(0, MAX_SUGGESTIONS);
 }

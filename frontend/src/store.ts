@@ -1,8 +1,8 @@
-// What the reader has chosen. Every part of the page listens and redraws itself.
+// The page's state: filter, selected node, colours. Each part of the page listens and redraws itself.
 
 export interface Filter {
-  key: string; // chosen a second time, the same filter is taken off
-  text: (string | Node)[]; // what is shown, as the end of "132 nodes …"
+  key: string; // setting a filter with the same key again removes it
+  text: (string | Node)[]; // follows "132 nodes"
   test: (node: number) => boolean;
 }
 
@@ -12,7 +12,7 @@ interface State {
   colourBy: string; // "class", "confidence" or a channel's name
 }
 
-type Part = keyof State | "visited" | "theme" | "print";
+type Part = keyof State | "focus" | "theme" | "print";
 
 export const state: State = { filter: null, selected: null, colourBy: "class" };
 
@@ -22,30 +22,30 @@ export function on(parts: Part[], redraw: () => void): void {
   listeners.push([parts, redraw]);
 }
 
-export function tell(part: Part): void {
+export function notify(part: Part): void {
   for (const [parts, redraw] of listeners) if (parts.includes(part)) redraw();
 }
 
-export function choose(filter: Filter | null): void {
+export function setFilter(filter: Filter | null): void {
   state.filter = filter && filter.key === state.filter?.key ? null : filter;
-  tell("filter");
+  notify("filter");
 }
 
-/** Shows a node where it is. */
-export function show(node: number | null): void {
+/** Selects a node without moving the map. */
+export function setSelected(node: number | null): void {
   state.selected = node;
-  tell("selected");
+  notify("selected");
 }
 
-/** Shows a node and goes to it on the map. */
-export function select(node: number): void {
-  show(node);
-  tell("visited");
+/** Selects a node and centres the map on it. */
+export function selectAndFocus(node: number): void {
+  setSelected(node);
+  notify("focus");
 }
 
-export function colourBy(what: string): void {
-  state.colourBy = what;
-  tell("colourBy");
+export function colourBy(field: string): void {
+  state.colourBy = field;
+  notify("colourBy");
 }
 
 export const matches = (node: number): boolean => !state.filter || state.filter.test(node);

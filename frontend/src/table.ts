@@ -1,6 +1,6 @@
-// All predictions: sorted, searched, turned over page by page, downloaded as the run wrote them.
+// The table of all predictions: sorting, search, pages and download.
 import { classLabel } from "./classes";
-import { count, data, given, nodes, says, scored } from "./data";
+import { count, data, isTraining, nodes, channelClass, isTest } from "./data";
 import { download, find, h, records } from "./dom";
 import { number, perMille, plural } from "./format";
 import { nodeButton } from "./panel";
@@ -13,36 +13,36 @@ interface Column {
   kind?: string;
 }
 
-const PAGE = 25;
+const PAGE_SIZE = 25;
 const natural = new Intl.Collator("en", { numeric: true });
 const className = (k: number): string => data.classes[k]?.name ?? "";
 const classCell = (k: number): Node | string => (k < 0 ? "" : classLabel(k, 21));
 
 const COLUMNS: Column[] = [
   { name: "Node", value: (row) => nodes.id[row]!, cell: (row) => nodeButton(row) },
-  { name: "Answer", value: (row) => className(nodes.prediction[row]!), cell: (row) => classCell(nodes.prediction[row]!) },
+  { name: "Prediction", value: (row) => className(nodes.prediction[row]!), cell: (row) => classCell(nodes.prediction[row]!) },
   {
     name: data.trust.basis === "trust" ? "Trust" : "Probability",
-    value: (row) => nodes.score[row]!,
-    cell: (row) => perMille(nodes.score[row]!),
-    kind: "chance",
+    value: (row) => nodes.confidence[row]!,
+    cell: (row) => perMille(nodes.confidence[row]!),
+    kind: "probability",
   },
-  { name: "Standing", value: standing, cell: standing },
-  ...data.channels.map(({ name }): Column => ({ name: `${name} says`, value: (row) => className(says(name, row)), cell: (row) => classCell(says(name, row)) })),
+  { name: "Status", value: status, cell: status },
+  ...data.channels.map(({ name }): Column => ({ name: `${name} prediction`, value: (row) => className(channelClass(name, row)), cell: (row) => classCell(channelClass(name, row)) })),
   { name: "True class", value: (row) => className(nodes.label[row]!), cell: truth },
 ];
 
-function standing(row: number): string {
-  if (given(row)) return "label";
-  return (nodes.trusted[row] ? "trusted" : "doubtful") + (nodes.repaired?.[row] ? ", rebuilt" : "");
+function status(row: number): string {
+  if (isTraining(row)) return "training label";
+  return (nodes.trusted[row] ? "trusted" : "doubtful") + (nodes.corrected?.[row] ? ", corrected" : "");
 }
 
 function truth(row: number): Node | string {
   const label = nodes.label[row]!;
   if (label < 0) return "";
-  const mark = scored(row) ? (label === nodes.prediction[row] ? "✓" : "✗") : "";
-  const told = mark && h("span", { class: mark === "✓" ? "right" : "wrong", title: mark === "✓" ? "right" : "wrong" }, mark, h("span", { class: "hidden" }, mark === "✓" ? " right, " : " wrong, "));
-  return h("span", {}, told || null, classCell(label));
+  const mark = isTest(row) ? (label === nodes.prediction[row] ? "✓" : "✗") : "";
+  const verdict = mark && h("span", { class: mark === "✓" ? "right" : "wrong", title: mark === "✓" ? "right" : "wrong" }, mark, h("span", { class: "hidden" }, mark === "✓" ? " right, " : " wrong, "));
+  return h("span", {}, verdict || null, classCell(label));
 }
 
 export function startTable(): void {
@@ -52,9 +52,9 @@ export function startTable(): void {
   let rows: number[] = [];
 
   const collect = (): void => {
-    const wanted = search.value.trim().toLowerCase();
+    const query = search.value.trim().toLowerCase();
     rows = [];
-    for (let row = 0; row < count; row++) if (matches(row) && (!wanted || holds(row, wanted))) rows.push(row);
+    for (let row = 0; row < count; row++) if (matches(row) && (!query || contains(row, query))) rows.push(row);
     if (sorted) {
       const { value } = COLUMNS[sorted.column]!;
       const sign = sorted.down ? -1 : 1;
@@ -66,18 +66,18 @@ export function startTable(): void {
     draw();
   };
   const draw = (): void => {
-    const pages = Math.max(1, Math.ceil(rows.length / PAGE));
-    const from = page * PAGE;
-    const shown = rows.slice(from, from + PAGE);
+    const pages = Math.max(1, Math.ceil(rows.length / PAGE_SIZE));
+    const from = page * PAGE_SIZE;
+    const shown = rows.slice(from, from + PAGE_SIZE);
     find("table-head").replaceChildren(...COLUMNS.map(head));
     find("table-body").replaceChildren(
-      ...shown.map((row) => h("tr", {}, ...COLUMNS.map((c) => h("td", { class: c.kind, "--share": c.kind ? nodes.score[row]! / 1000 : undefined }, c.cell(row))))),
+      ...shown.map((row) => h("tr", {}, ...COLUMNS.map((c) => h("td", { class: c.kind, "--share": c.kind ? nodes.confidence[row]! / 1000 : undefined }, c.cell(row))))),
     );
-    find("table-told").textContent = rows.length
+    find("table-status").textContent = rows.length
       ? `${number(from + 1)} to ${number(from + shown.length)} of ${plural(rows.length, "node")}`
-      : "No node fits.";
-    (find("table-back") as HTMLButtonElement).disabled = page === 0;
-    (find("table-on") as HTMLButtonElement).disabled = page >= pages - 1;
+      : "No node matches.";
+    (find("table-previous") as HTMLButtonElement).disabled = page === 0;
+    (find("table-next") as HTMLButtonElement).disabled = page >= pages - 1;
     const part = find("download-part");
     part.hidden = rows.length === count || rows.length === 0;
     part.textContent = `Download these ${plural(rows.length, "row")}`;
@@ -94,11 +94,11 @@ export function startTable(): void {
   };
 
   search.addEventListener("input", collect);
-  find("table-back").addEventListener("click", () => (page--, draw()));
-  find("table-on").addEventListener("click", () => (page++, draw()));
-  find("download").addEventListener("click", () => download("predictions.csv", data.csv));
+  find("table-previous").addEventListener("click", () => (page--, draw()));
+  find("table-next").addEventListener("click", () => (page++, draw()));
+  find("download").addEventListener("click", () => download("predictions.csv", data.predictions_csv));
   find("download-part").addEventListener("click", () => {
-    const lines = records(data.csv);
+    const lines = records(data.predictions_csv);
     download(`predictions-${state.filter?.key ?? "search"}.csv`, lines[0]! + rows.map((row) => lines[row + 1]).join(""));
   });
   on(["filter"], collect);
@@ -106,6 +106,6 @@ export function startTable(): void {
   collect();
 }
 
-function holds(row: number, wanted: string): boolean {
-  return [nodes.id[row]!, className(nodes.prediction[row]!), standing(row)].some((text) => text.toLowerCase().includes(wanted));
+function contains(row: number, query: string): boolean {
+  return [nodes.id[row]!, className(nodes.prediction[row]!), status(row)].some((text) => text.toLowerCase().includes(query));
 }

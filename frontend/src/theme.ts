@@ -1,7 +1,7 @@
-// Light or dark: as the system asks, until the reader chooses.
-import { data, nodes, says } from "./data";
+// Light or dark: the system setting, until the button changes it. Colours of classes and nodes.
+import { data, nodes, channelClass } from "./data";
 import { find } from "./dom";
-import { state, tell } from "./store";
+import { state, notify } from "./store";
 
 const root = document.documentElement;
 const system = matchMedia("(prefers-color-scheme: dark)");
@@ -13,7 +13,7 @@ export function startTheme(): void {
   const button = find("theme");
   const show = (): void => {
     button.textContent = isDark() ? "Light" : "Dark";
-    tell("theme");
+    notify("theme");
   };
   button.addEventListener("click", () => {
     root.dataset.theme = isDark() ? "light" : "dark";
@@ -24,9 +24,9 @@ export function startTheme(): void {
   let chosen: string | undefined;
   window.addEventListener("beforeprint", () => {
     chosen = root.dataset.theme;
-    root.dataset.theme = "light"; // as paper is
+    root.dataset.theme = "light"; // paper is light
     show();
-    tell("print");
+    notify("print");
   });
   window.addEventListener("afterprint", () => {
     if (chosen) root.dataset.theme = chosen;
@@ -48,7 +48,7 @@ export const mix = (one: string, other: string, share: number): string => {
   return hex(a.map((part, at) => part + (b[at]! - part) * share) as Rgb);
 };
 
-/** A class's colour: the palette's, but black would be lost on a dark page and yellow on a light one. */
+/** A class's colour from the palette; black is lightened on a dark page, yellow darkened on a light one. */
 export function classColour(k: number): string {
   const colour = data.classes[k]!.colour;
   const [red, green, blue] = parse(colour);
@@ -57,7 +57,7 @@ export function classColour(k: number): string {
   return bright > 0.75 ? mix(colour, "#000000", 0.17) : colour;
 }
 
-// matplotlib's cividis at five points, made for colour-blind readers; the dark end is lifted on a dark page
+// five points of matplotlib's cividis, safe for colour-blind readers; its dark end is lightened on a dark page
 const SCALE = ["#00224e", "#414d6b", "#7c7b78", "#bcae6c", "#fee838"];
 
 export function scale(share: number): string {
@@ -67,9 +67,9 @@ export function scale(share: number): string {
   return isDark() ? mix(colour, "#8fa3c8", 0.35 * (1 - share)) : colour;
 }
 
-/** The colour of a node in map and pictures. */
+/** The colour of a node on the map and in the embeddings. */
 export function nodeColour(node: number): string {
   if (state.colourBy === "class") return classColour(nodes.prediction[node]!);
-  if (state.colourBy === "confidence") return scale(nodes.score[node]! / 1000);
-  return classColour(says(state.colourBy, node));
+  if (state.colourBy === "confidence") return scale(nodes.confidence[node]! / 1000);
+  return classColour(channelClass(state.colourBy, node));
 }

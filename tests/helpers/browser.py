@@ -29,7 +29,7 @@ def chromium():
 
 
 class Visit:
-    """A page opened from disk, and all it said or asked for."""
+    """A page opened from disk, with its console messages and requests."""
 
     def __init__(self, browser, path, width=1280, height=900, **options):
         self.path = Path(path).absolute()
@@ -38,11 +38,11 @@ class Visit:
         )
         self.page = self.context.new_page()
         self.page.set_default_timeout(60_000)
-        self.said, self.asked = [], []
-        self.page.on("console", lambda message: self.said.append(message.text))
-        self.page.on("pageerror", lambda error: self.said.append(str(error)))
-        self.page.on("dialog", lambda dialog: (self.said.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.messages, self.requests = [], []
+        self.page.on("console", lambda message: self.messages.append(message.text))
+        self.page.on("pageerror", lambda error: self.messages.append(str(error)))
+        self.page.on("dialog", lambda dialog: (self.messages.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.goto(self.path.as_uri())
 
     def text(self, selector):
@@ -71,8 +71,8 @@ class Visit:
 
     def is_quiet(self):
         """Nothing in the console, nothing from the network."""
-        assert self.said == []
-        assert [url for url in self.asked if not url.startswith("blob:")] == [self.path.as_uri()]
+        assert self.messages == []
+        assert [url for url in self.requests if not url.startswith("blob:")] == [self.path.as_uri()]
 
     def close(self):
         self.context.close()

@@ -127,7 +127,7 @@ def check_run(out: Path) -> int | None:
         model = None
     if (out / "report.json").exists():
         assert model is not None
-        assert load_data(out)["run"]["split"]["hash"] == model.split.hash, "two runs in one folder"
+        assert load_data(out).run.split.hash == model.split.hash, "two runs in one folder"
     if (out / "report.html").exists():
         assert model is not None
         page = (out / "report.html").read_text()

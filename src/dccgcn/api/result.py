@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from dccgcn.artifacts.report import write_report
 from dccgcn.artifacts.run_folder import save_run
 from dccgcn.errors import DccgcnError
 from dccgcn.graph import NodeGraph
@@ -109,10 +110,7 @@ class Result(Run):
         path : str or Path
             The HTML file.
         """
-        from dccgcn.artifacts.report.data import report_data  # its imports take a second
-        from dccgcn.artifacts.report.page import render
-
-        write_atomically(path, render(report_data(self)))
+        write_report(self, path)
 
 
 def run(

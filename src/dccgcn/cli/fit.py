@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from dccgcn.graph import NodeGraph
     from dccgcn.graph.splits import Split
     from dccgcn.models import base
-    from dccgcn.progress import Progress
     from dccgcn.settings import Settings
 
 _split_option = partial(typer.Option, rich_help_panel="Split")
@@ -191,6 +190,8 @@ def train(
 
 def write_files(result: "Result", loaded: LoadedGraph, output: OutputOptions) -> None:
     """Write the run folder (--out) and the report (--out, --report)."""
+    from dccgcn.artifacts.report import write_report
+
     if output.out:
         result.save(output.out, loaded.tables)
     if output.out or output.report:
@@ -202,26 +203,6 @@ def write_files(result: "Result", loaded: LoadedGraph, output: OutputOptions) ->
 
 def report_path(output: OutputOptions) -> Path:
     return (output.out or Path()) / "report.html"
-
-
-def write_report(
-    run: "Result",
-    path: Path | None = None,
-    folder: Path | None = None,
-    command: str | None = None,
-    progress: "Progress | None" = None,
-) -> None:
-    """Write report.json into the run's folder, and the HTML page to the path."""
-    from dccgcn.artifacts.report.data import report_data
-    from dccgcn.artifacts.report.page import render
-    from dccgcn.artifacts.report.store import save_data
-    from dccgcn.runtime.files import write_atomically
-
-    data = report_data(run, command, progress)
-    if folder:
-        save_data(data, folder)
-    if path:
-        write_atomically(path, render(data))
 
 
 def print_written(output: OutputOptions) -> None:

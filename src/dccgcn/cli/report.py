@@ -1,7 +1,7 @@
 """dccgcn report: the page of a run."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,28 +14,25 @@ def report(
     ],
     out: Annotated[Path | None, typer.Option(help="The HTML file to write; default: RUN/report.html.")] = None,
 ) -> None:
-    """Write one HTML file that shows what a run answered and which answers to trust.
+    """Write one HTML file that shows the predictions of a run and which of them can be trusted.
 
-    It needs no network and nothing beside it: send it to whoever asks.
+    The file is self-contained: it can be sent to anybody and read without a network.
 
     Example:
 
         dccgcn report runs/demo
     """
+    from dccgcn.artifacts.report import write_report
     from dccgcn.artifacts.report.page import render
     from dccgcn.artifacts.report.store import FILE, load_data
     from dccgcn.runtime.files import write_atomically
 
     path = out or run / "report.html"
-    is_kept = (run / FILE).exists() or not (run / "model.json").exists()
-    write_atomically(path, render(load_data(run) if is_kept else _of_model(run)))
+    if (run / FILE).exists() or not (run / "model.json").exists():
+        write_atomically(path, render(load_data(run)))
+    else:  # saved from Python, or interrupted before its report was made
+        from dccgcn.api import load_model
+
+        with progress_bar(str(run)) as progress:
+            write_report(load_model(run).result, path, progress=progress)
     errors.print(f"Written to {path}", highlight=False, soft_wrap=True)
-
-
-def _of_model(run: Path) -> dict[str, Any]:
-    """The data of a run that was saved in Python, or killed before its report was made."""
-    from dccgcn.api import load_model
-    from dccgcn.artifacts.report.data import report_data
-
-    with progress_bar(str(run)) as progress:
-        return report_data(load_model(run).result, None, progress)

@@ -68,7 +68,7 @@ def _add_channels(shown: Table, result: "Result") -> None:
 
 def _add_trust(shown: Table, result: "Result") -> None:
     """Share and accuracy of the predictions at or above the trust threshold of the report."""
-    from dccgcn.artifacts.report.trusted import THRESHOLD
+    from dccgcn.artifacts.report.trust_summary import THRESHOLD
 
     if result.prediction.trust is None:
         return

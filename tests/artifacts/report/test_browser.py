@@ -1,8 +1,7 @@
-"""The report as its readers meet it: opened from disk in a real browser, clicked through, looked at."""
+"""The report in a real browser: opened from disk, clicked through, compared with the run's files."""
 
 import csv
 import io
-import json
 import re
 from dataclasses import replace
 
@@ -13,6 +12,7 @@ from dccgcn.api import run
 from dccgcn.artifacts.report import data as report
 from dccgcn.artifacts.report.data import report_data
 from dccgcn.artifacts.report.page import render
+from dccgcn.artifacts.report.store import load_data, to_json
 from dccgcn.graph.splits import per_class
 from dccgcn.models.prediction import Prediction
 from helpers.browser import Visit, chromium
@@ -28,10 +28,10 @@ def browser():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Cora, by the command that a user types."""
+    """A run on Cora, by the command line."""
     folder = tmp_path_factory.mktemp("run")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(report, "MOST_IN_PICTURES", 200)  # t-SNE is the slowest part
+        patch.setattr(report, "MAX_EMBEDDED", 200)  # t-SNE is the slowest part
         done = dccgcn("fit", "cora", "--method", "dcc-gcn", *QUICK, "--out", str(folder), "--report")
     assert done.returncode == 0, done.stderr
     return folder
@@ -47,7 +47,7 @@ def opened(browser, folder):
 
 @pytest.fixture
 def visit(opened):
-    """The open page, put back to its beginning."""
+    """The open page, reset to its initial state."""
     opened.page.evaluate("document.activeElement.blur()")
     opened.page.keyboard.press("Escape")
     opened.page.fill("#table-search", "")
@@ -57,10 +57,19 @@ def visit(opened):
 
 @pytest.fixture(scope="module")
 def rows(folder):
-    return list(csv.DictReader(io.StringIO((folder / "predictions.csv").read_text())))
+    """predictions.csv, with each channel's prediction and whether they agree, from report.json."""
+    rows = list(csv.DictReader(io.StringIO((folder / "predictions.csv").read_text())))
+    data = load_data(folder)
+    for channel in ("topology", "features"):
+        top = np.array(data.nodes.class_probabilities[channel].classes).reshape(len(rows), -1)[:, 0]
+        for row, k in zip(rows, top, strict=True):
+            row[f"{channel} class"] = data.classes[k].name
+    for row in rows:
+        row["agree"] = row["topology class"] == row["features class"]
+    return rows
 
 
-def test_it_opens_from_disk_and_asks_nobody_for_anything(visit, folder):
+def test_it_opens_from_disk_and_loads_nothing_else(visit, folder):
     assert (folder / "report.html").stat().st_size < 3_000_000
     visit.is_quiet()
 
@@ -71,7 +80,7 @@ def test_every_part_is_there(visit):
     assert page.locator("#class-list li").count() == 7
     assert page.locator("#matrix tbody tr").count() == 7
     assert page.locator("#pairs li").count() >= 3
-    assert page.locator("#picture-list canvas").count() == 3
+    assert page.locator("#embedding-list canvas").count() == 3
     assert page.locator("#charts circle").count() >= 5
     assert page.locator("#charts path.curve").count() == 1
     assert page.locator("#next-list li").count() == 20
@@ -80,26 +89,28 @@ def test_every_part_is_there(visit):
     assert "dccgcn fit cora --method dcc-gcn" in visit.text("#run")
     page.click("#run summary")
     assert page.locator(".settings tr:has-text('hidden1') td").first.inner_text() == "16"
-    for selector in ("#canvas", "#picture-list figure:nth-child(1) canvas", "#picture-list figure:nth-child(3) canvas"):
+    for selector in (
+        "#canvas",
+        "#embedding-list figure:nth-child(1) canvas",
+        "#embedding-list figure:nth-child(3) canvas",
+    ):
         assert visit.colours(selector) > 50
 
 
 def test_a_node_is_found_by_its_id(visit, rows):
-    row = next(
-        row for row in rows if row["role"] == "test" and row["prediction_topology"] != row["prediction_features"]
-    )
+    row = next(row for row in rows if row["role"] == "test" and not row["agree"])
     visit.page.fill("#search", row["node_id"])
     visit.page.keyboard.press("Enter")
-    told = visit.text("#panel")
-    assert f"Node {row['node_id']}" in told
-    assert visit.text("#panel .answer") == row["prediction"]
+    panel = visit.text("#panel")
+    assert f"Node {row['node_id']}" in panel
+    assert visit.text("#panel .prediction") == row["prediction"]
     for channel in ("topology", "features"):
-        assert row[f"prediction_{channel}"] in visit.text(f"#panel .says li:has-text('{channel}')")
-    assert f"the true class is {row['label']}" in re.sub(r"\s+", " ", told)
-    assert ("✓ Right" in told) == (row["prediction"] == row["label"])
-    assert "Doubtful: the channels disagree." in told
+        assert row[f"{channel} class"] in visit.text(f"#panel .channel-predictions li:has-text('{channel}')")
+    assert f"the true class is {row['label']}" in re.sub(r"\s+", " ", panel)
+    assert ("✓ Right" in panel) == (row["prediction"] == row["label"])
+    assert "Doubtful: the channels disagree." in panel
     visit.page.fill("#search", "no such id")
-    assert "No node" in visit.text("#search-told")
+    assert "No node" in visit.text("#search-status")
 
 
 def test_suggestions_can_be_reached_by_keyboard(visit, rows):
@@ -114,21 +125,21 @@ def test_suggestions_can_be_reached_by_keyboard(visit, rows):
     assert visit.page.locator("#suggestions").is_hidden()
 
 
-def test_a_node_is_chosen_on_the_map(visit, rows):
+def test_a_node_is_selected_on_the_map(visit, rows):
     page = visit.page
     page.fill("#search", rows[0]["node_id"])
     page.keyboard.press("Enter")  # the map goes there, so that the node is in its middle
-    page.click("#picture-list figure:nth-child(1) canvas", position={"x": 2, "y": 2})  # where no dot is
-    assert "No node chosen" in visit.text("#panel")
+    page.click("#embedding-list figure:nth-child(1) canvas", position={"x": 2, "y": 2})  # where no dot is
+    assert "No node selected" in visit.text("#panel")
     page.locator("#canvas").scroll_into_view_if_needed()
     box = page.locator("#canvas").bounding_box()
     middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(*middle)
     page.wait_for_function("document.getElementById('canvas').style.cursor === 'pointer'")  # the map has seen it
     page.mouse.click(*middle)
-    page.locator("#panel .answer").wait_for()
+    page.locator("#panel .prediction").wait_for()
     assert f"Node {rows[0]['node_id']}" in visit.text("#panel")
-    near = page.locator("#panel .near button").first
+    near = page.locator("#panel .neighbours button").first
     name = near.inner_text()
     near.click()
     assert f"Node {name}" in visit.text("#panel")
@@ -142,42 +153,41 @@ def test_the_matrix_filters_every_other_part(visit, rows):
     i, j = map(int, cell.get_attribute("data-pair").split("-"))
     wanted = [
         row for row in rows
-        if (row["prediction_topology"], row["prediction_features"]) == (classes[i], classes[j])
-        and row["role"] != "train"
+        if (row["topology class"], row["features class"]) == (classes[i], classes[j]) and row["role"] != "train"
     ]  # fmt: skip
-    before = page.locator("#picture-list canvas").first.screenshot()
+    before = page.locator("#embedding-list canvas").first.screenshot()
     cell.click()
     assert f"{len(wanted)} node" in visit.text("#filter")
-    assert f"of {len(wanted)} node" in visit.text("#table-told")
+    assert f"of {len(wanted)} node" in visit.text("#table-status")
     counts = [int(b.inner_text()) for b in page.locator("#class-list .class-counts b").all()]
     assert sum(counts) == len(wanted)
     shown = [b.inner_text() for b in page.locator("#table-body td:first-child").all()]
     assert shown == [row["node_id"] for row in wanted[:25]]
-    assert page.locator("#picture-list canvas").first.screenshot() != before
+    assert page.locator("#embedding-list canvas").first.screenshot() != before
     part = list(csv.DictReader(io.StringIO(visit.download("#download-part").decode())))
-    assert part == wanted
+    assert part == [{name: row[name] for name in part[0]} for row in wanted]
     page.keyboard.press("Escape")
     assert visit.text("#filter") == ""
-    assert "of 2,708 nodes" in visit.text("#table-told")
+    assert "of 2,708 nodes" in visit.text("#table-status")
 
 
-def test_a_class_and_a_standing_filter_too(visit, rows):
+def test_a_class_and_a_status_filter_too(visit, rows):
     page = visit.page
     name = visit.text("#class-list li:nth-child(2) .class-name").strip()
     page.click("#class-list li:nth-child(2) .class-name")
     expected = sum(row["prediction"] == name for row in rows)
-    assert f"of {expected:,} nodes" in visit.text("#table-told")
+    assert f"of {expected:,} nodes" in visit.text("#table-status")
     page.click("#filter button")
     page.click("#share .hatched")
-    doubtful = sum(row["channels_agree"] == "no" and row["role"] != "train" for row in rows)
-    assert f"of {doubtful:,} nodes" in visit.text("#table-told")
+    doubtful = sum(not row["agree"] and row["role"] != "train" for row in rows)
+    assert f"of {doubtful:,} nodes" in visit.text("#table-status")
 
 
 def test_the_download_is_the_runs_own_file(visit, folder):
     assert visit.download("#download") == (folder / "predictions.csv").read_bytes()
 
 
-def test_the_table_is_sorted_searched_and_turned(visit, rows):
+def test_the_table_is_sorted_searched_and_paged(visit, rows):
     page = visit.page
     page.click("#table-head th:nth-child(3) button")
     page.click("#table-head th:nth-child(3) button")
@@ -188,19 +198,19 @@ def test_the_table_is_sorted_searched_and_turned(visit, rows):
     page.click("#table-head th:nth-child(3) button")  # as listed again
     first = visit.text("#table-body tr:nth-child(1) td:nth-child(1)")
     assert first == rows[0]["node_id"]
-    page.click("#table-on")
-    assert "26 to 50 of 2,708" in visit.text("#table-told")
+    page.click("#table-next")
+    assert "26 to 50 of 2,708" in visit.text("#table-status")
     page.fill("#table-search", rows[30]["node_id"])
     assert rows[30]["node_id"] in visit.text("#table-body")
     page.fill("#table-search", "nothing like it")
-    assert "No node fits" in visit.text("#table-told")
+    assert "No node matches" in visit.text("#table-status")
 
 
 def test_colours_follow_the_choice(visit):
-    before = visit.page.locator("#picture-list canvas").first.screenshot()
+    before = visit.page.locator("#embedding-list canvas").first.screenshot()
     for choice in ("confidence", "topology", "features"):
         visit.page.select_option("#colour-by", choice)
-        after = visit.page.locator("#picture-list canvas").first.screenshot()
+        after = visit.page.locator("#embedding-list canvas").first.screenshot()
         assert after != before
         before = after
     visit.page.select_option("#colour-by", "confidence")
@@ -210,7 +220,7 @@ def test_colours_follow_the_choice(visit):
 @pytest.mark.parametrize(
     "options", [{}, {"color_scheme": "dark"}, {"width": 390, "height": 844}], ids=["light", "dark", "narrow"]
 )
-def test_everybody_can_read_it(browser, folder, options):
+def test_it_is_accessible(browser, folder, options):
     visit = Visit(browser, folder / "report.html", **options)
     background = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (sum(map(int, re.findall(r"\d+", background))) < 150) == ("color_scheme" in options)
@@ -225,8 +235,8 @@ def test_everybody_can_read_it(browser, folder, options):
 
 def test_it_prints_with_the_map_in_it(browser, folder):
     drawn = """() => {
-        const still = document.getElementById("still");
-        const {data} = still.getContext("2d").getImageData(0, 0, still.width, still.height);
+        const copy = document.getElementById("print-map");
+        const {data} = copy.getContext("2d").getImageData(0, 0, copy.width, copy.height);
         return {colours: new Set(new Uint32Array(data.buffer)).size, ink: data.reduce((sum, part) => sum + part)};
     }"""
     printed = []
@@ -266,10 +276,10 @@ def test_hostile_names_do_no_harm(browser, tmp_path):
     lines = list(csv.DictReader(io.StringIO(visit.download("#download-part").decode(), newline="")))
     assert [line["node_id"] for line in lines] == ids[20:40]
     listed = list(csv.DictReader(io.StringIO(visit.download("#next-download").decode(), newline="")))
-    assert [line["node_id"] for line in listed] == [advised["id"] for advised in data["label_next"]]
+    assert [line["node_id"] for line in listed] == [suggestion.id for suggestion in data.label_next]
     page.click("#next-copy")
-    page.locator("#next-told:has-text('Copied')").wait_for()
-    assert page.evaluate("navigator.clipboard.readText()") == "\n".join(a["id"] for a in data["label_next"])
+    page.locator("#next-status:has-text('Copied')").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == "\n".join(suggestion.id for suggestion in data.label_next)
     assert visit.faults() == ""
     visit.is_quiet()
     visit.close()
@@ -296,8 +306,8 @@ def test_twenty_thousand_nodes_stay_below_twelve_megabytes():
     p = rng.dirichlet(np.ones(8), n).astype(np.float32)
     result = run(graph, per_class(graph, 20, seed=0), "lp")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(report, "MOST_IN_PICTURES", 50)
-        patch.setattr(report, "MOST_ON_MAP", 1000)
+        patch.setattr(report, "MAX_EMBEDDED", 50)
+        patch.setattr(report, "MAX_MAP_NODES", 1000)
         data = report_data(dual(replace(result, prediction=Prediction(p))))
-    assert len(data["nodes"]["id"]) == n
-    assert len(json.dumps(data, separators=(",", ":"))) + 400_000 < 12_000_000
+    assert len(data.nodes.id) == n
+    assert len(to_json(data)) + 400_000 < 12_000_000

@@ -1,1 +1,37 @@
-"""Result → report data (plain JSON, docs/report-data.md) → one HTML file."""
+"""The report of a run: its data (schema.py, docs/report-data.md) and one HTML file that shows them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dccgcn.progress import Progress
+
+if TYPE_CHECKING:
+    from dccgcn.artifacts.report.schema import Report
+    from dccgcn.workflow.run import Run
+
+
+def write_report(
+    run: "Run",
+    path: str | Path | None = None,
+    folder: str | Path | None = None,
+    command: str | None = None,
+    progress: Progress | None = None,
+) -> "Report":
+    """Write the report of a run, and return its data.
+
+    path : the HTML file to write; None: no page.
+    folder : the run's folder, which gets report.json; None: the data are not kept.
+    command : the command that made the run, shown on the page.
+    """
+    # imported here: t-SNE and the template engine are slow to import and rarely needed
+    from dccgcn.artifacts.report.data import report_data
+    from dccgcn.artifacts.report.page import render
+    from dccgcn.artifacts.report.store import save_data
+    from dccgcn.runtime.files import write_atomically
+
+    report = report_data(run, command, progress)
+    if folder is not None:
+        save_data(report, Path(folder))
+    if path is not None:
+        write_atomically(path, render(report))
+    return report

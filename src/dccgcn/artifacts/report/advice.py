@@ -1,42 +1,41 @@
-"""What to do about the doubts: nodes to label next, and what was odd about graph and run."""
+"""What to do next: nodes to label, and findings about the graph and the run."""
 
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dccgcn.artifacts.report.schema import ReportFinding, Suggestion
 from dccgcn.io.write import csv_text
 from dccgcn.workflow.active_learning import suggest_labels
 from dccgcn.workflow.doctor import FEATURE_NEIGHBOURS, examine
 from dccgcn.workflow.run import Run
 
-MOST_TO_LABEL = 20
-_BEFOREHAND = ("cost", "memory")  # of use before a run only
+MAX_SUGGESTIONS = 20
+_BEFORE_A_RUN = ("cost", "memory")  # findings that only help before a run
 
 
-def to_label(result: Run, shown: np.ndarray) -> dict[str, Any]:
-    """Nodes of the page whose labels would help most, each with a reason; as a list and as CSV."""
-    pool = shown[result.is_predicted[shown]]
-    count = min(MOST_TO_LABEL, len(pool))
-    found = suggest_labels(result.graph, result.prediction, result.split.train, count, pool) if count else []
-    frame = pd.DataFrame({"node_id": [s.node_id for s in found], "reason": [s.reason for s in found]})
-    return {
-        "label_next": [{"id": str(s.node_id), "reason": s.reason} for s in found],
-        "label_next_csv": csv_text(frame),
-    }
+def label_suggestions(run: Run, shown: np.ndarray) -> tuple[list[Suggestion], str]:
+    """The nodes of the page whose labels would help most, each with a reason; as a list and as CSV."""
+    candidates = shown[run.is_predicted[shown]]
+    count = min(MAX_SUGGESTIONS, len(candidates))
+    chosen = suggest_labels(run.graph, run.prediction, run.split.train, count, candidates) if count else []
+    frame = pd.DataFrame({"node_id": [s.node_id for s in chosen], "reason": [s.reason for s in chosen]})
+    return [Suggestion(id=str(s.node_id), reason=s.reason) for s in chosen], csv_text(frame)
 
 
-def oddities(result: Run) -> list[dict[str, str]]:
-    """What the doctor says of the graph with the labels that were trained on, then what the run found beyond that."""
-    graph, train = result.graph, result.split.train
+def findings(run: Run) -> list[ReportFinding]:
+    """The doctor's findings about the graph with its training labels, then those of the run that are new."""
+    graph = run.graph
     labels: list[Any] = [None] * graph.n
-    for node in train:
+    for node in run.split.train:
         labels[node] = graph.classes[graph.labels[node]]
-    seen = graph.with_labels(labels, classes=graph.classes)
-    said = [
-        {"level": c.level, "code": c.code, "text": c.text, "meaning": c.meaning}
-        for c in examine(seen, k=result.settings.neighbours or FEATURE_NEIGHBOURS)
-        if c.code not in _BEFOREHAND
+    trained = graph.with_labels(labels, classes=graph.classes)
+    found = [
+        ReportFinding(level=f.level, code=f.code, text=f.text, meaning=f.meaning)
+        for f in examine(trained, k=run.settings.neighbours or FEATURE_NEIGHBOURS)
+        if f.code not in _BEFORE_A_RUN
     ]
-    codes = {complaint["code"] for complaint in said}
-    return said + [{**vars(finding), "meaning": ""} for finding in result.findings if finding.code not in codes]
+    codes = {finding.code for finding in found}
+    new = [f for f in run.findings if f.code not in codes]
+    return found + [ReportFinding(level=f.level, code=f.code, text=f.text, meaning="") for f in new]

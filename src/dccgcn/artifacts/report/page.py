@@ -1,8 +1,7 @@
-"""Report data → one HTML file that needs nothing else: no network, no folder beside it."""
+"""Report data → one self-contained HTML file."""
 
 import base64
 import hashlib
-import json
 import re
 from importlib import resources
 from typing import Any
@@ -10,35 +9,37 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from dccgcn.artifacts.report.schema import Report
+from dccgcn.artifacts.report.store import to_json
 from dccgcn.text import printable
 
-# what would end a script element, or start a comment in it
-_UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+# characters that could end a script element or start a comment in it
+_UNSAFE = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 
-def render(data: dict[str, Any]) -> str:
-    """The page. Everything from the data is escaped; only the package's own script and style are put in as they are."""
-    script, style = _own("report.js"), _own("report.css")
+def render(report: Report) -> str:
+    """The page. All data are escaped; only the package's own script and style are inserted as they are."""
+    script, style = _static("report.js"), _static("report.css")
     policy = (
-        f"default-src 'none'; script-src {_hashed(script)}; style-src {_hashed(style)}; "
+        f"default-src 'none'; script-src {_csp_hash(script)}; style-src {_csp_hash(style)}; "
         "base-uri 'none'; form-action 'none'"
     )
-    table = data["disagreement"]
+    table = report.channel_contingency
     return _template().render(
-        data=data,
+        data=report,
         agreed=sum(row[i] for i, row in enumerate(table)) if table else 0,
         policy=policy,
         script=Markup(script),
         style=Markup(style),
-        licences=_own("LICENCES.txt"),
-        json=Markup(json.dumps(data, allow_nan=False, separators=(",", ":")).translate(_UNSAFE)),
+        licences=_static("LICENCES.txt"),
+        json=Markup(to_json(report).translate(_UNSAFE)),
     )
 
 
-def clip(text: str, most: int) -> str:
-    """A name on one line, cut if it is long, invisible signs left out."""
-    plain = re.sub(r"\s+", " ", printable(str(text)[: 4 * most])).strip()
-    return plain if len(plain) <= most and len(str(text)) <= 4 * most else plain[: most - 1] + "…"
+def clip(text: str, length: int) -> str:
+    """A name on one line, shortened if it is long, without control characters."""
+    plain = re.sub(r"\s+", " ", printable(text[: 4 * length])).strip()
+    return plain if len(plain) <= length and len(text) <= 4 * length else plain[: length - 1] + "…"
 
 
 def _template() -> Any:
@@ -50,16 +51,15 @@ def _template() -> Any:
     )
     environment.filters |= {
         "clip": clip,
-        "plain": lambda value: value if isinstance(value, str) else json.dumps(value),
         "number": lambda value: f"{value:,}",
         "percent": lambda value, digits=0: f"{100 * value:.{digits}f}\u00a0%",
     }
     return environment.get_template("page.html.jinja")
 
 
-def _own(name: str) -> str:
+def _static(name: str) -> str:
     return (resources.files("dccgcn.artifacts.report") / "static" / name).read_text(encoding="utf-8")
 
 
-def _hashed(code: str) -> str:
+def _csp_hash(code: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()}'"

@@ -1,32 +1,51 @@
-"""The report's data on disk: report.json in the folder of a run."""
+"""report.json, the report's data in the folder of a run."""
 
 import json
 from pathlib import Path
-from typing import Any
 
+from pydantic import BaseModel, ValidationError
+
+from dccgcn.artifacts.report.schema import FORMAT, Report
 from dccgcn.errors import DataFileError
 from dccgcn.runtime.files import write_atomically
 
-FORMAT = 1  # rises when a field changes its meaning
 FILE = "report.json"
 
 
-def save_data(data: dict[str, Any], folder: Path) -> None:
-    """Keep the report's data beside the other files of a run, whole or not at all."""
-    write_atomically(folder / FILE, json.dumps(data, allow_nan=False, separators=(",", ":")) + "\n")
+class _Header(BaseModel):
+    format: int
 
 
-def load_data(folder: Path) -> dict[str, Any]:
-    """The report's data of a run."""
+def to_json(report: Report) -> str:
+    """The report's data as compact ASCII JSON."""
+    return json.dumps(report.model_dump(), allow_nan=False, separators=(",", ":"))
+
+
+def save_data(report: Report, folder: Path) -> None:
+    """Write report.json, whole or not at all."""
+    write_atomically(folder / FILE, to_json(report) + "\n")
+
+
+def load_data(folder: Path) -> Report:
+    """Read report.json and check every field."""
     path = folder / FILE
-    remedy = "Name a folder that 'dccgcn fit --out FOLDER' wrote, or run it again."
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        found = data["format"]
+        content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
+        remedy = "Name a folder that 'dccgcn fit --out FOLDER' wrote, or run it again."
         raise DataFileError(f"There is no {FILE} in {folder}.", remedy) from None
-    except (ValueError, TypeError, KeyError) as error:
-        raise DataFileError(f"{path} is not a report's data ({type(error).__name__}: {error}).", remedy) from None
-    if found != FORMAT:
-        raise DataFileError(f"{path} is of format {found}; this version reads {FORMAT}.", remedy)
-    return dict(data)
+    except OSError as error:
+        raise DataFileError(f"{path} cannot be read ({error.strerror}).", "Check the file's permissions.") from None
+    remedy = "Run 'dccgcn fit --out FOLDER' again."
+    if (folder / "model.json").exists():
+        remedy = f"Delete {FILE} and run 'dccgcn report {folder}': the report is then made from the saved model."
+    try:
+        found = _Header.model_validate_json(content).format
+        if found != FORMAT:
+            raise DataFileError(f"{path} has format {found}; this version reads format {FORMAT}.", remedy)
+        return Report.model_validate_json(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the file"
+        problem = f"{path} is not a report's data, or was altered: {where}: {first['msg']}."
+        raise DataFileError(problem, remedy) from None

@@ -1,0 +1,273 @@
+// Generated from src/dccgcn/artifacts/report/schema.py by python -m dccgcn.artifacts.report.generate
+
+/** Everything the page shows. */
+export interface Report {
+  /** Version of this format; rises when a field changes its name or meaning */
+  format: 2;
+  /** Three sentences: the task, what can be trusted, and how that is known */
+  verdict: string[];
+  /** How many predictions can be trusted, and why. Counts are those of the whole graph */
+  trust: TrustSummary;
+  /** The size of the graph */
+  graph: GraphSummary;
+  /** All classes; elsewhere a class is its position in this list */
+  classes: ClassSummary[];
+  /** Empty for a method without channels */
+  channels: Channel[];
+  /** Entry [i][j]: predictions for which the first channel predicts class i and the second class j */
+  channel_contingency: number[][] | null;
+  /** The nodes on the page, one list per column, one entry per node */
+  nodes: Nodes;
+  /** The rows of `predictions.csv` for the nodes shown */
+  predictions_csv: string;
+  /** The drawing of the graph */
+  map: GraphMap;
+  /** The embeddings of a sample of nodes */
+  embeddings: Embeddings;
+  /** `null` without test nodes */
+  calibration: Calibration | null;
+  /** At most 20 nodes whose labels would help most */
+  label_next: Suggestion[];
+  /** `label_next` as CSV */
+  label_next_csv: string;
+  /** About the graph and its training labels, then about the run */
+  findings: ReportFinding[];
+  /** How the run was made, and how to repeat it */
+  run: RunSummary;
+}
+
+/** How many predictions can be trusted, and why. Counts are those of the whole graph. */
+export interface TrustSummary {
+  /** Why a prediction is trusted: `trust`, the method's own estimate that it is right; without one, `agreement`, the channels predict the same class; without channels, `probability` of the class */
+  basis: "trust" | "agreement" | "probability";
+  /** Smallest trust or probability of a trusted prediction; `null` for `agreement` */
+  threshold: number | null;
+  /** Nodes that were not trained on */
+  predictions: number;
+  /** Predictions that can be trusted */
+  trusted: number;
+  /** The other predictions */
+  doubtful: number;
+  /** Mean confidence of the trusted predictions */
+  mean_confidence: number | null;
+  /** Test nodes: their true class is known and was not trained on */
+  test_nodes: number;
+  /** Accuracy of the trusted predictions on the test nodes */
+  accuracy_trusted: number | null;
+  /** Accuracy of the doubtful predictions on the test nodes */
+  accuracy_doubtful: number | null;
+}
+
+/** The size of the graph. */
+export interface GraphSummary {
+  /** Name of the graph */
+  name: string;
+  /** Number of nodes */
+  nodes: number;
+  /** Number of edges */
+  edges: number;
+  /** Number of features of a node */
+  features: number;
+  /** Number of training labels */
+  labels: number;
+}
+
+/** One class and the predictions of it. */
+export interface ClassSummary {
+  /** Name of the class */
+  name: string;
+  /** Its colour on the page, as `#rrggbb` */
+  colour: string;
+  /** Training labels of this class */
+  labels: number;
+  /** Trusted predictions of this class */
+  trusted: number;
+  /** Doubtful predictions of this class */
+  doubtful: number;
+  /** Of the test nodes predicted as this class, the share that is right */
+  precision: number | null;
+}
+
+/** One channel of a dual-channel method. */
+export interface Channel {
+  /** Name of the channel */
+  name: string;
+  /** What it uses */
+  description: string;
+  /** Its weight in the final prediction; the weights sum to 1 */
+  weight: number | null;
+  /** Accuracy of its own predictions on the test nodes */
+  accuracy: number | null;
+}
+
+/** The nodes on the page, one list per column, one entry per node. */
+export interface Nodes {
+  /** Which nodes are shown */
+  note: string;
+  /** Ids as text */
+  id: string[];
+  /** Predicted class */
+  prediction: number[];
+  /** Estimated probability that the prediction is right, in thousandths: the trust where the method estimates one, else the probability of the class */
+  confidence: number[];
+  /** 1 if the prediction is trusted, else 0 */
+  trusted: number[];
+  /** 1 if the channels disagreed and the prediction was corrected with confident neighbours, else 0 */
+  corrected: number[] | null;
+  /** Position in `roles` */
+  role: number[];
+  /** Names of the roles: train, validation, test, unused, unlabelled */
+  roles: string[];
+  /** True class; -1 if unknown */
+  label: number[];
+  /** Number of neighbours in the graph */
+  degree: number[];
+  /** By name: `final`, and each channel */
+  class_probabilities: Record<string, TopClasses>;
+  /** At most 6 neighbours: those with a training label first, then by confidence */
+  neighbours: number[][];
+  /** The neighbours that corrected the prediction: node, weight in thousandths, node, weight, …; at most 6, largest weight first */
+  support: number[][] | null;
+}
+
+/** The drawing of the graph. */
+export interface GraphMap {
+  /** Which nodes and edges are drawn */
+  note: string;
+  /** Nodes drawn */
+  nodes: number[];
+  /** Horizontal positions in ten-thousandths */
+  x: number[];
+  /** Vertical positions in ten-thousandths */
+  y: number[];
+  /** Edges as u, v, u, v, … */
+  edges: number[];
+}
+
+/** The embeddings of a sample of nodes. */
+export interface Embeddings {
+  /** Which nodes are drawn, and of which embeddings */
+  note: string;
+  /** Nodes drawn */
+  nodes: number[];
+  /** One for each embedding; `final` is the last */
+  projections: Projection[];
+}
+
+/** Confidence compared with accuracy on the test nodes. */
+export interface Calibration {
+  /** Number of test nodes */
+  nodes: number;
+  /** Their accuracy */
+  accuracy: number;
+  /** Their mean confidence */
+  mean_confidence: number;
+  /** Expected calibration error over `bins` */
+  ece: number;
+  /** Reliability diagram: ten bins of equal mass, empty ones left out */
+  bins: CalibrationBin[];
+  /** Share of the nodes predicted, most confident first */
+  coverage: number[];
+  /** Error rate at each coverage */
+  risk: number[];
+  /** Area under the risk-coverage curve */
+  aurc: number;
+}
+
+/** A node to label next. */
+export interface Suggestion {
+  /** Id as text */
+  id: string;
+  /** Why its label would help */
+  reason: string;
+}
+
+/** Something unusual about the graph, its labels or the run. */
+export interface ReportFinding {
+  /** error: cannot train; warning: predictions suffer; note: good to know */
+  level: "error" | "warning" | "note";
+  /** Short stable name, such as `isolated-nodes` */
+  code: string;
+  /** What was found */
+  text: string;
+  /** What it means for the predictions; may be empty */
+  meaning: string;
+}
+
+/** How the run was made, and how to repeat it. */
+export interface RunSummary {
+  /** Name of the method */
+  method: string;
+  /** The method in one sentence */
+  description: string;
+  /** Where the method was published */
+  reference: string;
+  /** Accuracy on the test nodes */
+  accuracy: number | null;
+  /** Macro-F1 on the test nodes */
+  macro_f1: number | null;
+  /** The command that made the run */
+  command: string | null;
+  /** Seed of the training */
+  seed: number;
+  /** Which nodes trained, validated and tested */
+  split: SplitSummary;
+  /** Training time */
+  seconds: number;
+  /** Threads used */
+  threads: number;
+  /** When the report was made: ISO 8601, UTC */
+  created: string;
+  /** All settings of the method */
+  settings: Setting[];
+  /** Version of Python and of each package used */
+  versions: Record<string, string>;
+}
+
+/** The most probable classes of each node, at most 8, the same number for all nodes. */
+export interface TopClasses {
+  /** Classes, most probable first, node after node */
+  classes: number[];
+  /** Their probabilities in thousandths */
+  probabilities: number[];
+}
+
+/** One embedding in two dimensions, by t-SNE. */
+export interface Projection {
+  /** A channel, or `final` */
+  name: string;
+  /** Horizontal positions in ten-thousandths */
+  x: number[];
+  /** Vertical positions in ten-thousandths */
+  y: number[];
+}
+
+/** One bin of the reliability diagram. */
+export interface CalibrationBin {
+  /** Test nodes in the bin */
+  count: number;
+  /** Their mean confidence */
+  confidence: number;
+  /** Their accuracy */
+  accuracy: number;
+}
+
+/** Which nodes trained, validated and tested. */
+export interface SplitSummary {
+  /** How the split was made */
+  kind: string;
+  /** Seed it was drawn with */
+  seed: number | null;
+  /** SHA-256 of the split */
+  hash: string;
+}
+
+/** One setting of the method. */
+export interface Setting {
+  /** Name of the option */
+  name: string;
+  /** Its value: a string as it is, anything else as JSON */
+  value: string;
+  /** What it does */
+  description: string;
+}

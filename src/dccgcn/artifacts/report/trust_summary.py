@@ -1,0 +1,107 @@
+"""Which predictions can be trusted, why, and how accurate they are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from dccgcn.artifacts.report.schema import TrustSummary
+from dccgcn.workflow.run import Run
+
+THRESHOLD = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class TrustedNodes:
+    """For every node whether its prediction is trusted, and a confidence to rank by."""
+
+    basis: Literal["trust", "agreement", "probability"]  # the first of these that the method provides
+    is_trusted: np.ndarray  # (n,) bool
+    confidence: np.ndarray  # (n,) in [0, 1]: estimated probability that the prediction is right
+
+
+def trusted_nodes(run: Run) -> TrustedNodes:
+    """By the method's own trust where it estimates one, else by its channels' agreement, else by probability."""
+    prediction = run.prediction
+    probability = prediction.probabilities.max(axis=1)
+    if prediction.trust is not None:
+        return TrustedNodes("trust", prediction.trust >= THRESHOLD, prediction.trust)
+    if prediction.channels_agree is not None:
+        return TrustedNodes("agreement", prediction.channels_agree, probability)
+    return TrustedNodes("probability", probability >= THRESHOLD, probability)
+
+
+def summarise_trust(run: Run, nodes: TrustedNodes) -> TrustSummary:
+    """How many predictions are trusted, their mean confidence and, on the test nodes, their accuracy."""
+    predicted, test = run.is_predicted, run.split.test
+    is_right = run.prediction.y_pred[test] == run.graph.labels[test]
+    is_trusted = nodes.is_trusted[test]
+    return TrustSummary(
+        basis=nodes.basis,
+        threshold=None if nodes.basis == "agreement" else THRESHOLD,
+        predictions=int(predicted.sum()),
+        trusted=int((predicted & nodes.is_trusted).sum()),
+        doubtful=int((predicted & ~nodes.is_trusted).sum()),
+        mean_confidence=_mean(nodes.confidence[predicted & nodes.is_trusted]),
+        test_nodes=len(test),
+        accuracy_trusted=_mean(is_right[is_trusted]),
+        accuracy_doubtful=_mean(is_right[~is_trusted]),
+    )
+
+
+def verdict(run: Run, trust: TrustSummary) -> list[str]:
+    """Three sentences: the task, what can be trusted, and how that is known."""
+    labels = len(run.split.train)
+    classes = len(np.unique(run.graph.labels[run.split.train]))
+    if trust.predictions == 0:
+        return [
+            f"All {labels:,} nodes of {run.graph.name} have a training label.",
+            "There was nothing to predict.",
+            "This page shows what the method predicts for the labelled nodes.",
+        ]
+    task = (
+        f"{trust.predictions:,} nodes of {run.graph.name} were classified from {labels:,} labels in {classes} classes."
+    )
+    share = f"{trust.trusted:,} of the predictions ({_percent(trust.trusted / trust.predictions)})"
+    how_many = share if trust.trusted else "None of the predictions"
+    return [task, f"{how_many} can be trusted: {_why(run, trust)}.", _evidence(trust)]
+
+
+def _why(run: Run, trust: TrustSummary) -> str:
+    threshold = _percent(THRESHOLD)
+    match trust.basis:
+        case "trust" if trust.mean_confidence is not None:
+            mean = _percent(trust.mean_confidence)
+            return f"by the method’s own estimate each is right with a chance of {threshold} or more, on average {mean}"
+        case "trust":
+            return f"by the method’s own estimate none is right with a chance of {threshold} or more"
+        case "agreement":
+            channels = _and([f"the {name} channel" for name in run.prediction.channels]) or "the channels"
+            return f"{channels} {'' if trust.trusted else 'never '}predict the same class"
+        case _:
+            whose = "their" if trust.trusted else "no"
+            return f"{whose} class has a probability of {threshold} or more; these probabilities are not calibrated"
+
+
+def _evidence(trust: TrustSummary) -> str:
+    if not trust.test_nodes:
+        return "This is an estimate: only the training labels are known. Label a few more nodes to check it."
+    parts = [
+        f"{_percent(accuracy, 1)} of the {name}"
+        for accuracy, name in ((trust.accuracy_trusted, "trusted"), (trust.accuracy_doubtful, "doubtful"))
+        if accuracy is not None
+    ]
+    return f"On the {trust.test_nodes:,} test nodes, whose true class is known, {_and(parts)} predictions are right."
+
+
+def _and(parts: Sequence[str]) -> str:
+    return " and ".join(parts)
+
+
+def _percent(value: float, digits: int = 0) -> str:
+    return f"{100 * value:.{digits}f}\u00a0%"  # no line break before the sign
+
+
+def _mean(values: np.ndarray) -> float | None:
+    return round(float(values.mean()), 6) if len(values) else None

@@ -105,7 +105,7 @@ def read_run(folder: str | Path) -> tuple[Run, Tables | None]:
             description, arrays = _from_format_3(description, arrays)
             warnings.warn(
                 f"{folder} holds a model of format {_FORMAT_3}, which the next release of dccgcn will not read. Save "
-                "it again: dccgcn.load_model(FOLDER).result.save(NEW_FOLDER).",
+                "it again: model = dccgcn.load_model(FOLDER); model.result.save(NEW_FOLDER, model.tables).",
                 FutureWarning,
                 stacklevel=3,  # the caller of load_model
             )

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from dccgcn.errors import DccgcnError, some
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import check_training
-from dccgcn.models.resources import check_memory, duration, estimate
+from dccgcn.models.resources import check_memory, duration
+from dccgcn.models.registry import get_method
 from dccgcn.operators import neighbours, numeric_columns_of
 from dccgcn.runtime.memory import size
 
@@ -235,10 +236,11 @@ def _edges(graph: NodeGraph) -> Iterator[Complaint]:
 
 
 def _cost(graph: NodeGraph) -> Iterator[Complaint]:
-    cost = estimate(graph)
+    method = get_method("concord")
+    cost = method.cost(graph, method.settings())
     text = f"A run takes {duration(cost.seconds)} on one core and {size(cost.bytes)} of memory, roughly."
     try:
-        short = check_memory(graph)
+        short = check_memory(cost)
     except DccgcnError as error:
         yield Complaint("error", "memory", error.what, error.remedy, graph.n)
         return

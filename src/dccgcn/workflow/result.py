@@ -191,7 +191,7 @@ def run(
     check_training(graph, split.train)
     if seed < 0:
         raise DccgcnError(f"The seed is {seed}.", "Seeds are whole numbers from 0 up.")
-    tight = check_memory(graph, settings)
+    tight = check_memory(method.cost(graph, settings))
     start = perf_counter()
     with computing_on(device):
         prediction = _fit_seen_classes(graph, split, method, settings, seed, progress)

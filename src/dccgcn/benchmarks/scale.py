@@ -11,20 +11,13 @@ from dccgcn.benchmarks.concord import build_concord_views
 from dccgcn.benchmarks.memory import peak_mb
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.graph.splits import per_class
-from dccgcn.models.concord.precompute import (
-    FEATURES_IDF,
-    channel_operators,
-    embedding_specs,
-    idf_weights,
-    precompute,
-    total_nnz,
-)
+from dccgcn.models.concord.precompute import FEATURES_IDF, precompute
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.spectral_features import scarcity
 from dccgcn.models.registry import METHODS
 from dccgcn.operators.approximate_knn import approximate_knn
 from dccgcn.runtime.process_guard import end_with
-from dccgcn.runtime.threads import threads_for, use_threads
+from dccgcn.runtime.threads import use_threads
 from dccgcn.workflow.result import run
 
 
@@ -85,11 +78,7 @@ def measure(nodes: int, edges_per_node: int, features: int, labels_per_class: in
     generated = perf_counter()
     build_concord_views(graph, settings)
     built = perf_counter()
-    idf = idf_weights(graph, settings)
-    operators = channel_operators(graph, settings, idf)
-    with threads_for(total_nnz(operators)):  # as a run does
-        q = scarcity(labels_per_class, settings.scarcity_scale)
-        precompute(graph, operators, embedding_specs(settings, graph.n, q, idf is not None), idf)
+    inputs = precompute(graph, settings, scarcity(labels_per_class, settings.scarcity_scale))
     represented = perf_counter()
     result = run(graph, split, METHODS["concord"], settings, seed=0)
     return ScaleBenchmark(
@@ -103,7 +92,7 @@ def measure(nodes: int, edges_per_node: int, features: int, labels_per_class: in
         represent_s=represented - built,
         answer_s=result.seconds,
         peak_mb=peak_mb(),
-        recall=tuple(operators[name].recall for name in ("features", FEATURES_IDF)),
+        recall=tuple(inputs.operators[name].recall for name in ("features", FEATURES_IDF)),
         accuracy=result.accuracy or 0.0,
     )
 

@@ -16,7 +16,7 @@ from dccgcn.models.resources import Cost, network_cost
 from dccgcn.progress import Progress
 from dccgcn.settings import Settings
 
-# fit(graph, train, settings, seed, progress, validation) → Prediction. train are positions of labelled nodes. The labels
+# fit(graph, train, settings, seed, progress, validation) → Prediction. train are positions of labelled nodes. Labels
 # of the validation nodes, if any, select the epoch; without them the last epoch counts.
 Fit = Callable[[NodeGraph, np.ndarray, Any, int, Progress | None, np.ndarray | None], Prediction]
 

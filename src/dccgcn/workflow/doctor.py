@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from dccgcn.errors import DccgcnError, some
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import check_training
-from dccgcn.models.resources import check_memory, duration
 from dccgcn.models.registry import get_method
+from dccgcn.models.resources import check_memory, duration
 from dccgcn.operators import neighbours, numeric_columns_of
 from dccgcn.runtime.memory import size
 

@@ -32,12 +32,7 @@ from dccgcn.models.concord.precompute import (
     PROPAGATED,
     STRUCTURE,
     Precomputed,
-    Projections,
-    channel_operators,
-    embedding_specs,
-    idf_weights,
     precompute,
-    standardised_graph,
     total_nnz,
 )
 from dccgcn.models.concord.settings import ConcordSettings
@@ -45,7 +40,6 @@ from dccgcn.models.concord.spectral_features import scarcity, spectral_reweight
 from dccgcn.models.concord.state import FitState, n_given, read_projections, read_state, to_arrays
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.training import Progress
-from dccgcn.operators import numeric_columns_of
 from dccgcn.runtime.threads import threads_for
 
 # L-BFGS steps on (C5) in the last two rounds. Earlier, a weakly supervised head may swap classes irrecoverably.
@@ -64,35 +58,28 @@ def fit(
     given = Labels.given(train, graph.labels[train], graph.c)
     prior = relative_prior(graph.classes, settings.class_prior)
     q = scarcity(len(train) / graph.c, settings.scarcity_scale)
-    numeric = numeric_columns_of(graph)
-    standardised = standardised_graph(graph, numeric)
-    idf = idf_weights(standardised, settings)
-    operators = channel_operators(standardised, settings, idf)
-    with threads_for(total_nnz(operators)):
-        specs = embedding_specs(settings, graph.n, q, idf is not None)
-        inputs = precompute(standardised, operators, specs, idf)
+    inputs = precompute(graph, settings, q)
+    with threads_for(total_nnz(inputs.operators)):
         members = build_members(inputs, q, settings)
         state = self_train(members, given, sqrt_prior(prior), settings, seed, progress)
         prediction, nu = _predict(state, inputs, prior, settings, unknown(graph, train))
-        findings = {f.code: f for operator in reversed(operators.values()) for f in operator.findings}  # one per code
-        return replace(
-            prediction,
-            model=to_arrays(Projections(inputs.embeddings, idf, numeric), state),
-            findings=(*findings.values(), *uninformative_finding(nu, state)),
-        )
+    findings = {
+        f.code: f for operator in reversed(inputs.operators.values()) for f in operator.findings
+    }  # one per code
+    return replace(
+        prediction,
+        model=to_arrays(inputs.projections, state),
+        findings=(*findings.values(), *uninformative_finding(nu, state)),
+    )
 
 
 def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordSettings) -> Prediction:
     """Classify a graph that has grown since training: projections and heads stay, operators are those of the graph."""
-    fitted = read_projections(model)
     q = scarcity(n_given(model) / graph.c, settings.scarcity_scale)
-    standardised = standardised_graph(graph, fitted.numeric)
-    operators = channel_operators(standardised, settings, fitted.idf)
-    with threads_for(total_nnz(operators)):
-        specs = embedding_specs(settings, graph.n, q, fitted.idf is not None)
-        inputs = precompute(standardised, operators, specs, fitted.idf, fitted)
+    prior = relative_prior(graph.classes, settings.class_prior)
+    inputs = precompute(graph, settings, q, read_projections(model))
+    with threads_for(total_nnz(inputs.operators)):
         state = read_state(model, build_members(inputs, q, settings), settings)
-        prior = relative_prior(graph.classes, settings.class_prior)
         return _predict(state, inputs, prior, settings, unknown(graph, state.given.nodes))[0]
 
 
@@ -110,7 +97,7 @@ def build_members(inputs: Precomputed, q: float, settings: ConcordSettings) -> l
     The joint embedding is all of them side by side. In it the structural one is scaled by the scarcity q.
     """
     z = {
-        spec.name: spectral_reweight(inputs.embeddings[spec.name], q * settings.spectral_weighting)
+        spec.name: spectral_reweight(inputs.projections.embeddings[spec.name], q * settings.spectral_weighting)
         for spec in inputs.specs
         if spec.channel
     }

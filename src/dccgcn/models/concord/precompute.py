@@ -33,10 +33,12 @@ from dccgcn.operators import (
     Operator,
     knn_operator,
     normalise_rows,
+    numeric_columns_of,
     standardised,
     topology_operator,
     weight_columns,
 )
+from dccgcn.runtime.threads import threads_for
 
 CHANNELS = ("topology", "features")
 FEATURES_IDF = "features.idf"
@@ -66,9 +68,9 @@ class EmbeddingSpec:
 
 @dataclass(frozen=True, eq=False)
 class Projections:
-    """What maps features to embeddings."""
+    """The embeddings, and what maps features to them."""
 
-    embeddings: dict[str, Embedding]
+    embeddings: dict[str, Embedding]  # by name, as specified
     idf: np.ndarray | None  # (d,) weights of the feature columns
     numeric: NumericColumns | None  # columns that are standardised
 
@@ -79,7 +81,7 @@ class Precomputed:
 
     specs: Sequence[EmbeddingSpec]
     operators: dict[str, Operator]
-    embeddings: dict[str, Embedding]  # by name, as specified
+    projections: Projections
     regressors: dict[str, LooRidge]  # NODE; NEIGHBOURS: node and neighbours; PROPAGATED: all of the members
 
 
@@ -135,14 +137,13 @@ def embedding_specs(s: ConcordSettings, n: int, q: float, with_idf: bool) -> lis
     return specs
 
 
-def precompute(
-    graph: NodeGraph,
-    operators: dict[str, Operator],
-    specs: Sequence[EmbeddingSpec],
-    idf: np.ndarray | None,
-    fitted: Projections | None = None,
-) -> Precomputed:
-    """Embeddings and regressors: fitted and cached on the graph, or projected by those of an earlier training."""
+def precompute(graph: NodeGraph, settings: ConcordSettings, q: float, fitted: Projections | None = None) -> Precomputed:
+    """All inputs at scarcity q: fitted and cached on the graph, or projected as at an earlier training."""
+    numeric = fitted.numeric if fitted else numeric_columns_of(graph)
+    graph = standardised_graph(graph, numeric)
+    idf = fitted.idf if fitted else idf_weights(graph, settings)
+    operators = channel_operators(graph, settings, idf)
+    specs = embedding_specs(settings, graph.n, q, idf is not None)
 
     @cache
     def unit_features(weighted: bool) -> Any:
@@ -161,17 +162,18 @@ def precompute(
     def once(key: Any, build: Any) -> Any:
         return build() if fitted else graph.cached(("concord", key), build)
 
-    embeddings = {spec.name: once(spec, partial(make, spec)) for spec in specs}
     parts = {
         NODE: [spec for spec in specs if spec.name == NODE],
         NEIGHBOURS: [spec for spec in specs if spec.name in (NODE, NEIGHBOURS)],
         PROPAGATED: [spec for spec in specs if spec.channel],
     }
-    regressors = {
-        name: once(tuple(used), partial(LooRidge.fit, *(embeddings[spec.name].z for spec in used)))
-        for name, used in parts.items()
-    }
-    return Precomputed(specs, operators, embeddings, regressors)
+    with threads_for(total_nnz(operators)):
+        embeddings = {spec.name: once(spec, partial(make, spec)) for spec in specs}
+        regressors = {
+            name: once(tuple(used), partial(LooRidge.fit, *(embeddings[spec.name].z for spec in used)))
+            for name, used in parts.items()
+        }
+    return Precomputed(specs, operators, Projections(embeddings, idf, numeric), regressors)
 
 
 def _filter(spec: EmbeddingSpec, operators: Mapping[str, Operator]) -> Filter:

@@ -27,7 +27,7 @@ def main() -> None:
                 viewport={"width": 1200, "height": 860}, color_scheme=scheme, reduced_motion="reduce"
             )
             page.goto(report.as_uri())
-            page.wait_for_timeout(1500)  # WebGL draws in its own time
+            page.wait_for_timeout(1500)  # until WebGL has drawn
             page.locator(part).evaluate("part => part.scrollIntoView()")
             save(page, IMAGES / f"report-{name}.png")
             page.close()

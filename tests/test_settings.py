@@ -181,7 +181,8 @@ def test_what_is_no_assignment_is_refused(text):
 @pytest.mark.parametrize(("old", "new"), ConcordSettings.renamed.items())
 def test_an_old_name_is_read_with_a_warning(old, new, tmp_path):
     assert old not in ConcordSettings.model_fields
-    value = {"class_prior": {"fraud": 0.1}, "idf": False}.get(new, 0.5 if new == "alpha" else 1)
+    fraction = new in ("alpha", "final_pseudo_fraction", "correction")
+    value = {"class_prior": {"fraud": 0.1}, "idf": False}.get(new, 0.5 if fraction else 1)
     expected = ConcordSettings(**{new: value})
     file = tmp_path / "settings.yaml"
     file.write_text(yaml.safe_dump({old: value}), encoding="utf-8")
@@ -200,7 +201,7 @@ def test_an_old_name_is_read_with_a_warning(old, new, tmp_path):
 @pytest.mark.parametrize("values", [{"rounds": 1, "n_rounds": 1}, {"n_rounds": 2, "rounds": 1}])
 def test_an_old_name_beside_the_new_one_is_refused(values):
     for build in (ConcordSettings.of, lambda given: ConcordSettings(**given)):
-        with pytest.raises(SettingsError, match="Option rounds is now called n_rounds, and both are given"):
+        with pytest.raises(ValueError, match="Option rounds is now called n_rounds, and both are given"):
             build(values)
 
 

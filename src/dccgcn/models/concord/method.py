@@ -63,14 +63,8 @@ def fit(
         members = build_members(inputs, q, settings)
         state = self_train(members, given, sqrt_prior(prior), settings, seed, progress)
         prediction, nu = _predict(state, inputs, prior, settings, unknown(graph, train))
-    findings = {
-        f.code: f for operator in reversed(inputs.operators.values()) for f in operator.findings
-    }  # one per code
-    return replace(
-        prediction,
-        model=to_arrays(inputs.projections, state),
-        findings=(*findings.values(), *uninformative_finding(nu, state)),
-    )
+    findings = (*inputs.findings, *uninformative_finding(nu, state))
+    return replace(prediction, model=to_arrays(inputs.projections, state), findings=findings)
 
 
 def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordSettings) -> Prediction:

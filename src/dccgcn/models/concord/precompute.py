@@ -11,23 +11,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
+from dccgcn.models.concord import spectral_features as spectral
 from dccgcn.models.concord.loo_ridge import LooRidge
 from dccgcn.models.concord.settings import ConcordSettings
-from dccgcn.models.concord.spectral_features import (
-    Embedding,
-    Filter,
-    adaptive_filter,
-    fit_structural,
-    fit_svd,
-    identity_filter,
-    idf,
-    neighbour_filter,
-    project,
-    project_structural,
-    ssgc_filter,
-    two_hop_filter,
-)
+from dccgcn.models.concord.spectral_features import Embedding, Filter
 from dccgcn.operators import (
     NumericColumns,
     Operator,
@@ -84,6 +73,12 @@ class Precomputed:
     projections: Projections
     regressors: dict[str, LooRidge]  # NODE; NEIGHBOURS: node and neighbours; PROPAGATED: all of the members
 
+    @property
+    def findings(self) -> list[Finding]:
+        """Findings of the operators, the last of each code."""
+        operators = reversed(self.operators.values())
+        return list({finding.code: finding for operator in operators for finding in operator.findings}.values())
+
 
 def standardised_graph(graph: NodeGraph, numeric: NumericColumns | None) -> NodeGraph:
     """The graph with numeric columns at mean 0 and variance 1, so that none dominates the cosine.
@@ -98,7 +93,7 @@ def standardised_graph(graph: NodeGraph, numeric: NumericColumns | None) -> Node
 
 def idf_weights(graph: NodeGraph, settings: ConcordSettings) -> np.ndarray | None:
     """(d,) idf of the columns; None where it is switched off or features are not counts."""
-    return graph.cached(("idf",), partial(idf, graph.features)) if settings.idf else None
+    return graph.cached(("idf",), partial(spectral.idf, graph.features)) if settings.idf else None
 
 
 def channel_operators(graph: NodeGraph, settings: ConcordSettings, idf: np.ndarray | None) -> dict[str, Operator]:
@@ -122,7 +117,7 @@ def embedding_specs(s: ConcordSettings, n: int, q: float, with_idf: bool) -> lis
     """All embeddings of a graph of n nodes at scarcity q, in the order in which they are joined."""
     rank, k = s.n_components, s.k_for(n)
     long, features = (s.n_steps_topology, s.alpha), (s.n_steps_features, s.alpha)
-    adaptive = adaptive_filter(s.n_steps_topology, s.alpha, q, s.adaptive_steps)
+    adaptive = spectral.adaptive_filter(s.n_steps_topology, s.alpha, q, s.adaptive_steps)
     specs = [
         EmbeddingSpec("topology.plain", "ssgc", "topology", *long, False, rank),
         EmbeddingSpec("features.plain", "ssgc", "features", *features, False, rank, k),
@@ -152,12 +147,12 @@ def precompute(graph: NodeGraph, settings: ConcordSettings, q: float, fitted: Pr
     def make(spec: EmbeddingSpec) -> Embedding:
         apply_filter = _filter(spec, operators)
         if fitted and spec.name == STRUCTURE:
-            return project_structural(apply_filter, graph.n, fitted.embeddings[spec.name])
+            return spectral.project_structural(apply_filter, graph.n, fitted.embeddings[spec.name])
         if fitted:
-            return project(apply_filter, unit_features(spec.idf), fitted.embeddings[spec.name])
+            return spectral.project(apply_filter, unit_features(spec.idf), fitted.embeddings[spec.name])
         if spec.name == STRUCTURE:
-            return fit_structural(apply_filter, graph.component, spec.n_components)
-        return fit_svd(apply_filter, unit_features(spec.idf), spec.n_components)
+            return spectral.fit_structural(apply_filter, graph.component, spec.n_components)
+        return spectral.fit_svd(apply_filter, unit_features(spec.idf), spec.n_components)
 
     def once(key: Any, build: Any) -> Any:
         return build() if fitted else graph.cached(("concord", key), build)
@@ -179,9 +174,9 @@ def precompute(graph: NodeGraph, settings: ConcordSettings, q: float, fitted: Pr
 def _filter(spec: EmbeddingSpec, operators: Mapping[str, Operator]) -> Filter:
     """p of (C1)."""
     if spec.filter == "identity":
-        return identity_filter
+        return spectral.identity_filter
     operator = operators[spec.operator]
     if spec.filter == "neighbours":
-        return partial(neighbour_filter, operator=operator)
-    polynomial = ssgc_filter if spec.filter == "ssgc" else two_hop_filter
+        return partial(spectral.neighbour_filter, operator=operator)
+    polynomial = spectral.ssgc_filter if spec.filter == "ssgc" else spectral.two_hop_filter
     return partial(polynomial, operator=operator, n_steps=spec.n_steps, alpha=spec.alpha)

@@ -21,27 +21,13 @@ class ConcordSettings(Settings):
     """The defaults were chosen on development splits of six graphs together."""
 
     renamed: ClassVar[dict[str, str]] = {
-        "topology_steps": "n_steps_topology",
-        "feature_steps": "n_steps_features",
-        "own": "alpha",
-        "shorten": "adaptive_steps",
-        "rank": "n_components",
-        "ties": "n_structural",
-        "rarity": "idf",
-        "enough": "scarcity_scale",
-        "favour": "spectral_weighting",
-        "ridge": "l2",
-        "accord": "mi_weight",
-        "smoothing": "n_smoothing",
-        "prior": "agreement_pseudocount",
-        "sharpness": "weight_power",
-        "rounds": "n_rounds",
-        "last_share": "final_pseudo_fraction",
-        "most": "max_pseudo_per_class",
-        "frequencies": "class_prior",
-        "repair": "correction",
-        "echo": "loo_weight",
-    }
+        "topology_steps": "n_steps_topology", "feature_steps": "n_steps_features", "own": "alpha",
+        "shorten": "adaptive_steps", "rank": "n_components", "ties": "n_structural", "rarity": "idf",
+        "enough": "scarcity_scale", "favour": "spectral_weighting", "ridge": "l2", "accord": "mi_weight",
+        "smoothing": "n_smoothing", "prior": "agreement_pseudocount", "sharpness": "weight_power",
+        "rounds": "n_rounds", "last_share": "final_pseudo_fraction", "most": "max_pseudo_per_class",
+        "frequencies": "class_prior", "repair": "correction", "echo": "loo_weight",
+    }  # fmt: skip
 
     # embeddings (C1 to C3)
     k: int | None = Field(

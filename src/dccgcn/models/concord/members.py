@@ -38,7 +38,7 @@ class Member:
 def member_layout(specs: Sequence[EmbeddingSpec]) -> list[tuple[str, str, str]]:
     """(embedding, channel, graph) of each member, in order.
 
-    One for each embedding of a channel, two for all of them joined (smoothed on either graph), and label propagation.
+    One for each embedding of a channel, two for all of them concatenated (smoothed on either graph), one for labels.
     """
     own = [(spec.name, channel, channel) for spec in specs if (channel := spec.channel)]
     return [*own, *((JOINT, JOINT, graph) for graph in CHANNELS), (LABELS, LABELS, "topology")]

@@ -114,7 +114,7 @@ def total_nnz(operators: Mapping[str, Operator]) -> int:
 
 
 def embedding_specs(s: ConcordSettings, n: int, q: float, with_idf: bool) -> list[EmbeddingSpec]:
-    """All embeddings of a graph of n nodes at scarcity q, in the order in which they are joined."""
+    """All embeddings of a graph of n nodes at scarcity q, in the order of concatenation."""
     rank, k = s.n_components, s.k_for(n)
     long, features = (s.n_steps_topology, s.alpha), (s.n_steps_features, s.alpha)
     adaptive = spectral.adaptive_filter(s.n_steps_topology, s.alpha, q, s.adaptive_steps)

@@ -2,9 +2,8 @@
 
     python scripts/embed_cora.py graphdatascience-2.2-py3-none-any.whl DATA_FOLDER/planetoid
 
-The nodes are written in the order of Planetoid's files and with Planetoid's class codes, so that the
-embedded graph is Planetoid's Cora and its public split applies, while the papers keep their own ids.
-Nothing of Planetoid's files is copied: they only tell the order.
+Nodes have the order and class codes of Planetoid's files, so that the public split applies, and keep their own ids.
+Nothing of Planetoid's files is copied; they only determine the order.
 """
 
 import hashlib
@@ -44,7 +43,7 @@ def main(wheel: Path, planetoid_folder: Path) -> None:
     edges = edges[np.lexsort(edges.T[::-1])]
     features = sp.csr_array(source.features[order])
 
-    # equal in everything, or nothing is written
+    # nothing is written unless both graphs are equal
     assert np.array_equal(edges, target.edges)
     assert np.array_equal(source.labels[order], target.labels)
     assert (features != target.features).nnz == 0
@@ -86,8 +85,8 @@ def read_wheel(wheel: Path) -> NodeGraph:
 def match(source: NodeGraph, target: NodeGraph) -> np.ndarray:
     """For each node of the target, the position of the same node in the source.
 
-    A node is told by its words and class, the few that share both by those of their neighbours, and
-    theirs in turn. Nodes that no number of rounds tells apart may be swapped without any difference.
+    Nodes are matched by their words and class, and by those of their neighbours in several rounds, as in the
+    Weisfeiler-Leman test. Nodes that remain indistinguishable are interchangeable.
     """
     found, wanted = (np.array(signatures(graph, rounds=4)) for graph in (source, target))
     by_source, by_target = np.argsort(found, kind="stable"), np.argsort(wanted, kind="stable")

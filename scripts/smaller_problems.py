@@ -1,12 +1,11 @@
-"""How Concord does on problems that are cut out of the six graphs: a few of their classes, the nodes that have them.
+"""Concord on subproblems of the six graphs: some of their classes, and the nodes of these classes.
 
     python scripts/smaller_problems.py [--problems 120]
 
-A handful of graphs is a handful of cases; some of their classes are hundreds, with two classes or eight, of like size
-or not, where edges tell and where they do not. For each kind of problem: the accuracy of Concord, of Concord without
-what makes its classes even (rounds and accord), of Concord that is told how frequent the classes are, of two other
-systems, and how far Concord's confidence is above its accuracy. Nothing was chosen on these problems but how agreement
-is counted (C8) and what is made of known frequencies (C12).
+Six graphs are six cases; subsets of their classes are hundreds, with two to eight classes, balanced or not, with
+informative edges or not. For each kind of problem: the accuracy of Concord, of Concord without the parts that balance
+classes (self-training and neighbour MI), of Concord with the true class prior, of two other methods, and Concord's mean
+trust minus its accuracy. Only the agreement in (C8) and the use of the class prior (C12) were chosen on these problems.
 """
 
 import argparse
@@ -20,10 +19,10 @@ from dccgcn.models.registry import METHODS
 
 GRAPHS = ("cora", "citeseer", "pubmed", "acm", "flickr", "uai2010")
 PER_CLASS = (1, 2, 3, 5, 10, 20)
-MOST = 8  # classes
-RARE = 0.1  # of the nodes: whether a problem has such a class
+MAX_CLASSES = 8
+RARE = 0.1  # share of the nodes below which a class is rare
 FIRST_SEED = 50_000
-UNEVEN = {"rounds": 0, "accord": 0}
+UNBALANCED = {"n_rounds": 0, "mi_weight": 0}
 
 
 @dataclass(frozen=True)
@@ -39,10 +38,10 @@ class Problem:
         return float(np.bincount(self.graph.labels).min() / self.graph.n)
 
 
-def cut(name: str, seed: int) -> Problem:
-    """Some classes of a graph, and as many labels of each."""
+def subproblem(name: str, seed: int) -> Problem:
+    """Some classes of a graph, and equally many labels of each."""
     rng, whole = np.random.default_rng(seed), load(name).graph
-    classes = np.sort(rng.choice(whole.c, rng.integers(2, min(whole.c, MOST) + 1), replace=False))
+    classes = np.sort(rng.choice(whole.c, rng.integers(2, min(whole.c, MAX_CLASSES) + 1), replace=False))
     nodes = np.flatnonzero(np.isin(whole.labels, classes))
     place = np.full(whole.n, -1)
     place[nodes] = np.arange(len(nodes))
@@ -54,25 +53,25 @@ def cut(name: str, seed: int) -> Problem:
     return Problem(name, graph, train, per_class)
 
 
-def answered(problem: Problem) -> dict[str, float]:
-    """Accuracy of each system in per cent, and Concord's confidence less its accuracy."""
+def evaluate(problem: Problem) -> dict[str, float]:
+    """Accuracy of each method in per cent, and Concord's mean trust minus its accuracy."""
     graph, test = problem.graph, np.setdiff1d(np.arange(problem.graph.n), problem.train)
     shares = np.bincount(graph.labels) / graph.n
-    known = {"frequencies": dict(zip(graph.classes, shares.tolist(), strict=True))}
-    found: dict[str, float] = {}
+    known = {"class_prior": dict(zip(graph.classes, shares.tolist(), strict=True))}
+    results: dict[str, float] = {}
     for column, name, options in (
         ("concord", "concord", {}),
-        ("uneven", "concord", UNEVEN),
-        ("told", "concord", known),
+        ("unbalanced", "concord", UNBALANCED),
+        ("prior", "concord", known),
         ("ssgc", "ssgc", {}),
         ("knn-gcn", "knn-gcn", {}),
     ):
         method = METHODS[name]
         prediction = method.fit(graph, problem.train, method.settings.of(options), 0)
-        found[column] = 100 * float((prediction.y_pred == graph.labels)[test].mean())
+        results[column] = 100 * float((prediction.y_pred == graph.labels)[test].mean())
         if column == "concord" and prediction.trust is not None:
-            over = 100 * float(prediction.trust[test].mean()) - found["concord"]
-    return found | {"over": over}
+            over = 100 * float(prediction.trust[test].mean()) - results["concord"]
+    return results | {"over": over}
 
 
 def main() -> None:
@@ -81,10 +80,12 @@ def main() -> None:
     arguments = parser.parse_args()
     results = []
     for nth in range(arguments.problems):
-        problem = cut(GRAPHS[nth % len(GRAPHS)], FIRST_SEED + nth)
-        results.append((problem, answered(problem)))
+        problem = subproblem(GRAPHS[nth % len(GRAPHS)], FIRST_SEED + nth)
+        results.append((problem, evaluate(problem)))
         print(f"\r{nth + 1} of {arguments.problems}", end="", flush=True)
-    print("\n\n| problems | number | concord | no rounds, no accord | told frequencies | ssgc | knn-gcn | over-sure |")
+    print(
+        "\n\n| problems | number | concord | no self-training, no MI | class prior | ssgc | knn-gcn | over-confidence |"
+    )
     print("|---|---:|---:|---:|---:|---:|---:|---:|")
     kinds: dict[str, Callable[[Problem], bool]] = {"all": lambda _: True}
     kinds |= {f"of {name}": lambda p, name=name: p.name == name for name in GRAPHS}
@@ -92,11 +93,11 @@ def main() -> None:
     kinds |= {"2 per class, 3 classes": lambda p: p.per_class == 2 and p.graph.c == 3}
     kinds |= {f"smallest class below {RARE:.0%}": lambda p: p.rarest < RARE, "others": lambda p: p.rarest >= RARE}
     for kind, belongs in kinds.items():
-        some = [found for problem, found in results if belongs(problem)]
-        if some:
-            means = [np.mean([found[column] for found in some]) for column in some[0] if column != "over"]
-            over = np.mean([found["over"] for found in some])
-            print(f"| {kind} | {len(some)} | " + " | ".join(f"{mean:.1f}" for mean in means) + f" | {over:+.1f} |")
+        chosen = [values for problem, values in results if belongs(problem)]
+        if chosen:
+            means = [np.mean([values[column] for values in chosen]) for column in chosen[0] if column != "over"]
+            over = np.mean([values["over"] for values in chosen])
+            print(f"| {kind} | {len(chosen)} | " + " | ".join(f"{mean:.1f}" for mean in means) + f" | {over:+.1f} |")
 
 
 if __name__ == "__main__":

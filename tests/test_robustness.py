@@ -146,11 +146,16 @@ def test_rows_29_and_31_the_feature_graph_of_a_run():
 # row 37
 
 
+def estimate(graph, method="concord", **options):
+    return METHODS[method].cost(graph, METHODS[method].settings(**options))
+
+
 def test_row_37_memory_is_estimated_before_the_run(monkeypatch):
     graph = NodeGraph(np.eye(40), [(0, 1)], [0, 1] + [None] * 38)
-    needed = resources.estimate(graph).bytes
+    cost = estimate(graph)
+    needed = cost.bytes
     monkeypatch.setattr(resources, "available_memory", lambda: (needed / 2, needed * 2))
-    assert [finding.code for finding in resources.check_memory(graph)] == ["memory"]
+    assert [finding.code for finding in resources.check_memory(cost)] == ["memory"]
     result = run(graph, method="ssgc")
     assert "memory" in {finding.code for finding in result.findings}
     monkeypatch.setattr(resources, "available_memory", lambda: (needed / 4, needed / 2))
@@ -158,7 +163,9 @@ def test_row_37_memory_is_estimated_before_the_run(monkeypatch):
         run(graph, method="ssgc")
 
 
-@pytest.mark.parametrize(("method", "words"), [("concord", "rank=32"), ("gcn", "hidden=4"), ("sgc", "more memory")])
+@pytest.mark.parametrize(
+    ("method", "words"), [("concord", "n_components=32"), ("gcn", "hidden=4"), ("sgc", "more memory")]
+)
 def test_row_37_the_remedy_is_one_that_the_method_knows(method, words, monkeypatch):
     graph = NodeGraph(sp.csr_array(np.eye(40) + 1), [(0, 1)], [0, 1] + [None] * 38)
     monkeypatch.setattr(resources, "available_memory", lambda: (1, 1))
@@ -170,18 +177,14 @@ def test_row_37_the_remedy_is_one_that_the_method_knows(method, words, monkeypat
 def test_row_37_the_estimate_grows_with_what_costs():
     small, large = (NodeGraph(sp.eye_array(n, format="csr"), [(0, 1)]) for n in (1000, 4000))
     dense = NodeGraph(np.random.default_rng(0).random((1000, 4000)), [(0, 1)])
-    narrow, wide = (METHODS["dcc-gcn"].settings(hidden1=width) for width in (256, 4096))
-    assert resources.estimate(small).bytes < resources.estimate(large).bytes < resources.estimate(dense).bytes
-    assert resources.estimate(small, wide).bytes > resources.estimate(small, narrow).bytes + 4 * 1000 * 3800
-    for method in (None, narrow):
-        assert resources.estimate(small, method).seconds < resources.estimate(large, method).seconds
-        assert resources.estimate(small, method).seconds < resources.estimate(dense, method).seconds
-    simple = METHODS["ssgc"].settings()
-    assert resources.estimate(small, simple).bytes < min(
-        resources.estimate(small).bytes, resources.estimate(small, narrow).bytes
-    )
-    more = METHODS["concord"].settings(rounds=9, topology_steps=64)
-    assert resources.estimate(small).seconds < resources.estimate(small, more).seconds
+    narrow, wide = ({"method": "dcc-gcn", "hidden1": width} for width in (256, 4096))
+    assert estimate(small).bytes < estimate(large).bytes < estimate(dense).bytes
+    assert estimate(small, **wide).bytes > estimate(small, **narrow).bytes + 4 * 1000 * 3800
+    for options in ({}, narrow):
+        assert estimate(small, **options).seconds < estimate(large, **options).seconds
+        assert estimate(small, **options).seconds < estimate(dense, **options).seconds
+    assert estimate(small, method="ssgc").bytes < min(estimate(small).bytes, estimate(small, **narrow).bytes)
+    assert estimate(small).seconds < estimate(small, n_rounds=9, n_steps_topology=64).seconds
 
 
 def test_row_37_a_table_too_large_is_refused_before_it_is_parsed(tmp_path, monkeypatch):

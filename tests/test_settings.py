@@ -1,4 +1,6 @@
-"""Settings: every mistake becomes a sentence, and what is written reads back as itself."""
+"""Settings: mistakes are readable errors, files read back as written, old names are read with a warning."""
+
+import warnings
 
 import pytest
 import yaml
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 
 from dccgcn.errors import SettingsError
 from dccgcn.models.baselines.gcn import GcnSettings
+from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.dcc.settings import DccSettings
 from dccgcn.models.registry import METHODS
 from dccgcn.settings import parse_assignments, read_yaml
@@ -170,3 +173,46 @@ def test_assignments_become_settings():
 def test_what_is_no_assignment_is_refused(text):
     with pytest.raises(SettingsError, match=r"not an assignment.*option=value"):
         parse_assignments([text])
+
+
+# renamed options
+
+
+@pytest.mark.parametrize(("old", "new"), ConcordSettings.renamed.items())
+def test_an_old_name_is_read_with_a_warning(old, new, tmp_path):
+    assert old not in ConcordSettings.model_fields
+    fraction = new in ("alpha", "final_pseudo_fraction", "correction")
+    value = {"class_prior": {"fraud": 0.1}, "idf": False}.get(new, 0.5 if fraction else 1)
+    expected = ConcordSettings(**{new: value})
+    file = tmp_path / "settings.yaml"
+    file.write_text(yaml.safe_dump({old: value}), encoding="utf-8")
+    for values in ({old: value}, read_yaml(file), parse_assignments([f"{old}={value}"])):
+        with pytest.warns(FutureWarning, match=f"Option {old} is now called {new}") as caught:
+            assert ConcordSettings.of(values) == expected
+        assert len(caught) == 1
+    with pytest.warns(FutureWarning, match=new):
+        assert ConcordSettings(**{old: value}) == expected
+    with pytest.warns(FutureWarning, match=new):
+        assert ConcordSettings().changed({old: value}) == expected
+    with pytest.warns(FutureWarning, match=new):
+        assert METHODS["concord"].published_settings("cora", {old: value}) == expected
+
+
+@pytest.mark.parametrize("values", [{"rounds": 1, "n_rounds": 1}, {"n_rounds": 2, "rounds": 1}])
+def test_an_old_name_beside_the_new_one_is_refused(values):
+    for build in (ConcordSettings.of, lambda given: ConcordSettings(**given)):
+        with pytest.raises(ValueError, match="Option rounds is now called n_rounds, and both are given"):
+            build(values)
+
+
+def test_current_names_do_not_warn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ConcordSettings.of(ConcordSettings().model_dump()) == ConcordSettings()
+
+
+def test_settings_written_out_in_full_are_the_same_settings():
+    for settings in (ConcordSettings(), ConcordSettings(k=6), ConcordSettings(k=None, n_rounds=5)):
+        again = ConcordSettings.of(yaml.safe_load(settings.to_yaml()))
+        assert again == settings
+        assert again.k_for(4) == settings.k_for(4)

@@ -1,32 +1,56 @@
-"""One checked settings model serves Python, YAML and the command line."""
+"""The checked settings that Python, YAML and the command line share."""
 
+import difflib
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from dccgcn.errors import SettingsError
-from dccgcn.text import did_you_mean
 
 
 class Settings(BaseModel):
-    """Base of every method's settings: frozen, checked, without surprises."""
+    """Base of every method's settings: frozen and checked; unknown options are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
+    renamed: ClassVar[dict[str, str]] = {}  # options by their names in the last release, read with a warning
+
+    @classmethod
+    def current_names(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The values under today's names; each old name is a FutureWarning, both names together an error."""
+        current = {name: value for name, value in values.items() if name not in cls.renamed}
+        for old in values:
+            if (new := cls.renamed.get(old)) is None:
+                continue
+            if new in current:
+                raise SettingsError(f"Option {old} is now called {new}, and both are given.", f"Leave {old} out.")
+            text = f"Option {old} is now called {new}. The old name is read in this release only."
+            warnings.warn(text, FutureWarning, stacklevel=3)
+            current[new] = values[old]
+        return current
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rename(cls, values: Any) -> Any:
+        return cls.current_names(values) if isinstance(values, Mapping) else values
+
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
-        """Build from plain values; mistakes become sentences."""
+        """Build from plain values; every mistake is a SettingsError."""
+        values = cls.current_names(values)
         unknown = [name for name in values if name not in cls.model_fields]
         if unknown:
-            hint = did_you_mean(unknown[0], cls.model_fields)
+            close = difflib.get_close_matches(unknown[0], cls.model_fields, n=1)
+            hint = f" Did you mean {close[0]}?" if close else ""
             raise SettingsError(
                 f"There is no option {unknown[0]!r}.{hint}", f"The options are: {', '.join(cls.model_fields)}."
             )
         try:
-            return cls.model_validate({name: v for name, v in values.items() if not cls._is_default(name, v)})
+            return cls.model_validate(values)
         except ValidationError as error:
             first = error.errors()[0]
             name = ".".join(str(part) for part in first["loc"])
@@ -36,23 +60,17 @@ class Settings(BaseModel):
                 f"It means: {field.description}" if field and field.description else "",
             ) from None
 
-    @classmethod
-    def _is_default(cls, name: str, value: Any) -> bool:
-        """Settings that are written out in full, as a run does, are those of a run that named none of them."""
-        default = cls.model_fields[name].default
-        return type(value) is type(default) and value == default
-
     @property
     def neighbours(self) -> int:
-        """Of each node in the feature graph; 0: the method has none."""
+        """Neighbours of each node in the feature graph; 0: the method has none."""
         return 0
 
     def changed(self, values: Mapping[str, Any]) -> Self:
         """A checked copy with some options changed."""
-        return type(self).of({**self.model_dump(), **values})
+        return type(self).of({**self.model_dump(), **self.current_names(values)})
 
     def to_yaml(self) -> str:
-        """Every option with its meaning, ready to be edited and read back."""
+        """All options with their descriptions as comments, to be edited and read back."""
         lines = []
         for name, field in type(self).model_fields.items():
             lines.append(f"# {field.description}")
@@ -72,13 +90,15 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, Any]:
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """Settings as a run wrote them."""
+    """Settings from a file such as a run writes."""
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise SettingsError(f"There is no settings file {path}.", "Check the path.") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path} is not readable YAML: {error}.", "Mend the file or start from a run's.") from None
+        raise SettingsError(
+            f"{path} is not readable YAML: {error}.", "Fix the file, or start from one that a run wrote."
+        ) from None
     if not isinstance(values, dict):
         raise SettingsError(f"{path} holds no settings.", "It must hold lines such as 'k: 5'.")
     return {str(name): value for name, value in values.items()}
@@ -87,12 +107,12 @@ def read_yaml(path: Path) -> dict[str, Any]:
 def _number_or_yaml(text: str) -> Any:
     try:
         value = yaml.safe_load(text)
-        return float(text) if value == text.strip() else value  # YAML takes 1e-4 for a word
+        return float(text) if value == text.strip() else value  # YAML reads 1e-4 as text
     except (ValueError, yaml.YAMLError):
         return text
 
 
-# shared ranges, so that a rate is a rate everywhere
+# shared ranges
 def rate(default: float, description: str) -> Any:
     return Field(default, gt=0, description=description)
 

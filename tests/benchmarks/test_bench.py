@@ -7,7 +7,7 @@ import pytest
 from dccgcn.benchmarks.concord import _with_views_only, build_concord_views
 from dccgcn.benchmarks.scale import ScaleBenchmark, growth
 from dccgcn.datasets.synthetic import synthetic_graph
-from dccgcn.models.concord.precompute import representations
+from dccgcn.models.concord.precompute import precompute
 from dccgcn.models.concord.settings import ConcordSettings
 from helpers.command import dccgcn, refused
 
@@ -49,10 +49,10 @@ def test_a_timed_run_finds_its_views_built_and_nothing_else():
     graph, settings = synthetic_graph(300), ConcordSettings()
     build_concord_views(graph, settings)
     built = graph.cached_keys
-    made = representations(graph, settings, 0.5)
+    made = precompute(graph, settings, 0.5).projections.embeddings
     fresh = _with_views_only(graph)
     assert fresh.cached_keys == built < graph.cached_keys
-    again = representations(fresh, settings, 0.5)
+    again = precompute(fresh, settings, 0.5).projections.embeddings
     assert all(again[name] is not part for name, part in made.items())
     assert graph.cached_keys == fresh.cached_keys
 

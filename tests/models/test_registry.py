@@ -9,8 +9,10 @@ from dccgcn.api import run
 from dccgcn.errors import DccgcnError, SettingsError
 from dccgcn.graph import NodeGraph
 from dccgcn.models.baselines.gcn import GcnSettings
+from dccgcn.models.concord.cost import concord_cost
 from dccgcn.models.dcc.settings import DccSettings
 from dccgcn.models.registry import METHODS, get_method
+from dccgcn.models.resources import PROCESS_BYTES, network_cost
 from dccgcn.models.training import seeded
 from helpers import literal
 
@@ -72,6 +74,17 @@ def test_no_two_methods_share_a_name_and_each_says_what_it_is():
     for method in METHODS.values():
         assert method.summary.endswith(".")
         assert method.reference
+
+
+def test_each_method_states_its_own_cost():
+    assert METHODS["gcn"].cost is network_cost
+    assert METHODS["concord"].cost is concord_cost
+    graph = NodeGraph(np.eye(12), [(0, 1)], np.arange(12) % 2)
+    for method in METHODS.values():
+        cost = method.cost(graph, method.settings())
+        assert cost.bytes > PROCESS_BYTES
+        assert cost.seconds > 0
+        assert cost.remedy
 
 
 def test_gcn_on_coras_public_split():

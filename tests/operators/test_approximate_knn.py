@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import SettingsError
 from dccgcn.graph import NodeGraph
-from dccgcn.models.concord.spectral_features import rarity
+from dccgcn.models.concord.spectral_features import idf
 from dccgcn.operators import approximate, exact_knn, knn_operator, neighbours, weight_columns
 from dccgcn.operators.approximate_knn import approximate_knn, recall
 from dccgcn.operators.exact_knn import Neighbours, exact_work
@@ -33,7 +33,7 @@ def graph():
 def x(request, graph):
     if request.param == "dense":
         return clusters(np.random.default_rng(0))
-    return weight_columns(graph.features, rarity(graph.features) if "weighted" in request.param else None)
+    return weight_columns(graph.features, idf(graph.features) if "weighted" in request.param else None)
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,7 @@ from dccgcn.io.columns import Columns
 from dccgcn.io.encoder import FeatureEncoder
 from dccgcn.io.tables import Tables
 from dccgcn.io.tensors import read_tensors, tensor_bytes
+from dccgcn.models.concord.state import from_last_format
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.registry import get_method
 from dccgcn.runtime.files import sha256
@@ -141,7 +142,8 @@ def _from_format_3(description: Mapping[str, Any], arrays: Mapping[str, Any]) ->
     renamed = {_FORMAT_3_FIELDS.get(name, name): value for name, value in arrays["outcome"].items()}
     findings = dict(description["findings"])
     findings["prediction"] = findings.pop("outcome")
-    # MERGE: if description["method"] == "concord": renamed["model"] = from_last_format(renamed["model"])
+    if description["method"] == "concord":
+        renamed["model"] = from_last_format(renamed["model"])
     return {**description, "findings": findings}, {**arrays, "prediction": renamed}
 
 

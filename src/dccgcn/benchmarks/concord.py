@@ -10,13 +10,13 @@ from dccgcn import datasets
 from dccgcn.api import run
 from dccgcn.evaluation.paired import Summary, summary
 from dccgcn.graph import NodeGraph, splits
-from dccgcn.models.concord.precompute import channel_views, rarity_of
+from dccgcn.models.concord.precompute import channel_operators, idf_weights
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.dcc.method import build_views
 from dccgcn.models.dcc.settings import DccSettings
 from dccgcn.models.registry import METHODS
 
-_VIEWS = ("topology", "knn", "feature", "rarity")  # the last one weighs features for a view
+_VIEWS = ("topology", "knn", "feature", "idf")  # idf weights are an input of an operator
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,7 @@ def bench_concord(
 
 def build_concord_views(graph: NodeGraph, settings: ConcordSettings) -> None:
     """Every graph that Concord propagates on."""
-    channel_views(graph, settings)
-    if (weights := rarity_of(graph, settings)) is not None:
-        channel_views(graph, settings, weights)
+    channel_operators(graph, settings, idf_weights(graph, settings))
 
 
 def _with_views_only(graph: NodeGraph) -> NodeGraph:

@@ -12,13 +12,13 @@ from dccgcn.benchmarks.concord import build_concord_views
 from dccgcn.benchmarks.memory import peak_mb
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.graph.splits import per_class
-from dccgcn.models.concord.precompute import channel_views, entries_of, rarity_of, representations
+from dccgcn.models.concord.precompute import FEATURES_IDF, precompute
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.spectral_features import scarcity
 from dccgcn.models.registry import METHODS
 from dccgcn.operators.approximate_knn import approximate_knn
 from dccgcn.runtime.process_guard import exit_with_parent
-from dccgcn.runtime.threads import threads_for, use_threads
+from dccgcn.runtime.threads import use_threads
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class ScaleBenchmark:
     threads: int
     generate_s: float
     views_s: float  # the given edges and both feature graphs, recall included
-    represent_s: float  # what each channel knows of each node
-    answer_s: float  # voices, rounds, repair and trust
+    represent_s: float  # embeddings and leave-one-out regressors
+    answer_s: float  # members, self-training, correction and confidence
     peak_mb: float  # of the whole process, generation included
-    recall: tuple[float | None, ...]  # of each feature graph, plain and weighted by rarity; None: exact
+    recall: tuple[float | None, ...]  # of each feature graph, plain and weighted by idf; None: exact
     accuracy: float  # on all nodes but the labelled ones
 
     @property
@@ -78,12 +78,9 @@ def measure(nodes: int, edges_per_node: int, features: int, labels_per_class: in
     generated = perf_counter()
     build_concord_views(graph, settings)
     built = perf_counter()
-    with threads_for(entries_of(channel_views(graph, settings))):  # as a run does
-        representations(graph, settings, scarcity(labels_per_class, settings.enough))
+    inputs = precompute(graph, settings, scarcity(labels_per_class, settings.scarcity_scale))
     represented = perf_counter()
     result = run(graph, split, METHODS["concord"], settings, seed=0)
-    weights = (None, rarity_of(graph, settings))
-    views = [channel_views(graph, settings, of_words)["features"] for of_words in weights]
     return ScaleBenchmark(
         nodes=graph.n,
         edges=len(graph.edges),
@@ -95,7 +92,7 @@ def measure(nodes: int, edges_per_node: int, features: int, labels_per_class: in
         represent_s=represented - built,
         answer_s=result.seconds,
         peak_mb=peak_mb(),
-        recall=tuple(view.recall for view in views),
+        recall=tuple(inputs.operators[name].recall for name in ("features", FEATURES_IDF)),
         accuracy=result.accuracy or 0.0,
     )
 
@@ -111,5 +108,5 @@ def growth(one: ScaleBenchmark, other: ScaleBenchmark) -> Growth:
 def _compile(features: int, labels_per_class: int) -> None:
     """A small run first, so that the smallest size does not pay for the kernels' compilation."""
     graph = synthetic_graph(2000, features=features)
-    approximate_knn(graph.features, ConcordSettings.of({}).k)
+    approximate_knn(graph.features, ConcordSettings().neighbours)
     run(graph, per_class(graph, labels_per_class, seed=0), METHODS["concord"], ConcordSettings.of({}), seed=0)

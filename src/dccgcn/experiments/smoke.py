@@ -9,7 +9,7 @@ from dccgcn.models.registry import get_method
 _RUNS, _MAPPED = 2, 200
 _TINY = {
     "epochs": 2, "calibration_epochs": 2, "most_epochs": 2, "stages": 1, "rounds": 1, "hidden1": 16, "hidden2": 8,
-    "clusters": 10, "samples": 1, "alpha_after": 1, "steps": 2, "blocks": 2,
+    "n_rounds": 1, "clusters": 10, "samples": 1, "alpha_after": 1, "steps": 2, "blocks": 2,
 }  # fmt: skip
 
 

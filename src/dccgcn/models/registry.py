@@ -1,4 +1,4 @@
-"""The methods by name. Adding one is a file that defines it, and a line here."""
+"""All methods by name. A new one needs a file that defines it and a line here."""
 
 from dccgcn.errors import DccgcnError
 from dccgcn.models.base import Method as Method

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from dccgcn.errors import DccgcnError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import check_training
-from dccgcn.models.resources import check_memory, duration, estimate
+from dccgcn.models.registry import get_method
+from dccgcn.models.resources import check_memory, duration
 from dccgcn.operators import neighbours, numeric_columns_of
 from dccgcn.runtime.memory import format_bytes
 from dccgcn.text import first_few
@@ -248,10 +249,11 @@ def _check_hubs(graph: NodeGraph) -> Iterator[Diagnosis]:
 
 
 def _check_cost(graph: NodeGraph) -> Iterator[Diagnosis]:
-    cost = estimate(graph)
+    method = get_method("concord")
+    cost = method.cost(graph, method.settings())
     text = f"A run takes {duration(cost.seconds)} on one core and {format_bytes(cost.bytes)} of memory, roughly."
     try:
-        short = check_memory(graph)
+        short = check_memory(cost)
     except DccgcnError as error:
         yield Diagnosis("error", "memory", error.what, error.remedy, graph.n)
         return

@@ -108,7 +108,7 @@ def fit_and_measure(
     device: str = "cpu",
 ) -> Run:
     """Fit a method on the training nodes of a split, and measure it on the test nodes."""
-    memory = check_memory(graph, settings)
+    memory = check_memory(method.cost(graph, settings))
     start = perf_counter()
     with default_device(device):
         prediction = _fit_seen_classes(graph, split, method, settings, seed, progress=progress)

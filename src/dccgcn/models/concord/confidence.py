@@ -1,19 +1,15 @@
-"""Trust: how likely an answer is right, from margin, agreement and neighbourhood together.
+"""Confidence: the probability that a prediction is right, from margins, votes, refits and cross-validation.
 
-    e = E u / √λ,   E'E/n u = λ u, λ the largest                                                        (C13)
-    trust = (1-ν) sigmoid(β0 + β1 e + β2 log odds of a label's being found unseen) + ν g               (C14)
-    ν = π B0 / (π B0 + (1-π) B1),   B0 = Bin(h; m, g),   B1 = ∫ Bin(h; m, x) Beta(x; 4, 2) dx          (C15)
+    e = E u / √λ,   EᵀE/n u = λ u, λ the largest eigenvalue                                           (C13)
+    trust = (1-ν) sigmoid(β0 + β1 e + β2 log((h + 24) / (m - h + 8))) + ν g                           (C14)
+    ν = π B0 / (π B0 + (1-π) B1),   B0 = Bin(h; m, g),   B1 = ∫ Bin(h; m, x) Beta(x; 4, 2) dx         (C15)
 
-A row of E holds the evidence for one node: its margin, how probable its voices find its answer, and how far that answer
-leads in two echoes of all other nodes' answers (C10), one in what a node has of its own and one in all that both
-channels know of it and of those around it. Evidence counts by its rank among the nodes of its graph: how
-confident voices sound differs from graph to graph far more than who sounds most confident. And it counts as far as it
-is in concord with the rest: on each graph another kind of evidence misleads, and nothing else tells which. How far a
-graph's answers can be believed as a whole is told by how many of the given labels are found unseen: h of m. It may also
-be that neither edges nor features tell anything of the classes: ν is how likely that is, if h labels were found where g
-of them are found by chance, and π how likely it was before. The coefficients are the same for every graph; they were
-fitted on development splits of six. Of nodes that neither a label nor a feature can tell anything of, the answer is a
-guess, and is trusted as one.
+E (n, 4) holds normal scores of four features of each prediction: the margin of F, the mean vote of the members, and the
+class margins of two leave-one-out refits (C10). Ranks are used because the level of confidence differs between graphs
+far more than its order; the first principal component, because the misleading feature differs from graph to graph.
+Cross-validation recovers h of m checkable labels; guessing would recover a share g. ν is the posterior probability,
+with prior π, that neither edges nor features carry information about the classes. β is the same for every graph; it was
+fitted on development splits of six (scripts/fit_confidence.py).
 """
 
 from collections.abc import Sequence
@@ -23,94 +19,103 @@ from scipy.special import expit, ndtri
 from scipy.stats import betabinom, binom, rankdata
 
 from dccgcn.errors import Finding
-from dccgcn.models.concord.ensemble import Concord, margin
-from dccgcn.models.concord.loo_ridge import Room
-from dccgcn.models.concord.state import Learned
+from dccgcn.models.concord.ensemble import EnsembleOutput, margin
+from dccgcn.models.concord.loo_ridge import LooRidge
+from dccgcn.models.concord.state import FitState
 
 COEFFICIENTS = {
-    "constant": 0.249,
-    "evidence": 1.277,
-    "graph: labels found unseen": 1.319,
+    "intercept": 0.249,
+    "first principal component": 1.277,
+    "log-odds of recovering a label": 1.319,
 }
-_RIGHT, _WRONG = 24, 8  # before any label is looked for, as if so many had been: a handful says little by itself
-_USELESS = 0.05  # π: how often a graph tells nothing of its classes
-_FOUND = 4, 2  # of Beta: how often labels are found unseen on a graph that does tell something
+_PRIOR_RECOVERED, _PRIOR_MISSED = 24, 8  # pseudocounts of the odds in (C14)
+_PRIOR_UNINFORMATIVE = 0.05  # π
+_RECOVERY_BETA = 4, 2  # Beta distribution of the recovery rate on informative graphs
 
 
-def evidence(concord: Concord, rooms: Sequence[Room], learned: Learned) -> np.ndarray:
-    """The evidence for each node, (n, columns) in the order of COEFFICIENTS."""
-    f, answer = learned.clamped(concord.f), concord.f.argmax(axis=1)
-    of_voices = approval(concord.said, learned.weights, answer)
-    kinds = [margin(concord.f), of_voices, *(lead(room.echo(f), answer) for room in rooms)]
-    shared = in_common(np.column_stack([normal_scores(kind) for kind in kinds]))
-    missed = max(learned.sought - learned.found, 0)
-    found = np.log((learned.found + _RIGHT) / (missed + _WRONG))
-    return np.column_stack([np.ones(len(f)), shared, np.full(len(f), found)])
+def confidence(output: EnsembleOutput, state: FitState, regressors: Sequence[LooRidge]) -> tuple[np.ndarray, float]:
+    """The trust of each prediction, (n,), and ν."""
+    nu = p_uninformative(state.n_recovered, state.given.n_checkable, state.given.chance)
+    return trust(confidence_features(output, state, regressors), nu, state.given.chance), nu
 
 
-def in_common(scores: np.ndarray) -> np.ndarray:
-    """What kinds of evidence say in common: their first principal component, of variance 1 where they differ, (n,)."""
-    values, directions = np.linalg.eigh(scores.T @ scores / len(scores))
-    leading = directions[:, -1]
+def confidence_features(output: EnsembleOutput, state: FitState, regressors: Sequence[LooRidge]) -> np.ndarray:
+    """(n, 3): the columns that COEFFICIENTS multiply."""
+    f, predicted = state.given.clamp(output.f), output.f.argmax(axis=1)
+    vote = mean_vote(state.log_probs, state.weights, predicted)
+    features = [margin(output.f), vote, *(class_margin(ridge.predict_loo(f), predicted) for ridge in regressors)]
+    e = first_pc(np.column_stack([normal_scores(feature) for feature in features]))
+    n_missed = max(state.given.n_checkable - state.n_recovered, 0)
+    log_odds = np.log((state.n_recovered + _PRIOR_RECOVERED) / (n_missed + _PRIOR_MISSED))
+    return np.column_stack([np.ones(len(f)), e, np.full(len(f), log_odds)])
+
+
+def first_pc(scores: np.ndarray) -> np.ndarray:
+    """e of (C13), (n,): unit variance, or 0 where all scores are."""
+    values, vectors = np.linalg.eigh(scores.T @ scores / len(scores))
+    leading = vectors[:, -1]
     return np.asarray(scores @ leading * np.sign(leading.sum()) / np.sqrt(max(values[-1], 1e-12)))
 
 
 def normal_scores(values: np.ndarray) -> np.ndarray:
-    """What a standard normal variable has at each value's rank; 0 where all are alike."""
+    """Standard normal quantiles of the ranks; 0 where all values are equal."""
     return np.asarray(ndtri((rankdata(values) - 0.5) / len(values)))
 
 
-def lead(scores: np.ndarray, answer: np.ndarray) -> np.ndarray:
-    """How far the answers are ahead of any other class, (n,)."""
-    rows, rest = np.arange(len(answer)), scores.copy()
-    rest[rows, answer] = -np.inf
-    return np.asarray(scores[rows, answer] - rest.max(axis=1))
+def class_margin(scores: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """(n,) score of the predicted class minus the largest other one."""
+    rows, others = np.arange(len(predicted)), scores.copy()
+    others[rows, predicted] = -np.inf
+    return np.asarray(scores[rows, predicted] - others.max(axis=1))
 
 
-def approval(said: Sequence[np.ndarray], weights: np.ndarray, answer: np.ndarray) -> np.ndarray:
-    """How probable the voices find the answers, in the mean by weight, (n,)."""
-    rows = np.arange(len(answer))
+def mean_vote(log_probs: Sequence[np.ndarray], weights: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """(n,) weighted mean over the members of the predicted class's probability."""
+    rows = np.arange(len(predicted))
     shares = weights / weights.sum()
-    return np.asarray(sum(share * np.exp(log_p[rows, answer]) for share, log_p in zip(shares, said, strict=True)))
+    votes = (share * np.exp(log_p[rows, predicted]) for share, log_p in zip(shares, log_probs, strict=True))
+    return np.asarray(sum(votes))
 
 
-def by_luck(found: int, sought: int, chance: float) -> float:
-    """ν of (C15): how likely it is that nothing can be told, and labels were found by chance alone."""
-    found = min(found, sought)
-    luck, skill = binom.pmf(found, sought, chance), betabinom.pmf(found, sought, *_FOUND)
-    return float(_USELESS * luck / (_USELESS * luck + (1 - _USELESS) * skill))
+def p_uninformative(n_recovered: int, n_checkable: int, chance: float) -> float:
+    """ν of (C15): the posterior probability that labels are recovered by chance alone."""
+    n_recovered = min(n_recovered, n_checkable)
+    by_chance = binom.pmf(n_recovered, n_checkable, chance)
+    informative = betabinom.pmf(n_recovered, n_checkable, *_RECOVERY_BETA)
+    prior = _PRIOR_UNINFORMATIVE
+    return float(prior * by_chance / (prior * by_chance + (1 - prior) * informative))
 
 
-def doubts(learned: Learned) -> list[Finding]:
-    """Where given labels are found no more often than by chance, most answers may be guesses."""
-    if by_luck(learned.found, learned.sought, learned.chance) < 0.5:
+def uninformative_finding(nu: float, state: FitState) -> list[Finding]:
+    """A warning if edges and features are more likely uninformative than not."""
+    if nu < 0.5:
         return []
     text = (
-        f"Only {learned.found} of {learned.sought} given labels were found when they were held out, about as many as "
-        "by chance: edges and features seem to tell nothing of these classes."
+        f"Cross-validation recovers {state.n_recovered} of {state.given.n_checkable} labels, about chance: "
+        "edges and features seem to carry no information about these classes."
     )
-    return [Finding("warning", "by-chance", text)]
+    return [Finding("warning", "uninformative", text)]
 
 
-def trust(columns: np.ndarray, luck: float, chance: float, beta: Sequence[float] | None = None) -> np.ndarray:
-    """(C14), (n,), by the coefficients above or others."""
-    sure = expit(columns @ np.array(list(COEFFICIENTS.values()) if beta is None else beta))
-    return np.asarray((1 - luck) * sure + luck * chance, dtype=np.float32)
+def trust(features: np.ndarray, nu: float, chance: float, beta: Sequence[float] | None = None) -> np.ndarray:
+    """(C14), (n,), with COEFFICIENTS or other β."""
+    informative = expit(features @ np.array(list(COEFFICIENTS.values()) if beta is None else beta))
+    return np.asarray((1 - nu) * informative + nu * chance, dtype=np.float32)
 
 
-def with_confidence(f: np.ndarray, confidence: np.ndarray) -> np.ndarray:
-    """F^β, normalised, with a β for each node such that its largest probability is its trust.
+def rescale_to_confidence(f: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """F^β, normalised, with one β per node such that its largest probability is its trust, but at least 1/C.
 
-    Classes keep their order. An answer cannot be less probable than chance.
+    The order of the classes stays. β is found by bisection.
     """
     c = f.shape[1]
-    goal = np.clip(confidence, 1 / c + 1e-4, 1 - 1e-4)
+    target = np.clip(target, 1 / c + 1e-4, 1 - 1e-4)
     log_f = np.log(np.maximum(f, 1e-12)).astype(np.float64)
     log_f -= log_f.max(axis=1, keepdims=True)
     low, high = np.full(len(f), -12.0), np.full(len(f), 12.0)  # log β
     for _ in range(24):
         middle = (low + high) / 2
         largest = 1 / (np.exp(np.exp(middle)[:, None] * log_f) @ np.ones(c))
-        low, high = np.where(largest < goal, middle, low), np.where(largest < goal, high, middle)
+        low, high = np.where(largest < target, middle, low), np.where(largest < target, high, middle)
     p = np.exp(np.exp(high)[:, None] * log_f)
     return np.asarray(p / p.sum(axis=1, keepdims=True), dtype=np.float32)

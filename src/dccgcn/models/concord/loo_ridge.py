@@ -1,13 +1,12 @@
-"""The echo: what the answers of all others tell of a node like this one.
+"""Leave-one-out ridge regression of the predictions on the embeddings.
 
-    R_i = m + (u_i - ū) B_i,   B_i = argmin_B Σ_{j≠i} |F_j - m - (u_j - ū) B|² + |B|²                      (C10)
-    F ∝ F (R / √m)^s,   s = 1 - Σ |F - R|² / Σ |F - m|²                                                   (C11)
+    R_i = m + (u_i - ū) B_i,   B_i = argmin_B Σ_{j≠i} |F_j - m - (u_j - ū) B|² + |B|²                  (C10)
+    F ∝ F (R / √m)^s,   s = 1 - Σ |F - R|² / Σ |F - m|²                                               (C11)
 
-U is what is known of the nodes, m the mean of F. A handful of labels cannot teach what each feature means, but the
-answers for all nodes can, wrong ones among them: each is one of many. No node is heard on its own account, as R_i is
-learned from the others alone. And the echo counts by the share s of the answers that it explains: nothing where
-features are noise. It knows how frequent classes seem to be, which labels that are given class by class do not tell;
-half of that is taken over.
+U (n, widths) are embeddings, m is the mean of F. A few labels cannot determine a weight for each feature; the
+predictions of all nodes can, although some are wrong. Each fit excludes its own node. The refit is weighted by its R²,
+0 where features are noise. R also carries the predicted class frequencies, which balanced labels do not show; √m keeps
+half of that in log scale.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,56 +16,56 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from dccgcn.kernels import softmax_rows
-from dccgcn.models.concord.spectral_features import ROWS, gram
+from dccgcn.models.concord.spectral_features import BLOCK_ROWS, gram
 
-_RIDGE = 1.0  # the weight of |B|² in (C10): a node's own answer never decides a fit to all
-_FAINT = 0.1  # of a class's mean: no echo is so faint as to rule a class out
-_LEAST = 1e-6
+_L2 = 1.0  # weight of |B|² in (C10)
+_MIN_RATIO = 0.1  # R is at least this share of m: a regression may be negative
+_EPSILON = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Room:
-    """Where answers resound: U, and what of (C10) is the same for all answers, so that each echo is two products."""
+class LooRidge:
+    """The part of (C10) that does not depend on F, so that each prediction costs two products."""
 
-    parts: Sequence[np.ndarray]  # U side by side, (n, width) each, rows of length 1
-    mean: np.ndarray  # ū
-    inverse: np.ndarray  # (U'U + I)⁻¹ of the centred U, (widths, widths)
-    own: np.ndarray  # h: how much of a node's answer is its own in a fit to all, (n, 1)
+    parts: Sequence[np.ndarray]  # U in column blocks, (n, width) each, rows of unit length
+    mean: np.ndarray  # ū, (widths,)
+    inverse: np.ndarray  # (UᵀU + I)⁻¹ of the centred U, (widths, widths)
+    leverage: np.ndarray  # h, (n, 1)
 
     @classmethod
-    def of(cls, *parts: np.ndarray) -> "Room":
+    def fit(cls, *parts: np.ndarray) -> "LooRidge":
         n, mean = len(parts[0]), np.concatenate([part.mean(axis=0, dtype=np.float64) for part in parts])
-        spread = gram(*parts) - n * np.outer(mean, mean) + _RIDGE * np.eye(len(mean))
-        inverse = cho_solve(cho_factor(spread), np.eye(len(mean))).astype(np.float32)
-        room = cls(parts, mean.astype(np.float32), inverse, np.empty((n, 1), np.float32))
-        for rows, u in room._centred():
-            room.own[rows, 0] = 1 / n + np.einsum("ij,ij->i", u @ inverse, u)
-        return room
+        normal = gram(*parts) - n * np.outer(mean, mean) + _L2 * np.eye(len(mean))
+        inverse = cho_solve(cho_factor(normal), np.eye(len(mean))).astype(np.float32)
+        ridge = cls(parts, mean.astype(np.float32), inverse, np.empty((n, 1), np.float32))
+        for rows, u in ridge._centred():
+            ridge.leverage[rows, 0] = 1 / n + np.einsum("ij,ij->i", u @ inverse, u)
+        return ridge
 
-    def echo(self, f: np.ndarray) -> np.ndarray:
-        """R of (C10), (n, classes). For all nodes at once: R = (O - h F) / (1 - h), where O is the fit to all."""
+    def predict_loo(self, f: np.ndarray) -> np.ndarray:
+        """R of (C10), (n, classes), for all nodes at once: R = (F̂ - h F) / (1 - h) with F̂ the fit to all nodes."""
         m = f.mean(axis=0)
         b = self.inverse @ np.vstack([part.T @ (f - m) for part in self.parts])
-        heard = np.empty_like(f)
+        fit = np.empty_like(f)
         for rows, u in self._centred():
-            heard[rows] = m + u @ b
-        return (heard - self.own * f) / (1 - self.own)
+            fit[rows] = m + u @ b
+        return (fit - self.leverage * f) / (1 - self.leverage)
 
     def _centred(self) -> Iterator[tuple[slice, np.ndarray]]:
-        for start in range(0, len(self.own), ROWS):
-            rows = slice(start, start + ROWS)
+        for start in range(0, len(self.leverage), BLOCK_ROWS):
+            rows = slice(start, start + BLOCK_ROWS)
             yield rows, np.hstack([part[rows] for part in self.parts]) - self.mean
 
 
-def explained(r: np.ndarray, f: np.ndarray) -> float:
-    """s of (C11): the share of what differs between nodes that was heard without them, 0 if none."""
-    differ = float(np.square(f - f.mean(axis=0)).sum())
-    return max(0.0, 1 - float(np.square(f - r).sum()) / differ) if differ > 0 else 0.0
+def r_squared(r: np.ndarray, f: np.ndarray) -> float:
+    """s of (C11), at least 0."""
+    variation = float(np.square(f - f.mean(axis=0)).sum())
+    return max(0.0, 1 - float(np.square(f - r).sum()) / variation) if variation > 0 else 0.0
 
 
-def resounded(f: np.ndarray, r: np.ndarray, m: np.ndarray, s: float) -> np.ndarray:
+def log_linear_fuse(f: np.ndarray, r: np.ndarray, m: np.ndarray, s: float) -> np.ndarray:
     """F of (C11), (n, classes)."""
-    m = np.maximum(m, _LEAST)
-    told = np.log(np.maximum(r, _FAINT * m)) - np.log(m) / 2
-    scores = np.log(np.maximum(f, _LEAST)) + np.float32(s) * told
+    m = np.maximum(m, _EPSILON)
+    log_ratio = np.log(np.maximum(r, _MIN_RATIO * m)) - np.log(m) / 2
+    scores = np.log(np.maximum(f, _EPSILON)) + np.float32(s) * log_ratio
     return softmax_rows(scores.astype(np.float32), np.zeros(f.shape[1], np.float32), f.shape[1])

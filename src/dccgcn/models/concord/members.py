@@ -1,150 +1,149 @@
-"""The voices: what each channel answers, smoothed on a graph, as log probabilities.
-
-A voice is a representation (of the topology, of the features, or of both joined) with a head, whose answers are
-smoothed on one of the two graphs, or the labels alone, spread along the edges. All of them answer for every node.
-"""
+"""Members of the ensemble: softmax regressions on embeddings, smoothed on a graph, and label propagation."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import torch
 
 from dccgcn.kernels import log_shares, smooth
-from dccgcn.models.concord.neighbour_mi import attuned, loss
+from dccgcn.models.concord.labels import Labels
+from dccgcn.models.concord.neighbour_mi import mi_loss, refine_head
+from dccgcn.models.concord.precompute import CHANNELS, EmbeddingSpec
 from dccgcn.models.concord.settings import ConcordSettings
-from dccgcn.models.concord.softmax_regression import answer, fit_head
+from dccgcn.models.concord.softmax_regression import fit_head, predict_proba
 from dccgcn.operators import Operator
 
-_FLOOR = 1e-4  # no voice rules a class out: its logarithm would silence all others
-_LABEL_FLOOR = 0.02  # labels that never arrive say little; certainty of a spread label even less
+JOINT, LABELS = "joint", "labels"  # channels beside topology and features
+
+_FLOOR = 1e-4  # added to probabilities: a zero would veto the class in the pool
+_LABEL_FLOOR = 0.02  # the same for propagated labels, which are less certain
 _LABEL_STEPS = 40
 _LABEL_TELEPORT = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Voice:
-    """One opinion. Voices of one representation share its head."""
+class Member:
+    """One classifier of all nodes. Members of the same embedding have the same head."""
 
-    channel: str  # "topology", "features", "joined" or "labels"
-    z: np.ndarray | None  # (n, r); None: the labels alone
-    view: Operator  # the graph on which its answers are smoothed
-
-
-@dataclass(frozen=True, eq=False)
-class Labels:
-    """Labels that the voices learn from, given and inferred."""
-
-    nodes: np.ndarray  # (m,)
-    targets: np.ndarray  # (m, classes)
-    weights: np.ndarray  # (m,)
-
-    def only(self, which: np.ndarray | slice) -> "Labels":
-        """Some of them."""
-        return Labels(self.nodes[which], self.targets[which], self.weights[which])
+    embedding: str  # name of z
+    channel: str  # "topology", "features", JOINT or LABELS
+    graph: str  # name of the operator
+    operator: Operator  # on which its predictions are smoothed
+    z: np.ndarray | None = None  # (n, r); None: propagates labels, without a head
+    head: np.ndarray | None = None  # (W; b), (r + 1, classes); None until it is fitted
 
 
-Heads = Sequence[np.ndarray | None]  # of each voice; None for labels alone
+def member_layout(specs: Sequence[EmbeddingSpec]) -> list[tuple[str, str, str]]:
+    """(embedding, channel, graph) of each member, in order.
 
-
-def standing(voices: Sequence[Voice]) -> np.ndarray:
-    """The weight of each voice before it is judged, (voices,): either channel and both joined count alike.
-
-    There are more voices along the edges than others. Where edges are noise they would outvote the rest by number.
+    One for each embedding of a channel, two for all of them concatenated (smoothed on either graph), one for labels.
     """
-    group = ["topology" if voice.channel == "labels" else voice.channel for voice in voices]
+    own = [(spec.name, channel, channel) for spec in specs if (channel := spec.channel)]
+    return [*own, *((JOINT, JOINT, graph) for graph in CHANNELS), (LABELS, LABELS, "topology")]
+
+
+def initial_weights(members: Sequence[Member]) -> np.ndarray:
+    """(members,) weights before reliabilities are known: topology, features and joint count alike.
+
+    More members use the topology than the features. With equal weights a noisy topology would outvote the features.
+    """
+    group = ["topology" if member.channel == LABELS else member.channel for member in members]
     return np.array([1 / group.count(channel) for channel in group])
 
 
-def learn(
-    voices: Sequence[Voice],
+def fit_heads(
+    members: Sequence[Member],
     labels: Labels,
     settings: ConcordSettings,
-    before: Heads,
-    steps: int = 0,
-    frequent: np.ndarray | None = None,
-) -> Heads:
-    """A head for each voice. The heads of the round before are where to begin.
+    mi_steps: int = 0,
+    prior: np.ndarray | None = None,
+) -> list[Member]:
+    """The members with heads fitted to the labels (C4), from their present heads on.
 
-    A channel's own voices take some steps towards what neighbours in its graph bear out and how frequent classes are;
-    the joined ones learn from labels alone, so that not all voices follow the graphs.
+    Members of one channel take ``mi_steps`` steps on the loss with neighbour mutual information (C5). Joint members do
+    not, so that some of the ensemble is independent of the graphs. ``prior`` is C ψ.
     """
-    heads: dict[int, np.ndarray] = {}
-    for voice, start in zip(voices, before, strict=True):
-        if voice.z is None or id(voice.z) in heads:
+    heads: dict[str, np.ndarray] = {}
+    for member in members:
+        if member.z is None or member.embedding in heads:
             continue
-        listens = steps > 0 and settings.accord > 0 and voice.channel != "joined"
-        head = start
-        if head is None or not listens:
-            head = fit_head(voice.z[labels.nodes], labels.targets, labels.weights, settings.ridge, start)
-        if listens:
-            weight = settings.accord * labels.targets.shape[1]
-            graph = voice.view.adjacency
-            loss_at = partial(
-                loss, voice.z, a=graph, weight=weight, labels=labels, ridge=settings.ridge, frequent=frequent
+        head = member.head
+        refined = mi_steps > 0 and settings.mi_weight > 0 and member.channel != JOINT
+        if head is None or not refined:
+            head = fit_head(member.z[labels.nodes], labels.targets, labels.weights, settings.l2, head)
+        if refined:
+            loss = partial(
+                mi_loss,
+                member.z,
+                adjacency=member.operator.adjacency,
+                weight=settings.mi_weight * labels.targets.shape[1],
+                labels=labels,
+                l2=settings.l2,
+                prior=prior,
             )
-            head = attuned(head, loss_at, steps)
-        heads[id(voice.z)] = head
-    return [None if voice.z is None else heads[id(voice.z)] for voice in voices]
+            head = refine_head(head, loss, mi_steps)
+        heads[member.embedding] = head
+    return [replace(member, head=heads.get(member.embedding)) for member in members]
 
 
-def speak(voices: Sequence[Voice], heads: Heads, labels: Labels, settings: ConcordSettings) -> list[np.ndarray]:
-    """log P of each voice, (n, classes) each."""
-    return speak_each(voices, [(heads, labels)], settings)[0]
+def log_proba(members: Sequence[Member], labels: Labels, settings: ConcordSettings) -> list[np.ndarray]:
+    """log P of each member, (n, classes) each."""
+    return log_proba_each([(members, labels)], settings)[0]
 
 
-def speak_each(
-    voices: Sequence[Voice],
-    trainings: Sequence[tuple[Heads, Labels]],
+def log_proba_each(
+    trainings: Sequence[tuple[Sequence[Member], Labels]],
     settings: ConcordSettings,
     nodes: np.ndarray | slice = slice(None),
 ) -> list[list[np.ndarray]]:
-    """log P of each voice after each training, at some of the nodes.
+    """log P of each member after each training, at some nodes.
 
-    Whatever is smoothed on one graph is smoothed side by side, which takes a fraction of the time.
+    All predictions that are smoothed on one graph are smoothed side by side, which is several times as fast.
     """
-    said = [[np.empty(0)] * len(voices) for _ in trainings]
-    first = _first_answers(voices, [heads for heads, _ in trainings])
-    for view in {id(voice.view): voice.view for voice in voices}.values():
-        here = [v for v, voice in enumerate(voices) if voice.view is view]
-        if talking := [v for v in here if voices[v].z is not None]:
-            start = np.hstack([first[id(voices[v].z)] for v in talking])
-            p = smoothed(view, start, settings.teleport, settings.smoothing)[nodes]
-            log_p = log_shares(p, _FLOOR, trainings[0][1].targets.shape[1])
-            parts = iter(np.split(log_p, len(talking) * len(trainings), axis=1))
-            for v in talking:
-                for told in said:
-                    told[v] = np.ascontiguousarray(next(parts))
-        if spreading := [v for v in here if voices[v].z is None]:
-            for told, p in zip(said, spread_labels(view, [labels for _, labels in trainings]), strict=True):
-                for v in spreading:
-                    told[v] = np.log(p[nodes] + _LABEL_FLOOR)
-    return said
+    members, c = trainings[0][0], trainings[0][1].targets.shape[1]
+    log_probs = [[np.empty(0)] * len(members) for _ in trainings]
+    unsmoothed: dict[str, np.ndarray] = {}  # by embedding: all trainings side by side
+    for v, member in enumerate(members):
+        if member.z is not None and member.embedding not in unsmoothed:
+            heads = [head for fitted, _ in trainings if (head := fitted[v].head) is not None]
+            unsmoothed[member.embedding] = predict_proba(member.z, *heads)
+    for graph in dict.fromkeys(member.graph for member in members):
+        here = [v for v, member in enumerate(members) if member.graph == graph]
+        operator = members[here[0]].operator
+        if with_head := [v for v in here if members[v].z is not None]:
+            p = np.hstack([unsmoothed[members[v].embedding] for v in with_head])
+            p = ppr_smooth(operator, p, settings.teleport, settings.n_smoothing)[nodes]
+            parts = iter(np.split(log_shares(p, _FLOOR, c), len(with_head) * len(trainings), axis=1))
+            for v in with_head:
+                for of_training in log_probs:
+                    of_training[v] = np.ascontiguousarray(next(parts))
+        if without_head := [v for v in here if members[v].z is None]:
+            propagated = propagate_labels(operator, [labels for _, labels in trainings])
+            for of_training, p in zip(log_probs, propagated, strict=True):
+                for v in without_head:
+                    of_training[v] = np.log(p[nodes] + _LABEL_FLOOR)
+    return log_probs
 
 
-def _first_answers(voices: Sequence[Voice], trainings: Sequence[Heads]) -> dict[int, np.ndarray]:
-    """What each representation says before it is smoothed, after all trainings side by side, by the representation."""
-    first: dict[int, np.ndarray] = {}
-    for v, voice in enumerate(voices):
-        if voice.z is not None and id(voice.z) not in first:
-            first[id(voice.z)] = answer(voice.z, *(head for heads in trainings if (head := heads[v]) is not None))
-    return first
+def ppr_smooth(operator: Operator, p: np.ndarray, teleport: float, n_steps: int) -> np.ndarray:
+    """P ← (1-a) S P + a P0: power iteration of personalised PageRank                                 (C6)"""
+    start = torch.as_tensor(np.ascontiguousarray(p))
+    return smooth(operator.pattern, operator.alpha, start, teleport, n_steps).cpu().numpy()
 
 
-def smoothed(view: Operator, p: np.ndarray, teleport: float, steps: int) -> np.ndarray:
-    """P ← (1-a) S P + a P0, which tends to personalised PageRank of the answers                          (C6)"""
-    return smooth(view.pattern, view.alpha, torch.as_tensor(np.ascontiguousarray(p)), teleport, steps).cpu().numpy()
+def propagate_labels(operator: Operator, label_sets: Sequence[Labels]) -> list[np.ndarray]:
+    """Class probabilities from each set of labels by (C6), (n, classes) each; uniform where no label reaches.
 
-
-def spread_labels(view: Operator, given: Sequence[Labels]) -> list[np.ndarray]:
-    """Each set of labels smoothed, each class given the same mass; uniform where none arrives, (n, classes) each."""
-    n, c = view.matrix.shape[0], given[0].targets.shape[1]
-    y = np.zeros((n, len(given), c), np.float32)
-    for nth, labels in enumerate(given):
-        y[labels.nodes, nth] = labels.targets * labels.weights[:, None]
-    q = smoothed(view, y.reshape(n, -1), _LABEL_TELEPORT, _LABEL_STEPS).reshape(n, len(given), c)
+    Every class is given the same total mass.
+    """
+    n, c = operator.matrix.shape[0], label_sets[0].targets.shape[1]
+    y = np.zeros((n, len(label_sets), c), np.float32)
+    for i, labels in enumerate(label_sets):
+        y[labels.nodes, i] = labels.targets * labels.weights[:, None]
+    q = ppr_smooth(operator, y.reshape(n, -1), _LABEL_TELEPORT, _LABEL_STEPS).reshape(n, len(label_sets), c)
     q /= np.maximum(q.sum(axis=0), 1e-9)
     mass = q.sum(axis=2, keepdims=True)
     p = np.where(mass > 1e-12, q / np.maximum(mass, 1e-12), np.float32(1 / c))
-    return [p[:, nth] for nth in range(len(given))]
+    return [p[:, i] for i in range(len(label_sets))]

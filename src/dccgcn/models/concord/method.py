@@ -1,4 +1,7 @@
-"""Concord: two channels, several voices, one answer for each node and how far to trust it. See docs/concord.md."""
+"""Concord: an ensemble of linear members on two channels, with self-training and calibrated confidence.
+
+build_members → self_train → combine → confidence; docs/concord.md is its method section.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -8,35 +11,39 @@ import numpy as np
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import uninformed_nodes
 from dccgcn.models.base import Method
-from dccgcn.models.concord.class_prior import as_frequent, half_way, relative_frequencies
-from dccgcn.models.concord.confidence import by_luck, doubts, evidence, trust, with_confidence
-from dccgcn.models.concord.ensemble import Concord, held_out_hits, inferred, pooled, weighed
-from dccgcn.models.concord.loo_ridge import Room, explained, resounded
-from dccgcn.models.concord.members import Heads, Labels, Voice, learn, speak, standing
-from dccgcn.models.concord.neighbour_correction import agreeing_neighbours, repaired, without_rows
+from dccgcn.models.concord.class_prior import relative_prior, shift_to_prior, sqrt_prior
+from dccgcn.models.concord.confidence import confidence, rescale_to_confidence, uninformative_finding
+from dccgcn.models.concord.cost import concord_cost
+from dccgcn.models.concord.ensemble import (
+    EnsembleOutput,
+    cv_hits,
+    log_opinion_pool,
+    reliability_weights,
+    select_pseudo_labels,
+)
+from dccgcn.models.concord.labels import Labels
+from dccgcn.models.concord.loo_ridge import log_linear_fuse, r_squared
+from dccgcn.models.concord.members import JOINT, Member, fit_heads, initial_weights, log_proba, member_layout
+from dccgcn.models.concord.neighbour_correction import corrected, correction_weights, without_rows
 from dccgcn.models.concord.precompute import (
-    AROUND,
-    OWN,
-    TIES,
-    TRAVELLED,
-    channel_views,
-    comparable,
-    entries_of,
-    rarity_of,
-    representations,
-    rooms_of,
+    CHANNELS,
+    NEIGHBOURS,
+    NODE,
+    PROPAGATED,
+    STRUCTURE,
+    Precomputed,
+    precompute,
+    total_nnz,
 )
 from dccgcn.models.concord.settings import ConcordSettings
-from dccgcn.models.concord.spectral_features import Representation, scarcity
-from dccgcn.models.concord.state import Bases, Learned, from_arrays, to_arrays
+from dccgcn.models.concord.spectral_features import scarcity, spectral_reweight
+from dccgcn.models.concord.state import FitState, n_given, read_projections, read_state, to_arrays
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.training import Progress
-from dccgcn.operators import Operator, numeric_columns_of
 from dccgcn.runtime.threads import threads_for
 
-# towards accord, in the last round but one and the last: sooner, what a head is made of a few labels may be taken to
-# classes that are none of theirs, and no later round brings it back
-_STEPS = (4, 10)
+# L-BFGS steps on (C5) in the last two rounds. Earlier, a weakly supervised head may swap classes irrecoverably.
+_MI_STEPS = (4, 10)
 
 
 def fit(
@@ -48,154 +55,140 @@ def fit(
     validation: np.ndarray | None = None,
 ) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes. Validation nodes are not used."""
-    given = Labels(train, np.eye(graph.c, dtype=np.float32)[graph.labels[train]], np.ones(len(train)))
-    q = scarcity(len(train) / graph.c, settings.enough)
-    frequent = relative_frequencies(graph.classes, settings.frequencies)
-    by = numeric_columns_of(graph)
-    seen = comparable(graph, by)
-    views = channel_views(seen, settings)
-    with threads_for(entries_of(views)):
-        parts = representations(seen, settings, q)
-        voices = voices_of(parts, views, q, settings)
-        learned, said = in_rounds(voices, given, half_way(frequent), settings, seed, progress)
-        rooms = rooms_of(parts, seen)
-        concord = deliberate(voices, said, views, rooms, learned, frequent, settings)
-        prediction = conclude(concord, voices, rooms, learned, uninformed_nodes(graph, train))
-        rare = rarity_of(seen, settings)
-        heard = [*channel_views(seen, settings, rare).values(), *views.values()]
-        findings = {finding.code: finding for view in heard for finding in view.findings}  # each kind once
-        told = (*findings.values(), *doubts(learned))
-        return replace(prediction, model=to_arrays(Bases(parts, rare, by), learned), findings=told)
+    given = Labels.given(train, graph.labels[train], graph.c)
+    prior = relative_prior(graph.classes, settings.class_prior)
+    q = scarcity(len(train) / graph.c, settings.scarcity_scale)
+    inputs = precompute(graph, settings, q)
+    with threads_for(total_nnz(inputs.operators)):
+        members = build_members(inputs, q, settings)
+        state = self_train(members, given, sqrt_prior(prior), settings, seed, progress)
+        prediction, nu = _predict(state, inputs, prior, settings, uninformed_nodes(graph, train))
+    findings = (*inputs.findings, *uninformative_finding(nu, state))
+    return replace(prediction, model=to_arrays(inputs.projections, state), findings=findings)
 
 
-def extend(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordSettings) -> Prediction:
-    """Answer for a graph that has grown since training: the heads and directions stay, the graphs are the new ones."""
-    bases, learned = from_arrays(model)
-    q = scarcity(learned.n_given / graph.c, settings.enough)
-    seen = comparable(graph, bases.measured)
-    views = channel_views(seen, settings)
-    with threads_for(entries_of(views)):
-        parts = representations(seen, settings, q, bases)
-        voices = voices_of(parts, views, q, settings)
-        said = speak(voices, learned.heads, learned.labels, settings)
-        rooms = rooms_of(parts)
-        frequent = relative_frequencies(graph.classes, settings.frequencies)
-        concord = deliberate(voices, said, views, rooms, learned, frequent, settings)
-        return conclude(concord, voices, rooms, learned, uninformed_nodes(graph, learned.given.nodes))
+def predict_new(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordSettings) -> Prediction:
+    """Classify a graph that has grown since training: projections and heads stay, operators are those of the graph."""
+    q = scarcity(n_given(model) / graph.c, settings.scarcity_scale)
+    prior = relative_prior(graph.classes, settings.class_prior)
+    inputs = precompute(graph, settings, q, read_projections(model))
+    with threads_for(total_nnz(inputs.operators)):
+        state = read_state(model, build_members(inputs, q, settings), settings)
+        return _predict(state, inputs, prior, settings, uninformed_nodes(graph, state.given.nodes))[0]
 
 
-def voices_of(
-    parts: dict[str, Representation], views: dict[str, Operator], q: float, settings: ConcordSettings
-) -> list[Voice]:
-    """Each channel's own, all of them joined and smoothed on either graph, and the labels along the given edges.
+def _predict(
+    state: FitState, inputs: Precomputed, prior: np.ndarray, settings: ConcordSettings, no_evidence: np.ndarray
+) -> tuple[Prediction, float]:
+    output = combine(state, inputs, prior, settings)
+    trust, nu = confidence(output, state, [inputs.regressors[NODE], inputs.regressors[PROPAGATED]])
+    return to_prediction(output, state, trust, no_evidence), nu
 
-    The scarcer the given labels, the more the leading directions are relied on, and who is joined to whom.
+
+def build_members(inputs: Precomputed, q: float, settings: ConcordSettings) -> list[Member]:
+    """The members without heads; their embeddings are reweighted by (C3).
+
+    The joint embedding is all of them side by side. In it the structural one is scaled by the scarcity q.
     """
-    z = {name: part.favouring(q * settings.favour) for name, part in parts.items() if name not in (OWN, AROUND)}
-    own = [Voice(name.split(".")[0], rows, views[name.split(".")[0]]) for name, rows in z.items()]
-    parts_of_joined = [rows * np.float32(q) if name == TIES else rows for name, rows in z.items()]
-    joined = np.hstack(parts_of_joined) / np.float32(np.sqrt(len(z)))
+    z = {
+        spec.name: spectral_reweight(inputs.projections.embeddings[spec.name], q * settings.spectral_weighting)
+        for spec in inputs.specs
+        if spec.channel
+    }
+    parts = [rows * np.float32(q) if name == STRUCTURE else rows for name, rows in z.items()]
+    z[JOINT] = np.hstack(parts) / np.float32(np.sqrt(len(parts)))
     return [
-        *own,
-        *(Voice("joined", joined, view) for view in views.values()),
-        Voice("labels", None, views["topology"]),
+        Member(embedding, channel, graph, inputs.operators[graph], z.get(embedding))
+        for embedding, channel, graph in member_layout(inputs.specs)
     ]
 
 
-def in_rounds(
-    voices: list[Voice],
+def self_train(
+    members: list[Member],
     given: Labels,
-    frequent: np.ndarray,
+    prior: np.ndarray,
     settings: ConcordSettings,
     seed: int,
     progress: Progress | None = None,
-) -> tuple[Learned, list[np.ndarray]]:
-    """Learn from the given labels, let the best answers be labels too, and learn again; and what is said in the end."""
-    hits, together = held_out_hits(voices, given, settings, seed)
-    labels, unjudged = given, standing(voices)
-    heads: Heads = [None] * len(voices)
-    for turn in range(settings.rounds + 1):
-        late = turn - settings.rounds + len(_STEPS) - 1
-        heads = learn(voices, labels, settings, heads, _STEPS[late] if late >= 0 else 0, frequent)
-        said = speak(voices, heads, labels, settings)
-        f, weights = weighed(said, hits, len(given.nodes), unjudged, settings)
+) -> FitState:
+    """Fit the members, weight them (C8), pseudo-label the nodes with the largest margins, and repeat.
+
+    ``prior`` is C ψ. The fraction of pseudo-labelled nodes doubles from round to round.
+    """
+    hits, n_recovered = cv_hits(members, given, settings, seed)
+    labels, initial, n_rounds = given, initial_weights(members), settings.n_rounds
+    for turn in range(n_rounds + 1):
+        late = turn - n_rounds + len(_MI_STEPS) - 1
+        members = fit_heads(members, labels, settings, _MI_STEPS[late] if late >= 0 else 0, prior)
+        log_probs = log_proba(members, labels, settings)
+        pooled, weights = reliability_weights(log_probs, hits, len(given.nodes), initial, settings)
         if progress:
-            progress("rounds", turn + 1, settings.rounds + 1)
-        if turn < settings.rounds:
-            share = settings.last_share / 2 ** (settings.rounds - 1 - turn)
-            labels = inferred(f, given, share, settings, frequent)
-    return Learned(heads, labels, len(given.nodes), weights, together), said
+            progress("rounds", turn + 1, n_rounds + 1)
+        if turn < n_rounds:
+            fraction = settings.final_pseudo_fraction / 2 ** (n_rounds - 1 - turn)
+            labels = select_pseudo_labels(pooled, given, fraction, settings, prior)
+    return FitState(members, given, labels, weights, n_recovered, log_probs, pooled)
 
 
-def deliberate(
-    voices: list[Voice],
-    said: list[np.ndarray],
-    views: dict[str, Operator],
-    rooms: Mapping[str, Room],
-    learned: Learned,
-    frequent: np.ndarray,
-    settings: ConcordSettings,
-) -> Concord:
-    """What the voices say together, repaired where the channels disagree, and with what is heard of it again."""
-    weights = learned.weights
-    before = pooled(said, weights)
-    pools, believed = {}, {}
-    for name in (*views, "joined"):
-        own = [v for v, voice in enumerate(voices) if voice.channel == name]
-        pools[name] = pooled([said[v] for v in own], weights[own])
-        believed[name] = float(weights[own].mean())
-    joined, _ = pools.pop("joined"), believed.pop("joined")
-    believed = {name: weight / sum(believed.values()) for name, weight in believed.items()}
+def combine(state: FitState, inputs: Precomputed, prior: np.ndarray, settings: ConcordSettings) -> EnsembleOutput:
+    """Pool each channel, correct where they disagree (C9), and refit (C11). ``prior`` is C φ."""
+    pools, mean_weights = {}, {}
+    for channel in (*CHANNELS, JOINT):
+        own = [v for v, member in enumerate(state.members) if member.channel == channel]
+        pools[channel] = log_opinion_pool([state.log_probs[v] for v in own], state.weights[own])
+        mean_weights[channel] = float(state.weights[own].mean())
+    joint, _ = pools.pop(JOINT), mean_weights.pop(JOINT)
+    channel_weights = {channel: weight / sum(mean_weights.values()) for channel, weight in mean_weights.items()}
     agree = pools["topology"].argmax(axis=1) == pools["features"].argmax(axis=1)
-    support = agreeing_neighbours(views, believed, agree)
+    support = correction_weights(inputs.operators, channel_weights, agree)
 
-    def expected(f: np.ndarray) -> np.ndarray:
-        return as_frequent(f, frequent) if settings.frequencies else f
+    def shifted(f: np.ndarray) -> np.ndarray:
+        return shift_to_prior(f, prior) if settings.class_prior else f
 
-    f = expected(repaired(before, support, settings.repair))  # or the echo would make what is rare still rarer
-    if settings.echo:
-        taught = learned.clamped(f)
-        heard = rooms[AROUND].echo(taught)
-        f = expected(resounded(f, heard, taught.mean(axis=0), settings.echo * explained(heard, taught)))
-    return Concord(f, before, said, joined, pools, believed, agree, support)
+    f = shifted(corrected(state.pooled, support, settings.correction))  # else the refit makes rare classes still rarer
+    if settings.loo_weight:
+        targets = state.given.clamp(f)
+        r = inputs.regressors[NEIGHBOURS].predict_loo(targets)
+        f = shifted(log_linear_fuse(f, r, targets.mean(axis=0), settings.loo_weight * r_squared(r, targets)))
+    return EnsembleOutput(f, joint, pools, channel_weights, agree, support)
 
 
-def conclude(
-    concord: Concord, voices: list[Voice], rooms: Mapping[str, Room], learned: Learned, guessed: np.ndarray
-) -> Prediction:
-    """The answers, each with the probability of being right; some are ``guessed``."""
-    known = {name: _joined(voices, name) for name in [*concord.channels, "joined"]}
-    luck = by_luck(learned.found, learned.sought, learned.chance)
-    sure = trust(evidence(concord, [rooms[OWN], rooms[TRAVELLED]], learned), luck, learned.chance)
-    sure[guessed] = 1 / concord.f.shape[1]
-    probabilities, given = with_confidence(concord.f, sure), learned.given
-    probabilities[given.nodes], sure[given.nodes] = given.targets, 1  # a given label is not ours to change
-    support = without_rows(concord.support, given.nodes)  # nor to repair
+def to_prediction(output: EnsembleOutput, state: FitState, trust: np.ndarray, no_evidence: np.ndarray) -> Prediction:
+    """Probabilities whose largest is the trust; given labels are returned as given.
+
+    ``no_evidence`` are nodes whose component has neither a label nor a feature: their trust is chance level, 1/C.
+    """
+    trust[no_evidence] = 1 / output.f.shape[1]
+    probabilities, given = rescale_to_confidence(output.f, trust), state.given
+    probabilities[given.nodes], trust[given.nodes] = given.targets, 1
+    support = without_rows(output.support, given.nodes)
+    embeddings = {channel: _embedding(state, channel) for channel in CHANNELS}
     return Prediction(
         probabilities=probabilities,
-        channels=concord.channels,
-        channels_agree=concord.agree,
-        uncorrected=concord.before,
-        joint=concord.joined,
+        channels=output.channels,
+        channels_agree=output.agree,
+        uncorrected=state.pooled,
+        joint=output.joint,
         corrected=np.diff(support.indptr) > 0,
-        embeddings=known,
-        trust=sure,
-        channel_weights=concord.believed,
+        embeddings={**embeddings, "joined": _embedding(state, JOINT)},
+        trust=trust,
+        channel_weights=output.channel_weights,
         support=support,
     )
 
 
-def _joined(voices: list[Voice], channel: str) -> np.ndarray:
-    """What a channel knows of each node, side by side, (n, width)."""
-    own = {id(voice.z): voice.z for voice in voices if voice.channel == channel and voice.z is not None}
-    return np.hstack(list(own.values()))
+def _embedding(state: FitState, channel: str) -> np.ndarray:
+    """All embeddings of a channel's members side by side, (n, width)."""
+    z = {member.embedding: member.z for member in state.members if member.channel == channel and member.z is not None}
+    return np.hstack(list(z.values()))
 
 
 METHOD = Method(
     name="concord",
-    summary="Voices of both channels, believed as far as they prove reliable, teach one another.",
+    summary="Linear classifiers on both channels, weighted by estimated reliability, with self-training.",
     reference="this project; docs/concord.md",
     settings=ConcordSettings,
     fit=fit,
-    predict_new=extend,
+    predict_new=predict_new,
+    cost=concord_cost,
 )

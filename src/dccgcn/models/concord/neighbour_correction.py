@@ -1,4 +1,6 @@
-"""Where the channels disagree, an answer is rebuilt from neighbours on which they agree: Eq. 7, on answers."""
+"""Where the channels disagree, a prediction is averaged with those of agreeing neighbours: Eq. 7 on predictions."""
+
+from collections.abc import Mapping
 
 import numpy as np
 import scipy.sparse as sp
@@ -6,14 +8,17 @@ import scipy.sparse as sp
 from dccgcn.operators import Operator
 
 
-def agreeing_neighbours(views: dict[str, Operator], weights: dict[str, float], agree: np.ndarray) -> sp.csr_array:
-    """W: for each node on which the channels disagree, its agreeing neighbours in both graphs; rows sum to 1 or 0.
+def correction_weights(
+    operators: Mapping[str, Operator], channel_weights: Mapping[str, float], agree: np.ndarray
+) -> sp.csr_array:
+    """W of (C9): edges from nodes where the channels disagree to neighbours where they agree; rows sum to 1 or 0.
 
-    A graph counts as much as its channel is believed.
+    The edges of both graphs are added, each graph times its channel's weight.
     """
     total = sp.csr_array((len(agree), len(agree)), dtype=np.float32)
-    for name, view in views.items():
-        total = total + np.float32(weights[name]) * sp.csr_array(view.matrix - sp.diags_array(view.matrix.diagonal()))
+    for channel, weight in channel_weights.items():
+        s = operators[channel].matrix
+        total = total + np.float32(weight) * sp.csr_array(s - sp.diags_array(s.diagonal()))
     rows, cols = sp.diags_array((~agree).astype(np.float32)), sp.diags_array(agree.astype(np.float32))
     kept = sp.csr_array(rows @ total @ cols)
     kept.eliminate_zeros()
@@ -25,14 +30,14 @@ def without_rows(support: sp.csr_array, nodes: np.ndarray) -> sp.csr_array:
     """W with the rows of these nodes empty."""
     kept = np.ones(support.shape[0], dtype=np.float32)
     kept[nodes] = 0
-    left = sp.csr_array(sp.diags_array(kept) @ support)
-    left.eliminate_zeros()
-    return left
+    result = sp.csr_array(sp.diags_array(kept) @ support)
+    result.eliminate_zeros()
+    return result
 
 
-def repaired(f: np.ndarray, support: sp.csr_array, share: float) -> np.ndarray:
-    """F_v ← (1-ρ) F_v + ρ Σ_u W_vu F_u where v has such neighbours; all other answers stay           (C9)"""
+def corrected(f: np.ndarray, support: sp.csr_array, rho: float) -> np.ndarray:
+    """F_v ← (1-ρ) F_v + ρ Σ_u W_vu F_u for each v with a row in W                                    (C9)"""
     has = np.diff(support.indptr) > 0
     result = f.copy()
-    result[has] = (1 - share) * f[has] + share * (support @ f)[has]
+    result[has] = (1 - rho) * f[has] + rho * (support @ f)[has]
     return result

@@ -1,16 +1,14 @@
-"""Accord: heads whose answers neighbours bear out, on all nodes, labelled or not.
+"""Mutual information of neighbours' predictions: a semi-supervised loss for the heads.
 
-    J = Pᵀ A P / Σ A,   I = Σ_jk J_jk log(J_jk / (a_j a_k)) + Σ_j a_j log(C ψ_j),   a = J 1              (C5)
+    J = Pᵀ A P / Σ A,   I = Σ_jk J_jk log(J_jk / (a_j a_k)) + Σ_j a_j log(C ψ_j),   a = J 1          (C5)
 
-J_jk is how often an edge joins an answer j to an answer k, I what one end of an edge tells of the other: nothing where
-all answers are alike or given at random, most where classes are many, sure, and rarely joined to others. Labels alone
-leave most of a head open while they are few; of the heads that fit them, those are preferred whose classes the graph
-can be seen to have. I is also log C less the entropy of a neighbour's answer given a node's own, less the divergence of
-a from ψ, by which the C classes are expected (C12): 1/C if nothing is known of that, and then the last sum is 0.
+J_jk is the share of edges between predictions j and k, I the mutual information of the predictions at both ends of an
+edge. It is 0 for constant or random predictions, and largest for confident, numerous classes that edges respect. With
+few labels many heads fit; I prefers those whose classes the graph supports. The last sum replaces the uniform prior of
+the class sizes by ψ (C12); it is 0 if ψ_j = 1/C.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numba
 import numpy as np
@@ -18,73 +16,72 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 
 from dccgcn.kernels import sparse_times
-from dccgcn.models.concord.softmax_regression import answer
+from dccgcn.models.concord.labels import Labels
+from dccgcn.models.concord.softmax_regression import predict_proba
 
-if TYPE_CHECKING:
-    from dccgcn.models.concord.members import Labels
-
-_LEAST = 1e-9  # a probability below counts as that
+_EPSILON = 1e-9  # smallest probability in a logarithm
 
 
-def attuned(head: np.ndarray, loss_at: Callable[[np.ndarray], tuple[float, np.ndarray]], steps: int) -> np.ndarray:
-    """A head near the one given with a lower loss. A few steps are enough: other labels follow in the next round."""
+def refine_head(head: np.ndarray, loss: Callable[[np.ndarray], tuple[float, np.ndarray]], n_steps: int) -> np.ndarray:
+    """The head after at most ``n_steps`` of L-BFGS on a loss that returns its value and gradient."""
 
-    def at(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        value, slope = loss_at(theta.reshape(head.shape).astype(np.float32))
-        return value, slope.astype(np.float64).reshape(-1)
+    def flat_loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = loss(theta.reshape(head.shape).astype(np.float32))
+        return value, gradient.astype(np.float64).reshape(-1)
 
     start = head.astype(np.float64).reshape(-1)
-    found = minimize(at, start, jac=True, method="L-BFGS-B", options={"maxiter": steps}).x
-    return np.asarray(found.reshape(head.shape), dtype=np.float32)
+    theta = minimize(flat_loss, start, jac=True, method="L-BFGS-B", options={"maxiter": n_steps}).x
+    return np.asarray(theta.reshape(head.shape), dtype=np.float32)
 
 
-def loss(
+def mi_loss(
     z: np.ndarray,
     head: np.ndarray,
-    a: sp.csr_array,
+    *,
+    adjacency: sp.csr_array,
     weight: float,
-    labels: "Labels",
-    ridge: float,
-    frequent: np.ndarray | None = None,
+    labels: Labels,
+    l2: float,
+    prior: np.ndarray | None = None,
 ) -> tuple[float, np.ndarray]:
-    """Σ_i w_i CE(p_i, y_i) + ridge/2 |W|² - weight · I, where P = softmax(z W + b), and its gradient.
+    """(C4): Σ_i w_i CE(p_i, y_i) + l2/2 |W|² - weight · I with P = softmax(z W + b), and its gradient.
 
-    Shapes: z (n, r), head (r + 1, classes), a (n, n) → (r + 1, classes).
+    Shapes: z (n, r), head (r + 1, classes), adjacency (n, n) → gradient (r + 1, classes).
     """
-    p = answer(z, head)
-    told, slope = mutual_information(a, p, frequent)
-    slope *= np.float32(-weight)
-    _by_scores(p, slope)
-    own = p[labels.nodes]
-    slope[labels.nodes] += (labels.weights[:, None] * (own - labels.targets)).astype(np.float32)
-    value = -weight * told + ridge / 2 * float((head[:-1] ** 2).sum())
-    value -= float(labels.weights @ (labels.targets * np.log(np.maximum(own, _LEAST))).sum(axis=1))
-    return value, np.vstack([(slope.T @ z).T + np.float32(ridge) * head[:-1], np.ones(len(z), np.float32) @ slope])
+    p = predict_proba(z, head)
+    information, gradient = mutual_information(adjacency, p, prior)
+    gradient *= np.float32(-weight)
+    _softmax_backward(p, gradient)
+    p_labelled = p[labels.nodes]
+    gradient[labels.nodes] += (labels.weights[:, None] * (p_labelled - labels.targets)).astype(np.float32)
+    value = -weight * information + l2 / 2 * float((head[:-1] ** 2).sum())
+    value -= float(labels.weights @ (labels.targets * np.log(np.maximum(p_labelled, _EPSILON))).sum(axis=1))
+    to_weights = (gradient.T @ z).T + np.float32(l2) * head[:-1]
+    return value, np.vstack([to_weights, np.ones(len(z), np.float32) @ gradient])
 
 
-def mutual_information(a: sp.csr_array, p: np.ndarray, frequent: np.ndarray | None = None) -> tuple[float, np.ndarray]:
-    """I of (C5), and its derivative by P but for what moves all classes of a node alike, (n, classes).
-
-    ``frequent`` is C ψ, (classes,).
-    """
-    edges = float(a.data.sum())
-    if edges == 0:
+def mutual_information(
+    adjacency: sp.csr_array, p: np.ndarray, prior: np.ndarray | None = None
+) -> tuple[float, np.ndarray]:
+    """I of (C5) and its gradient by P up to a constant per row, (n, classes). ``prior`` is C ψ, (classes,)."""
+    total = float(adjacency.data.sum())
+    if total == 0:
         return 0.0, np.zeros_like(p)
-    around = sparse_times(a, p)
-    joint = np.maximum(p.T @ around / edges, _LEAST)
-    share = np.log(joint.sum(axis=1))
-    told = np.log(joint) - share[:, None] - share
-    if frequent is not None:
-        told += np.log(frequent)[:, None] / 2 + np.log(frequent) / 2  # Σ_j a_j log(C ψ_j), by either end of an edge
-    return float((joint * told).sum()), around @ (2 / edges * told).astype(np.float32)
+    neighbour_sum = sparse_times(adjacency, p)
+    joint = np.maximum(p.T @ neighbour_sum / total, _EPSILON)
+    log_marginal = np.log(joint.sum(axis=1))
+    log_ratio = np.log(joint) - log_marginal[:, None] - log_marginal
+    if prior is not None:
+        log_ratio += np.log(prior)[:, None] / 2 + np.log(prior) / 2  # Σ_j a_j log(C ψ_j), half at each end
+    return float((joint * log_ratio).sum()), neighbour_sum @ (2 / total * log_ratio).astype(np.float32)
 
 
 @numba.njit(cache=True, nogil=True, parallel=True)
-def _by_scores(p, slope):  # type: ignore[no-untyped-def]
-    """From a derivative by softmax(scores) to the one by the scores, in place."""
+def _softmax_backward(p, gradient):  # type: ignore[no-untyped-def]
+    """From the gradient by softmax(scores) to the gradient by the scores, in place."""
     for i in numba.prange(len(p)):
         mean = p.dtype.type(0)
         for j in range(p.shape[1]):
-            mean += p[i, j] * slope[i, j]
+            mean += p[i, j] * gradient[i, j]
         for j in range(p.shape[1]):
-            slope[i, j] = p[i, j] * (slope[i, j] - mean)
+            gradient[i, j] = p[i, j] * (gradient[i, j] - mean)

@@ -1,70 +1,92 @@
-"""Concord's settings: one set of defaults for every graph."""
+"""Concord's settings: one set of defaults for every graph, described in docs/concord.md."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
 
 from dccgcn.settings import Settings, count, rate, share, weight
 
-
-def _by_text(value: Any) -> Any:
-    """Classes may be numbers in a file of settings; they are told apart by what is written."""
-    return {str(name): share for name, share in value.items()} if isinstance(value, dict) else value
+DEFAULT_K = 6
 
 
-Frequencies = Annotated[dict[str, Annotated[float, Field(gt=0, lt=1)]], BeforeValidator(_by_text)]
+def _string_keys(value: Any) -> Any:
+    """Class names may be numbers in a YAML file; they are compared as text."""
+    return {str(name): fraction for name, fraction in value.items()} if isinstance(value, dict) else value
+
+
+ClassPrior = Annotated[dict[str, Annotated[float, Field(gt=0, lt=1)]], BeforeValidator(_string_keys)]
 
 
 class ConcordSettings(Settings):
-    """Chosen on development splits of six graphs together; docs/concord.md says what each one does."""
+    """The defaults were chosen on development splits of six graphs together."""
 
-    # the two channels
-    k: int = count(6, "Neighbours of each node in the feature graph.")
-    topology_steps: int = count(16, "Steps that features travel along the given edges.")
-    feature_steps: int = count(4, "Steps that features travel on the feature graph.")
-    own: float = share(0.05, "Share of a node's own features in what travels.")
-    shorten: float = Field(
+    renamed: ClassVar[dict[str, str]] = {
+        "topology_steps": "n_steps_topology", "feature_steps": "n_steps_features", "own": "alpha",
+        "shorten": "adaptive_steps", "rank": "n_components", "ties": "n_structural", "rarity": "idf",
+        "enough": "scarcity_scale", "favour": "spectral_weighting", "ridge": "l2", "accord": "mi_weight",
+        "smoothing": "n_smoothing", "prior": "agreement_pseudocount", "sharpness": "weight_power",
+        "rounds": "n_rounds", "last_share": "final_pseudo_fraction", "most": "max_pseudo_per_class",
+        "frequencies": "class_prior", "repair": "correction", "echo": "loo_weight",
+    }  # fmt: skip
+
+    # embeddings (C1 to C3)
+    k: int | None = Field(
+        default=None, ge=1, description=f"Neighbours of each node in the feature graph; null: min({DEFAULT_K}, n-1)."
+    )
+    n_steps_topology: int = count(16, "Propagation steps on the topology.")
+    n_steps_features: int = count(4, "Propagation steps on the feature graph.")
+    alpha: float = share(0.05, "Weight of a node's own features in the propagation filter.")
+    adaptive_steps: float = Field(
         default=1.0,
         ge=0,
         le=1,
-        description="How far plentiful labels shorten the travel of features that are seen from near; 0: not at all.",
+        description="How far many labels shorten the propagation of the adaptive embedding; 0: not at all.",
     )
-    rank: int = count(64, "Directions kept of each channel's features.")
-    ties: int = weight(32, "Directions kept of who is joined to whom; 0: only features travel along edges.")
-    rarity: bool = Field(
-        default=True, description="Where features are counts, hear them weighted by their rarity as well."
+    n_components: int = count(64, "Singular vectors kept of each feature embedding.")
+    n_structural: int = weight(32, "Singular vectors kept of the structural embedding; 0: no structural embedding.")
+    idf: bool = Field(default=True, description="Where features are counts, add embeddings of idf-weighted features.")
+    scarcity_scale: float = rate(8.0, "Labels per class at which the scarcity q is one half.")
+    spectral_weighting: float = weight(
+        1.0, "How strongly scarce labels give weight to the leading singular vectors; 0: not at all."
     )
-    enough: float = rate(8.0, "Labels per class at which labels are no longer scarce: what stands in for them halves.")
-    favour: float = weight(1.0, "How far scarce labels let the leading directions count more; 0: not at all.")
-    # the voices
-    ridge: float = rate(0.1, "Penalty on the weights of each voice's softmax regression.")
-    accord: float = weight(
-        4.0, "Weight of what neighbours' answers tell of one another, in given labels per class; 0: they are not asked."
+    # members (C4 to C6)
+    l2: float = rate(0.1, "L2 penalty of each member's softmax regression.")
+    mi_weight: float = weight(
+        4.0, "Weight of the mutual information of neighbours' predictions, in given labels per class; 0: not used."
     )
     teleport: float = Field(
         default=0.1,
         gt=0,
         le=1,
-        description="How strongly an answer stays with its node when answers are smoothed; 1: they are not.",
+        description="Teleport probability of the personalised PageRank that smooths predictions; 1: no smoothing.",
     )
-    smoothing: int = count(10, "Steps of smoothing.")
-    # their concord
-    prior: float = weight(10.0, "Labels that agreement is worth when a voice's reliability is judged.")
-    sharpness: float = weight(2.0, "Power of a voice's log-odds of being right in its weight; 0: all voices alike.")
-    # the rounds
-    rounds: int = weight(5, "Rounds in which the voices' best answers become labels.")
-    last_share: float = share(0.16, "Share of the nodes so labelled in the last round; half as many in each before.")
-    pseudo_weight: float = weight(4.0, "Weight of all such labels, in given labels per class, while those are scarce.")
-    most: int = count(2000, "At most so many such labels of each class.")
-    frequencies: Frequencies = Field(
+    n_smoothing: int = count(10, "Power iterations of that PageRank.")
+    # ensemble (C7, C8)
+    agreement_pseudocount: float = weight(
+        10.0, "Labels that agreement with the ensemble counts for in a member's reliability."
+    )
+    weight_power: float = weight(2.0, "Power of the reliability's log-odds in a member's weight; 0: equal weights.")
+    # self-training
+    n_rounds: int = weight(5, "Rounds of self-training.")
+    final_pseudo_fraction: float = share(
+        0.16, "Fraction of the nodes pseudo-labelled in the last round; half as many in each round before."
+    )
+    pseudo_weight: float = weight(
+        4.0, "Total weight of the pseudo-labels, in given labels per class, while labels are scarce."
+    )
+    max_pseudo_per_class: int = count(2000, "Upper limit of pseudo-labels per class.")
+    class_prior: ClassPrior = Field(
         default={},
-        description="How frequent classes are, where that is known, such as {fraud: 0.02}; the others share the rest.",
+        description="Known class frequencies, such as {fraud: 0.02}; classes not named share the rest equally.",
     )
-    # the repair
-    repair: float = share(0.3, "Share of agreeing neighbours in the answer where the channels disagree.")
-    # the echo
-    echo: float = weight(1.0, "How far an answer follows what all other answers tell of its features; 0: not at all.")
+    # correction (C9) and leave-one-out refit (C11)
+    correction: float = share(0.3, "Weight of agreeing neighbours in the prediction where the channels disagree.")
+    loo_weight: float = weight(1.0, "Weight of the leave-one-out ridge refit in the final prediction; 0: no refit.")
 
     @property
     def neighbours(self) -> int:
-        return self.k
+        return DEFAULT_K if self.k is None else self.k
+
+    def k_for(self, n: int) -> int:
+        """k on a graph of n nodes: only the default adapts to tiny graphs."""
+        return min(DEFAULT_K, n - 1) if self.k is None else self.k

@@ -1,7 +1,6 @@
-"""Softmax regression: what turns a representation into an answer.
+"""Softmax regression by L-BFGS, compiled as a whole.
 
-A run fits dozens of heads to a few hundred rows each. Between the products of one step there is too little work to go
-back to Python for, so the search is compiled as a whole.
+A run fits dozens of heads to a few hundred rows each; returning to Python between the small products would dominate.
 """
 
 import math
@@ -11,51 +10,51 @@ import numpy as np
 
 from dccgcn.kernels import softmax_rows
 
-_STEPS = 60  # at most
-_FLAT = 1e-4  # a step that gains less, relative to the loss, is the last
-_LEVEL = 1e-3  # a gradient without a larger entry is none
-_MEMORY = 10  # steps that tell the curvature
-_DESCENT = 1e-4  # of what the slope promises, so much must be gained
-_FEW = 4  # so many directions for each row, and their span is worth finding
-_EVEN = 8  # columns: a product with seven takes twice as long
-_LEAST = 1e-10  # a step shorter than that gains nothing that numbers could tell
+_MAX_STEPS = 60
+_LOSS_TOL = 1e-4  # relative decrease of the loss at which the iteration stops
+_GRADIENT_TOL = 1e-3  # largest entry of the gradient at which it stops
+_MEMORY = 10  # pairs (s, y) kept
+_ARMIJO = 1e-4  # required share of the decrease that the slope predicts
+_MIN_STEP = 1e-10
+_WIDE = 4  # columns per row from which the problem is solved in the span of the rows
+_ALIGN = 8  # columns of a product are padded to a multiple: seven take twice as long as eight
 
 _jit = numba.njit(cache=True, nogil=True)
 
 
 def fit_head(
-    z: np.ndarray, targets: np.ndarray, weights: np.ndarray, ridge: float, start: np.ndarray | None = None
+    z: np.ndarray, targets: np.ndarray, weights: np.ndarray, l2: float, start: np.ndarray | None = None
 ) -> np.ndarray:
-    """(W; b) that minimises Σ_i w_i CE(softmax(z_i W + b), y_i) + ridge/2 |W|²                       (C4)
+    """(W; b) that minimises Σ_i w_i CE(softmax(z_i W + b), y_i) + l2/2 |W|²                           (C4)
 
-    Shapes: z (rows, r), targets (rows, classes), weights (rows,) → (r + 1, classes), the bias last. The search begins
-    at ``start``, a head for slightly other labels, where there is one.
+    Shapes: z (rows, r), targets (rows, classes), weights (rows,) → (r + 1, classes), the bias last. ``start`` is a warm
+    start, such as the head of the round before.
     """
-    few = _FEW * len(z) < z.shape[1]
-    span = np.linalg.qr(z.T)[0] if few else None  # W lies in the span of few rows: a smaller problem
+    wide = _WIDE * len(z) < z.shape[1]
+    span = np.linalg.qr(z.T)[0] if wide else None  # the optimal W lies in the span of the rows
     z = z.astype(np.float64)
     rows = np.column_stack([z if span is None else z @ span, np.ones(len(z))])
     weights = weights.astype(np.float64)
-    goal = rows.T @ (weights[:, None] * targets)  # the part of the gradient that stays
+    target_sum = rows.T @ (weights[:, None] * targets)  # the constant part of the gradient
     theta = np.zeros((rows.shape[1], targets.shape[1]))
     if start is not None:
         theta = np.vstack([start[:-1] if span is None else span.T @ start[:-1], start[-1:]]).astype(np.float64)
-    found = _minimised(rows, weights, goal, float(ridge), np.ascontiguousarray(theta))
-    weight = found[:-1] if span is None else span @ found[:-1]
-    return np.vstack([weight, found[-1:]]).astype(np.float32)
+    theta = _lbfgs(rows, weights, target_sum, float(l2), np.ascontiguousarray(theta))
+    w = theta[:-1] if span is None else span @ theta[:-1]
+    return np.vstack([w, theta[-1:]]).astype(np.float32)
 
 
-def answer(z: np.ndarray, *heads: np.ndarray) -> np.ndarray:
+def predict_proba(z: np.ndarray, *heads: np.ndarray) -> np.ndarray:
     """softmax(z W + b) of each head, side by side, (n, heads · classes)."""
-    both = np.hstack(heads)
-    wide = np.zeros((len(both) - 1, -(-both.shape[1] // _EVEN) * _EVEN), both.dtype)
-    wide[:, : both.shape[1]] = both[:-1]
-    return softmax_rows(z @ wide, both[-1], heads[0].shape[1])
+    stacked = np.hstack(heads)
+    padded = np.zeros((len(stacked) - 1, -(-stacked.shape[1] // _ALIGN) * _ALIGN), stacked.dtype)
+    padded[:, : stacked.shape[1]] = stacked[:-1]
+    return softmax_rows(z @ padded, stacked[-1], heads[0].shape[1])
 
 
 @_jit
-def _loss(rows, weights, goal, ridge, theta, p, gradient):  # type: ignore[no-untyped-def]
-    """(C4) at theta, and its gradient. Targets are distributions, so that Σ_i w_i y_i·score_i = <goal, theta>."""
+def _loss(rows, weights, target_sum, l2, theta, p, gradient):  # type: ignore[no-untyped-def]
+    """(C4) at theta; p and the gradient are overwritten. Σ_i w_i y_i · scores_i = <target_sum, theta>."""
     np.dot(rows, theta, p)
     value = 0.0
     for i in range(len(p)):
@@ -68,62 +67,62 @@ def _loss(rows, weights, goal, ridge, theta, p, gradient):  # type: ignore[no-un
         p[i] *= weights[i] / mass
     np.dot(rows.T, p, gradient)
     for a in range(theta.shape[0]):
-        pull = ridge if a < theta.shape[0] - 1 else 0.0  # the bias is free
+        penalty = l2 if a < theta.shape[0] - 1 else 0.0  # none on the bias
         for j in range(theta.shape[1]):
-            gradient[a, j] += pull * theta[a, j] - goal[a, j]
-            value += (pull * theta[a, j] / 2 - goal[a, j]) * theta[a, j]
+            gradient[a, j] += penalty * theta[a, j] - target_sum[a, j]
+            value += (penalty * theta[a, j] / 2 - target_sum[a, j]) * theta[a, j]
     return value
 
 
 @_jit
-def _direction(gradient, known, moves, turns, curvature):  # type: ignore[no-untyped-def]
-    """Minus the gradient, by the inverse curvature that the last steps tell; its length at first is one at most."""
+def _direction(gradient, n_pairs, s, y, sy):  # type: ignore[no-untyped-def]
+    """-H⁻¹ g by the two-loop recursion over the last pairs; the first step has at most unit length."""
     direction = -gradient.copy().reshape(gradient.size)
-    if known == 0:
+    if n_pairs == 0:
         return direction / max(1.0, math.sqrt(np.dot(direction, direction)))
-    recent = min(known, _MEMORY)
-    share = np.empty(_MEMORY)
-    for step in range(known - 1, known - recent - 1, -1):
+    recent = min(n_pairs, _MEMORY)
+    coefficient = np.empty(_MEMORY)
+    for step in range(n_pairs - 1, n_pairs - recent - 1, -1):
         m = step % _MEMORY
-        share[m] = np.dot(moves[m], direction) / curvature[m]
-        direction -= share[m] * turns[m]
-    last = (known - 1) % _MEMORY
-    direction *= curvature[last] / np.dot(turns[last], turns[last])
-    for step in range(known - recent, known):
+        coefficient[m] = np.dot(s[m], direction) / sy[m]
+        direction -= coefficient[m] * y[m]
+    last = (n_pairs - 1) % _MEMORY
+    direction *= sy[last] / np.dot(y[last], y[last])
+    for step in range(n_pairs - recent, n_pairs):
         m = step % _MEMORY
-        direction += (share[m] - np.dot(turns[m], direction) / curvature[m]) * moves[m]
+        direction += (coefficient[m] - np.dot(y[m], direction) / sy[m]) * s[m]
     return direction
 
 
 @_jit
-def _minimised(rows, weights, goal, ridge, theta):  # type: ignore[no-untyped-def]
-    """L-BFGS. The loss is convex, so that every step tells a curvature that is positive."""
+def _lbfgs(rows, weights, target_sum, l2, theta):  # type: ignore[no-untyped-def]
+    """The minimiser of (C4). The loss is convex, so that s·y > 0 without a Wolfe condition."""
     size = theta.size
-    moves, turns, curvature = np.empty((_MEMORY, size)), np.empty((_MEMORY, size)), np.empty(_MEMORY)
+    s, y, sy = np.empty((_MEMORY, size)), np.empty((_MEMORY, size)), np.empty(_MEMORY)
     p, gradient, new_gradient = np.empty((len(rows), theta.shape[1])), np.empty_like(theta), np.empty_like(theta)
-    value = _loss(rows, weights, goal, ridge, theta, p, gradient)
-    for known in range(_STEPS):
-        if np.abs(gradient).max() <= _LEVEL:
+    value = _loss(rows, weights, target_sum, l2, theta, p, gradient)
+    for n_pairs in range(_MAX_STEPS):
+        if np.abs(gradient).max() <= _GRADIENT_TOL:
             break
-        direction = _direction(gradient, known, moves, turns, curvature)
+        direction = _direction(gradient, n_pairs, s, y, sy)
         slope = np.dot(direction, gradient.reshape(size))
         step = 1.0
-        while True:
+        while True:  # backtracking line search
             trial = theta + step * direction.reshape(theta.shape)
-            reached = _loss(rows, weights, goal, ridge, trial, p, new_gradient)
-            if reached <= value + _DESCENT * step * slope or step < _LEAST:
+            new_value = _loss(rows, weights, target_sum, l2, trial, p, new_gradient)
+            if new_value <= value + _ARMIJO * step * slope or step < _MIN_STEP:
                 break
-            # to where the parabola through both values and the slope is lowest, within reason
-            lowest = -slope * step**2 / (2 * (reached - value - slope * step))
+            # the minimum of the parabola through both values and the slope, within bounds
+            lowest = -slope * step**2 / (2 * (new_value - value - slope * step))
             step = min(max(lowest, step / 10), step / 2)
-        gain = value - reached
-        if gain < 0:
+        decrease = value - new_value
+        if decrease < 0:
             break
-        m = known % _MEMORY
-        moves[m], turns[m] = (trial - theta).reshape(size), (new_gradient - gradient).reshape(size)
-        curvature[m] = np.dot(moves[m], turns[m])
-        theta, value = trial, reached
+        m = n_pairs % _MEMORY
+        s[m], y[m] = (trial - theta).reshape(size), (new_gradient - gradient).reshape(size)
+        sy[m] = np.dot(s[m], y[m])
+        theta, value = trial, new_value
         gradient, new_gradient = new_gradient, gradient
-        if gain <= _FLAT * max(abs(value), 1.0) or curvature[m] <= 0:
+        if decrease <= _LOSS_TOL * max(abs(value), 1.0) or sy[m] <= 0:
             break
     return theta

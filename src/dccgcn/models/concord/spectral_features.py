@@ -1,17 +1,12 @@
-"""What a channel knows of a node: its features after they travelled along the channel's graph, in few directions.
+"""Embeddings of the nodes: features filtered on a graph, reduced by a truncated SVD.
 
-    H = p(S) X,   p(S) = α I + (1-α)/K Σ_{k=1..K} S^k                                   (C1)
-    Z = rows of (H - 1 mean(H)) V, scaled to unit length                                  (C2)
-    Z ← rows of Z diag(σ)^q, scaled to unit length,   σ_j² = mean_i Z_ij²                 (C3)
+    H = p(S) X,   p(S) = α I + (1-α)/K Σ_{k=1..K} S^k                                     (C1)
+    Z = rows of (H - 1 mean(H)) V, normalised to unit length                              (C2)
+    Z ← rows of Z diag(σ)^q, normalised to unit length,   σ_j² = mean_i Z_ij²             (C3)
 
-Other representations have another p. With p = I it is what a node has of its own, with p = N, the normalised adjacency
-without self-loops, what its neighbours have. And where X are no features but the nodes themselves, X = diag(c/(c +
-n/20)) with c the size of a node's component, what is left of H is who is joined to whom; there p walks two edges of N
-at a time, so that nodes are alike that are joined to the same ones, whether or not to one another.
-
-V are the leading right singular vectors of the centred H. H is never formed: it is dense and as wide as the features,
-while the singular vectors only need products with it. V, the offset mean(H) V and σ are kept, for nodes that come
-later.
+S is the normalised adjacency with self-loops, X (n, d) the features, V (d, r) the leading right singular vectors of
+the centred H. Other embeddings use another p: the identity, one step of N = D^-1/2 A D^-1/2, or a polynomial of N².
+H is dense and never formed: the SVD needs only products with it.
 """
 
 import math
@@ -27,171 +22,173 @@ from sklearn.preprocessing import normalize
 from dccgcn.kernels import sparse_times, spmm
 from dccgcn.operators import Operator
 
-OVERSAMPLING = 8  # further directions in the search for the leading ones
-_EPSILON = 1e-12  # of the largest eigenvalue: directions below are rounding errors
-_OVERLAP = 1e-6  # the same where directions are those of several steps, and most of them are there twice
-SEARCHES = 3  # of the search
-_SMALL = 0.05  # of all nodes: those of a component of that size count half
-ROWS = 65536  # that are in double precision at a time
+OVERSAMPLING = 8  # columns beyond the rank in the block Krylov method
+N_KRYLOV = 3  # blocks of the Krylov space
+_RANK_TOL = 1e-12  # eigenvalues below this share of the largest are rounding errors
+_OVERLAP_TOL = 1e-6  # the same for the union of all blocks, most of whose directions are there twice
+_SMALL_COMPONENT = 0.05  # share of all nodes: those in a component of that size have weight 1/2
+BLOCK_ROWS = 65536  # rows converted to double precision at a time
 
 Matrix = np.ndarray  # (rows, columns) float32
-Filter = Callable[[Matrix], Matrix]  # p of (C1), a symmetric matrix that is known by its products
+Filter = Callable[[Matrix], Matrix]  # h → p(S) h of (C1); p is symmetric
 
 
 @dataclass(frozen=True, eq=False)
-class Representation:
-    """Z of one channel, and what makes it from features: Z = unit(p(S) X V - offset)."""
+class Embedding:
+    """Z of (C2) and the projection that gives it: Z = unit rows of p(S) X V - mean."""
 
-    z: Matrix  # (n, r)
-    basis: Matrix  # V (d, r)
-    offset: np.ndarray  # mean(H) V, (r,)
-    spread: np.ndarray  # σ, (r,)
-
-    def favouring(self, q: float) -> Matrix:
-        """(C3): the leading directions count more, the more the larger q is."""
-        return np.asarray(normalize(self.z * (self.spread**q).astype(np.float32), copy=False))
+    z: Matrix  # Z (n, r)
+    components: Matrix  # V (d, r)
+    mean: np.ndarray  # mean(H) V, (r,)
+    scale: np.ndarray  # σ, (r,)
 
 
-def scarcity(per_class: float, enough: float) -> float:
-    """1 with hardly any labels, one half with ``enough`` of them per class, towards 0 with many."""
-    return 1 / (1 + per_class / enough)
+def spectral_reweight(embedding: Embedding, q: float) -> Matrix:
+    """(C3): scales the components by σ^q; the larger q, the more the leading ones dominate."""
+    return np.asarray(normalize(embedding.z * (embedding.scale**q).astype(np.float32), copy=False))
 
 
-def shortened(steps: int, own: float, q: float, shorten: float) -> tuple[int, float]:
-    """K and α of (C1) for features that are seen from near: the less scarce labels are, the shorter they travel."""
-    k, alpha = steps * (1 - shorten * (1 - q**2)), own + (1 - own) * shorten * (1 - q) ** 2
-    return math.ceil(k), round(alpha, 2)  # so that one label more is not another representation
+def scarcity(labels_per_class: float, scale: float) -> float:
+    """q: 1 without labels, 1/2 at ``scale`` labels per class, towards 0 with many."""
+    return 1 / (1 + labels_per_class / scale)
 
 
-def rarity(features: Any) -> np.ndarray | None:
-    """log((1+n)/(1+df)) + 1 of each feature where features are counts; measurements have no such weight."""
+def adaptive_filter(n_steps: int, alpha: float, q: float, strength: float) -> tuple[int, float]:
+    """K and α of (C1) adapted to the number of labels: K q² steps with α + (1-α)(1-q)² at full strength."""
+    k, a = n_steps * (1 - strength * (1 - q**2)), alpha + (1 - alpha) * strength * (1 - q) ** 2
+    return math.ceil(k), round(a, 2)  # rounded, so that one more label rarely changes the embedding
+
+
+def idf(features: Any) -> np.ndarray | None:
+    """log((1+n)/(1+df)) + 1 of each column, (d,); None if the features are not counts."""
     data = features.data if sp.issparse(features) else np.asarray(features).ravel()
     if len(data) == 0 or data.min() < 0 or not np.array_equal(data, np.rint(data)):
         return None
-    frequency = np.asarray((features != 0).sum(axis=0)).reshape(-1)
-    return (np.log((1 + features.shape[0]) / (1 + frequency)) + 1).astype(np.float32)
+    document_frequency = np.asarray((features != 0).sum(axis=0)).reshape(-1)
+    return (np.log((1 + features.shape[0]) / (1 + document_frequency)) + 1).astype(np.float32)
 
 
-def travelled(h: Matrix, view: Operator, steps: int, own: float) -> Matrix:
-    """p(S) h of (C1)."""
+def ssgc_filter(h: Matrix, operator: Operator, n_steps: int, alpha: float) -> Matrix:
+    """p(S) h of (C1), the filter of SSGC."""
     current = torch.as_tensor(np.ascontiguousarray(h, dtype=np.float32))
-    total = own * current
-    for _ in range(steps):
-        current = spmm(view.pattern, view.alpha, current)
-        total.add_(current, alpha=(1 - own) / steps)
+    total = alpha * current
+    for _ in range(n_steps):
+        current = spmm(operator.pattern, operator.alpha, current)
+        total.add_(current, alpha=(1 - alpha) / n_steps)
     return total.cpu().numpy()
 
 
-def itself(h: Matrix) -> Matrix:
-    """What a node has of its own."""
+def identity_filter(h: Matrix) -> Matrix:
+    """p = I: the node's own features."""
     return h
 
 
-def of_neighbours(h: Matrix, view: Operator) -> Matrix:
-    """N h, N = D^-1/2 A D^-1/2: what a node's neighbours have, and nothing of its own."""
-    weight = _by_degree(view)
-    return weight * sparse_times(view.adjacency, weight * h)
+def neighbour_filter(h: Matrix, operator: Operator) -> Matrix:
+    """N h, N = D^-1/2 A D^-1/2: the neighbours' features without the node's own."""
+    scale = _inverse_sqrt_degree(operator)
+    return scale * sparse_times(operator.adjacency, scale * h)
 
 
-def in_pairs(h: Matrix, view: Operator, steps: int, own: float) -> Matrix:
-    """p(N²) h, half as many steps of two edges each."""
-    weight, pairs = _by_degree(view), max(1, steps // 2)
-    current, total = h, np.float32(own) * h
-    for _ in range(pairs):
-        current = weight**2 * sparse_times(view.adjacency, weight * current)
-        current = weight * sparse_times(view.adjacency, current)
-        total += np.float32((1 - own) / pairs) * current
+def two_hop_filter(h: Matrix, operator: Operator, n_steps: int, alpha: float) -> Matrix:
+    """p(N²) h with half as many steps of two hops each."""
+    scale, n_pairs = _inverse_sqrt_degree(operator), max(1, n_steps // 2)
+    current, total = h, np.float32(alpha) * h
+    for _ in range(n_pairs):
+        current = scale**2 * sparse_times(operator.adjacency, scale * current)
+        current = scale * sparse_times(operator.adjacency, current)
+        total += np.float32((1 - alpha) / n_pairs) * current
     return total
 
 
-def _by_degree(view: Operator) -> Matrix:
-    """1/√degree of each node, edges counting by their weight, 0 without any, (n, 1)."""
-    degree = np.asarray(view.adjacency.sum(axis=1), dtype=np.float64).reshape(-1, 1)
+def _inverse_sqrt_degree(operator: Operator) -> Matrix:
+    """Weighted degree^-1/2 of each node, 0 for isolated ones, (n, 1)."""
+    degree = np.asarray(operator.adjacency.sum(axis=1), dtype=np.float64).reshape(-1, 1)
     return np.divide(1, np.sqrt(degree), out=np.zeros_like(degree), where=degree > 0).astype(np.float32)
 
 
-def represent(along: Filter, x: Any, rank: int) -> Representation:
-    """Z of (C2), its directions found by a randomised search."""
+def fit_svd(apply_filter: Filter, x: Any, n_components: int) -> Embedding:
+    """Z of (C2), with V from a randomised SVD of the centred H."""
 
-    def times(m: Matrix) -> Matrix:
-        h = along(x @ m)
+    def matmul(m: Matrix) -> Matrix:
+        h = apply_filter(x @ m)
         return h - h.mean(axis=0)
 
-    def transposed_times(m: Matrix) -> Matrix:  # pᵀ = p
-        return x.T @ along(m - m.mean(axis=0))
+    def transposed_matmul(m: Matrix) -> Matrix:  # pᵀ = p
+        return x.T @ apply_filter(m - m.mean(axis=0))
 
-    basis = leading_directions(times, transposed_times, x.shape, rank)
-    h = along(x @ basis)
-    offset = h.mean(axis=0)
-    z = np.asarray(normalize(h - offset), dtype=np.float32)
-    return Representation(z, basis, offset, np.sqrt((z**2).mean(axis=0)))
+    components = block_krylov_svd(matmul, transposed_matmul, x.shape, n_components)
+    h = apply_filter(x @ components)
+    mean = h.mean(axis=0)
+    z = np.asarray(normalize(h - mean), dtype=np.float32)
+    return Embedding(z, components, mean, np.sqrt((z**2).mean(axis=0)))
 
 
-def represent_ties(along: Filter, component: np.ndarray, rank: int) -> Representation:
-    """Z of (C2) where a node's only feature is which node it is: its place among those that it is joined to.
+def fit_structural(apply_filter: Filter, component: np.ndarray, n_components: int) -> Embedding:
+    """Z of (C2) of the adjacency alone: X = diag(c / (c + n/20)), c the size of a node's connected component.
 
-    Every small component would have a direction of its own, as strong as that of the largest, so its nodes count less.
+    With X = I every small component would take a singular vector of its own, as strong as that of the largest.
     """
     size = np.bincount(component)[component]
-    weights = (size / (size + _SMALL * len(size))).astype(np.float32)
-    found = represent(along, sp.csr_array(sp.diags_array(weights)), rank)
-    return replace(found, basis=weights[:, None] * found.basis)  # of nodes that count alike: the graph may have grown
+    weights = (size / (size + _SMALL_COMPONENT * len(size))).astype(np.float32)
+    fitted = fit_svd(apply_filter, sp.csr_array(sp.diags_array(weights)), n_components)
+    # weights go into V, so that a larger graph is projected with X = I
+    return replace(fitted, components=weights[:, None] * fitted.components)
 
 
-def project(along: Filter, x: Any, known: Representation) -> Representation:
-    """Z of (C2) in directions that were found for other nodes."""
-    h = along(x @ known.basis)
-    return replace(known, z=np.asarray(normalize(h - known.offset), dtype=np.float32))
+def project(apply_filter: Filter, x: Any, fitted: Embedding) -> Embedding:
+    """Z of (C2) with the V and mean of an earlier fit."""
+    h = apply_filter(x @ fitted.components)
+    return replace(fitted, z=np.asarray(normalize(h - fitted.mean), dtype=np.float32))
 
 
-def project_ties(along: Filter, n: int, known: Representation) -> Representation:
-    """The same for a graph that has grown: nodes that were not there are known by those that they are joined to."""
-    return project(along, sp.eye_array(n, len(known.basis), dtype=np.float32, format="csr"), known)
+def project_structural(apply_filter: Filter, n: int, fitted: Embedding) -> Embedding:
+    """The same for ``fit_structural``: new nodes have no column in X and are placed by their neighbours."""
+    return project(apply_filter, sp.eye_array(n, len(fitted.components), dtype=np.float32, format="csr"), fitted)
 
 
 def orthonormal(m: Matrix) -> Matrix:
-    """A basis of the columns' span, from their products: one pass over the rows, where there are millions of them."""
-    values, turn = np.linalg.eigh(gram(m))
-    least = max(_EPSILON * values[-1], np.finfo(np.float32).tiny)  # where all nodes are alike there is no direction
-    return m @ (turn / np.sqrt(np.maximum(values, least))).astype(np.float32)
+    """An orthonormal basis of the columns' span, by the Gram matrix: one pass over the rows."""
+    values, vectors = np.linalg.eigh(gram(m))
+    floor = max(_RANK_TOL * values[-1], np.finfo(np.float32).tiny)  # a zero matrix stays zero
+    return m @ (vectors / np.sqrt(np.maximum(values, floor))).astype(np.float32)
 
 
 def gram(*parts: Matrix) -> np.ndarray:
-    """mᵀ m in double precision, where m are the parts side by side, without a copy of m."""
+    """MᵀM in double precision, M being the parts side by side, without a copy of M."""
     width = sum(part.shape[1] for part in parts)
     total = np.zeros((width, width))
-    for start in range(0, len(parts[0]), ROWS):
-        rows = np.hstack([part[start : start + ROWS] for part in parts]).astype(np.float64)
+    for start in range(0, len(parts[0]), BLOCK_ROWS):
+        rows = np.hstack([part[start : start + BLOCK_ROWS] for part in parts]).astype(np.float64)
         total += rows.T @ rows
     return total
 
 
-def leading_directions(
-    times: Callable[[Matrix], Matrix],
-    transposed_times: Callable[[Matrix], Matrix],
+def block_krylov_svd(
+    matmul: Callable[[Matrix], Matrix],
+    transposed_matmul: Callable[[Matrix], Matrix],
     shape: tuple[int, int],
     rank: int,
 ) -> Matrix:
-    """The leading right singular vectors of a matrix A that is known by its products, (columns, rank).
+    """The leading right singular vectors of a matrix M given by its products, (columns, rank).
 
-    Each step brings a basis of the last one's image under AᵀA. The answer is sought in the span of all of them, which
-    takes half the products that the last one alone would need (Musco & Musco 2015).
+    Block Krylov iteration (Musco & Musco 2015): the vectors are sought in the span of all iterates of MᵀM, which needs
+    half the products of a power iteration.
     """
     width = min(rank + OVERSAMPLING, *shape)
-    # the same directions for every run: they belong to the graph, not to the seed
-    product = times(np.random.default_rng(0).standard_normal((shape[1], width)).astype(np.float32))
-    bases, products = [], []
-    for _ in range(SEARCHES):
-        basis = orthonormal(transposed_times(orthonormal(product)))
-        product = times(basis)
-        bases.append(basis)
+    # a fixed seed: the embedding belongs to the graph, not to the run
+    product = matmul(np.random.default_rng(0).standard_normal((shape[1], width)).astype(np.float32))
+    blocks, products = [], []
+    for _ in range(N_KRYLOV):
+        block = orthonormal(transposed_matmul(orthonormal(product)))
+        product = matmul(block)
+        blocks.append(block)
         products.append(product)
-    q = np.hstack(bases)
-    values, whiten = np.linalg.eigh(gram(q))
-    distinct = values >= _OVERLAP * values[-1]
-    whiten = whiten[:, distinct] / np.sqrt(np.maximum(values[distinct], _EPSILON))  # columns of q whiten: orthonormal
-    _, turn = np.linalg.eigh(whiten.T @ gram(*products) @ whiten)  # ascending
-    directions = q @ (whiten @ turn[:, ::-1][:, :rank]).astype(np.float32)
-    # a direction's sign is arbitrary: its largest entry is made positive, so that every machine finds the same one
-    largest = directions[np.abs(directions).argmax(axis=0), np.arange(directions.shape[1])]
-    return np.ascontiguousarray(directions * np.where(largest < 0, -1, 1), dtype=np.float32)
+    krylov = np.hstack(blocks)
+    values, whiten = np.linalg.eigh(gram(krylov))
+    kept = values >= _OVERLAP_TOL * values[-1]
+    whiten = whiten[:, kept] / np.sqrt(np.maximum(values[kept], _RANK_TOL))  # columns of krylov @ whiten: orthonormal
+    _, vectors = np.linalg.eigh(whiten.T @ gram(*products) @ whiten)  # ascending
+    v = krylov @ (whiten @ vectors[:, ::-1][:, :rank]).astype(np.float32)
+    # signs are arbitrary: the entry of largest magnitude is made positive
+    largest = v[np.abs(v).argmax(axis=0), np.arange(v.shape[1])]
+    return np.ascontiguousarray(v * np.where(largest < 0, -1, 1), dtype=np.float32)

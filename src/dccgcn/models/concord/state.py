@@ -1,101 +1,113 @@
-"""What Concord keeps of a training, as plain arrays: enough to answer for nodes that come later."""
+"""The state that self-training leaves, and the arrays in which a saved model keeps it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dccgcn.models.concord.members import Heads, Labels
-from dccgcn.models.concord.spectral_features import Representation
+from dccgcn.models.concord.ensemble import log_opinion_pool
+from dccgcn.models.concord.labels import Labels
+from dccgcn.models.concord.members import JOINT, Member, log_proba
+from dccgcn.models.concord.precompute import FEATURES_IDF, NEIGHBOURS, NODE, STRUCTURE, Projections
+from dccgcn.models.concord.settings import ConcordSettings
+from dccgcn.models.concord.spectral_features import Embedding
 from dccgcn.operators import NumericColumns
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
-    """What the rounds leave behind."""
+class FitState:
+    """Fitted members, their weights, and their predictions for one graph."""
 
-    heads: Heads
-    labels: Labels  # given first, then inferred
-    n_given: int
-    weights: np.ndarray  # of each voice
-    found: int  # given labels that the voices together found unseen
-
-    @property
-    def given(self) -> Labels:
-        """The labels that were given."""
-        return self.labels.only(slice(self.n_given))
-
-    @property
-    def sought(self) -> int:
-        """Given labels that could be found unseen: those of a class that has another one."""
-        count = self.given.targets.sum(axis=0)
-        return int(count[count > 1].sum())
-
-    @property
-    def chance(self) -> float:
-        """The share of them that is found by guessing classes as often as they were given."""
-        share = self.given.targets.mean(axis=0)
-        return float(share @ share)
-
-    def clamped(self, f: np.ndarray) -> np.ndarray:
-        """Answers with the given labels in place of theirs."""
-        f = f.copy()
-        f[self.given.nodes] = self.given.targets
-        return f
+    members: Sequence[Member]  # with heads
+    given: Labels
+    labels: Labels  # given labels, then pseudo-labels
+    weights: np.ndarray  # (members,) of (C8)
+    n_recovered: int  # given labels that the pool recovers in cross-validation
+    log_probs: list[np.ndarray]  # log P of each member, (n, classes)
+    pooled: np.ndarray  # F of (C7), (n, classes)
 
 
-@dataclass(frozen=True, eq=False)
-class Bases:
-    """What makes representations from features."""
-
-    parts: dict[str, Representation]  # by name, without nodes
-    rarity: np.ndarray | None  # weights of the feature columns
-    measured: NumericColumns | None  # the columns that are measurements
-
-
-def to_arrays(bases: Bases, learned: Learned) -> dict[str, np.ndarray]:
-    """All of it under flat names. Voices of one representation share a head, which is stored once."""
+def to_arrays(projections: Projections, state: FitState) -> dict[str, np.ndarray]:
+    """All that predictions for a larger graph need, under flat names."""
     arrays: dict[str, np.ndarray] = {}
-    for name, part in bases.parts.items():
-        arrays |= {f"basis.{name}": part.basis, f"offset.{name}": part.offset, f"spread.{name}": part.spread}
-    if bases.rarity is not None:
-        arrays["rarity"] = bases.rarity
-    if bases.measured is not None:
-        arrays |= {f"measured.{name}": array for name, array in vars(bases.measured).items()}
-    kept: dict[int, int] = {}
-    of_voice = [-1 if h is None else kept.setdefault(id(h), len(kept)) for h in learned.heads]
-    for head, number in zip(learned.heads, of_voice, strict=True):
-        if head is not None:
-            arrays[f"head.{number}"] = head
-    labels = learned.labels
-    return arrays | {
-        "head_of_voice": np.array(of_voice),
-        "labels.nodes": labels.nodes,
-        "labels.targets": labels.targets,
-        "labels.weights": labels.weights,
-        "counts": np.array([learned.n_given, learned.found]),
-        "weights": learned.weights,
+    for name, embedding in projections.embeddings.items():
+        arrays[f"components.{name}"] = embedding.components
+        arrays[f"mean.{name}"] = embedding.mean
+        arrays[f"scale.{name}"] = embedding.scale
+    if projections.idf is not None:
+        arrays["idf"] = projections.idf
+    if projections.numeric is not None:
+        arrays |= {f"numeric.{field}": array for field, array in vars(projections.numeric).items()}
+    arrays |= {f"head.{member.embedding}": member.head for member in state.members if member.head is not None}
+    arrays |= {f"labels.{field}": array for field, array in vars(state.labels).items()}
+    counts = {"n_given": len(state.given.nodes), "n_recovered": state.n_recovered}
+    arrays |= {name: np.array([number]) for name, number in counts.items()}
+    return arrays | {"member_weights": state.weights}
+
+
+def read_projections(arrays: Mapping[str, np.ndarray]) -> Projections:
+    """The projections that ``to_arrays`` wrote."""
+    mean, scale, numeric = _under(arrays, "mean."), _under(arrays, "scale."), _under(arrays, "numeric.")
+    embeddings = {
+        name: Embedding(np.empty((0, components.shape[1]), np.float32), components, mean[name], scale[name])
+        for name, components in _under(arrays, "components.").items()
     }
+    return Projections(embeddings, arrays.get("idf"), NumericColumns(**numeric) if numeric else None)
 
 
-def from_arrays(arrays: Mapping[str, np.ndarray]) -> tuple[Bases, Learned]:
-    """The inverse of ``to_arrays``."""
-
-    def under(prefix: str) -> dict[str, np.ndarray]:
-        return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-
-    heads = under("head.")
-    learned = Learned(
-        [None if number < 0 else heads[str(number)] for number in arrays["head_of_voice"]],
-        Labels(arrays["labels.nodes"], arrays["labels.targets"], arrays["labels.weights"]),
-        int(arrays["counts"][0]),
-        arrays["weights"],
-        int(arrays["counts"][1]),
+def read_state(arrays: Mapping[str, np.ndarray], members: Sequence[Member], settings: ConcordSettings) -> FitState:
+    """The state that ``to_arrays`` wrote, with predictions for the graph of these members."""
+    labels = Labels(**_under(arrays, "labels."))
+    members = [replace(member, head=arrays.get(f"head.{member.embedding}")) for member in members]
+    weights, log_probs = arrays["member_weights"], log_proba(members, labels, settings)
+    return FitState(
+        members=members,
+        given=labels.subset(slice(n_given(arrays))),
+        labels=labels,
+        weights=weights,
+        n_recovered=int(arrays["n_recovered"][0]),
+        log_probs=log_probs,
+        pooled=log_opinion_pool(log_probs, weights),
     )
-    offset, spread = under("offset."), under("spread.")
-    parts = {
-        name: Representation(np.empty((0, basis.shape[1]), np.float32), basis, offset[name], spread[name])
-        for name, basis in under("basis.").items()
+
+
+def n_given(arrays: Mapping[str, np.ndarray]) -> int:
+    """Number of given labels at training."""
+    return int(arrays["n_given"][0])
+
+
+def _under(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+# Names of embeddings in model folders of format 3, in the order of their members.
+_FORMAT_3 = {
+    "topology.far": "topology.plain",
+    "features.far": "features.plain",
+    "topology.near": "topology.adaptive",
+    "features.near": FEATURES_IDF,
+    "topology.ties": STRUCTURE,
+    "own": NODE,
+    "around": NEIGHBOURS,
+}
+
+
+def from_last_format(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays of a model folder of format 3 under today's names. To be removed after one release."""
+    result = {f"labels.{field}": array for field, array in _under(arrays, "labels.").items()}
+    result |= {f"numeric.{field}": array for field, array in _under(arrays, "measured.").items()}
+    for old, new in _FORMAT_3.items():
+        if f"basis.{old}" in arrays:
+            result[f"components.{new}"] = arrays[f"basis.{old}"]
+            result[f"mean.{new}"], result[f"scale.{new}"] = arrays[f"offset.{old}"], arrays[f"spread.{old}"]
+    if "rarity" in arrays:
+        result["idf"] = arrays["rarity"]
+    members = [new for new in _FORMAT_3.values() if new not in (NODE, NEIGHBOURS) and f"mean.{new}" in result]
+    for name, number in zip([*members, JOINT], arrays["head_of_voice"], strict=False):  # the rest repeats or has none
+        result[f"head.{name}"] = arrays[f"head.{number}"]
+    given, recovered = arrays["counts"]
+    return result | {
+        "n_given": np.array([given]),
+        "n_recovered": np.array([recovered]),
+        "member_weights": arrays["weights"],
     }
-    measured = under("measured.")
-    return Bases(parts, arrays.get("rarity"), NumericColumns(**measured) if measured else None), learned

@@ -1,9 +1,9 @@
-"""What it is worth to tell Concord how frequent classes are, and what it costs to be mistaken.
+"""The gain of known class frequencies (C12), and the loss where they are wrong.
 
-    python scripts/known_frequencies.py [--splits 10]
+    python scripts/known_class_prior.py [--splits 10]
 
-Accuracy on evaluation splits, in per cent: without frequencies, with the right ones, and with each of them multiplied
-or divided by one and a half, at random. Differences are paired, with a 95 % interval for the mean.
+Accuracy on evaluation splits in per cent: without a class prior, with the true one, and with one whose frequencies are
+multiplied or divided by 1.5 at random. Differences are paired, with a 95 % interval of the mean.
 """
 
 import argparse
@@ -20,26 +20,26 @@ CELLS = [
     *(("pubmed", size) for size in (0.0003, 0.001, 20)),
     *((name, 20) for name in ("acm", "flickr", "uai2010")),
 ]
-MISTAKE = 1.5
+ERROR = 1.5
 
 
-def settings_of(graph: NodeGraph, frequencies: np.ndarray) -> ConcordSettings:
+def settings_with(graph: NodeGraph, frequencies: np.ndarray) -> ConcordSettings:
     shares = frequencies / frequencies.sum()
     return ConcordSettings(
-        frequencies={str(name): float(share) for name, share in zip(graph.classes, shares, strict=True)}
+        class_prior={str(name): float(share) for name, share in zip(graph.classes, shares, strict=True)}
     )
 
 
-def measured(graph: NodeGraph, size: float, seed: int) -> list[float]:
-    """Accuracy without frequencies, with them, and with mistaken ones."""
+def accuracies(graph: NodeGraph, size: float, seed: int) -> list[float]:
+    """Without a prior, with the true one, and with a wrong one."""
     split = by_rate(graph, size, seed) if size < 1 else per_class(graph, int(size), seed, "half")
-    right = np.bincount(graph.labels[graph.labels >= 0]).astype(float)
-    wrong = right * MISTAKE ** np.random.default_rng(seed).choice([-1, 1], graph.c)
-    found = []
-    for settings in (ConcordSettings(), settings_of(graph, right), settings_of(graph, wrong)):
+    true = np.bincount(graph.labels[graph.labels >= 0]).astype(float)
+    wrong = true * ERROR ** np.random.default_rng(seed).choice([-1, 1], graph.c)
+    results = []
+    for settings in (ConcordSettings(), settings_with(graph, true), settings_with(graph, wrong)):
         prediction = method.fit(graph, split.train, settings, seed)
-        found.append(100 * float((prediction.y_pred == graph.labels)[split.test].mean()))
-    return found
+        results.append(100 * float((prediction.y_pred == graph.labels)[split.test].mean()))
+    return results
 
 
 def gain(one: np.ndarray, other: np.ndarray) -> str:
@@ -52,13 +52,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--splits", type=int, default=10)
     arguments = parser.parse_args()
-    print("| graph | not told | told | gain | told wrong | gain |\n|---|---:|---:|---:|---:|---:|")
+    print("| graph | no prior | true prior | gain | wrong prior | gain |\n|---|---:|---:|---:|---:|---:|")
     for name, size in CELLS:
         graph = load(name).graph
-        none, right, wrong = np.array([measured(graph, size, seed) for seed in range(arguments.splits)]).T
+        none, true, wrong = np.array([accuracies(graph, size, seed) for seed in range(arguments.splits)]).T
         amount = f"{100 * size:g} %" if size < 1 else f"{size} per class"
         columns = (
-            f"{none.mean():.1f} | {right.mean():.1f} | {gain(none, right)} | {wrong.mean():.1f} | {gain(none, wrong)}"
+            f"{none.mean():.1f} | {true.mean():.1f} | {gain(none, true)} | {wrong.mean():.1f} | {gain(none, wrong)}"
         )
         print(f"| {name}, {amount} | {columns} |", flush=True)
 

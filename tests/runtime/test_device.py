@@ -12,6 +12,7 @@ from dccgcn.experiments.jobs import Job, execute
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import published
 from dccgcn.models.registry import METHODS
+from dccgcn.models.torch_operator import TorchOperator
 from dccgcn.models.training import seeded
 from dccgcn.operators import topology_operator
 from dccgcn.runtime.device import available, computing_on
@@ -64,14 +65,15 @@ def test_the_pretended_device_refuses_what_a_gpu_would():
     assert (2 * there).cpu().tolist() == [2, 2, 2]
 
 
-def test_a_view_is_kept_for_each_device(graph):
-    here = topology_operator(graph, "row")
+def test_an_operators_tensors_are_kept_for_each_device(graph):
+    operator = topology_operator(graph, "row")
+    here = TorchOperator.of(operator)
     with computing_on(pretend.NAME):
-        there = topology_operator(graph, "row")
-        assert topology_operator(graph, "row") is there
+        there = TorchOperator.of(operator)
+        assert TorchOperator.of(operator) is there
     assert (here.alpha.device.type, here.pattern.backend) == ("cpu", "numba")
     assert (there.alpha.device.type, there.pattern.backend) == (pretend.NAME, "torch")
-    assert topology_operator(graph, "row") is here
+    assert TorchOperator.of(operator) is here
 
 
 def test_a_seed_leaves_the_callers_random_numbers_alone():

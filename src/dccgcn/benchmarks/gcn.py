@@ -14,10 +14,12 @@ from torch_geometric.nn import GCNConv
 from dccgcn import datasets
 from dccgcn.graph import NodeGraph, splits
 from dccgcn.models.baselines.gcn import GcnSettings
-from dccgcn.models.dcc.channel import Channel
+from dccgcn.models.layers import TwoLayerGcn
+from dccgcn.models.receptive_field import ReceptiveField
 from dccgcn.models.registry import METHODS
+from dccgcn.models.torch_operator import TorchOperator
 from dccgcn.models.training import seeded
-from dccgcn.operators import ReceptiveField, normalise_rows, topology_operator
+from dccgcn.operators import normalise_rows, topology_operator
 
 
 @dataclass(frozen=True)
@@ -85,9 +87,9 @@ class OurForm(nn.Module):
 
     def __init__(self, graph: NodeGraph, train: np.ndarray, settings: GcnSettings, outputs: np.ndarray) -> None:
         super().__init__()
-        view = topology_operator(graph, settings.normalisation)
+        view = TorchOperator.of(topology_operator(graph, settings.normalisation))
         self.inputs, self.alpha = ReceptiveField.of(graph, settings.features, view, outputs), view.alpha
-        self.channel = Channel(graph.d, settings.hidden, graph.c, settings.dropout, output_activation=False)
+        self.channel = TwoLayerGcn(graph.d, settings.hidden, graph.c, settings.dropout, output_activation=False)
         self.train_in_outputs = torch.from_numpy(np.searchsorted(outputs, train))
         self.labels = torch.from_numpy(graph.labels[train])
 

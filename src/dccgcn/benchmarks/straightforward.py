@@ -1,8 +1,8 @@
-"""DCC-GCN's training step as one would write it with PyG: the yardstick of ``dccgcn bench step``.
+"""DCC-GCN's training step written directly with PyG: the reference of ``dccgcn bench step``.
 
-Dense features, messages gathered and scattered, influence computed in each layer, calibration of every
-low-confidence node at the full width of its embedding. It computes the same loss from the same parameters
-as dcc.method.TrainingStep, so that the two can be compared to the last digits.
+Dense features, messages gathered and scattered, influence computed in each layer, calibration of every low-confidence
+node at the full width of its embedding. It computes the same loss from the same parameters as dcc.method.TrainingStep,
+so the two can be compared to the last digits.
 """
 
 import numpy as np
@@ -14,34 +14,37 @@ from torch_geometric.utils import scatter, softmax
 
 from dccgcn.graph import NodeGraph
 from dccgcn.models.dcc.model import DccGcn
-from dccgcn.operators import Operator, normalise_rows
+from dccgcn.models.torch_operator import TorchOperator
+from dccgcn.operators import normalise_rows
 
 
 class StraightforwardStep:
     """The loss of Eq. 12 on the whole graph."""
 
-    def __init__(self, graph: NodeGraph, train: np.ndarray, views: tuple[Operator, Operator], model: DccGcn) -> None:
+    def __init__(
+        self, graph: NodeGraph, train: np.ndarray, operators: tuple[TorchOperator, TorchOperator], model: DccGcn
+    ) -> None:
         self.model, self.n = model, graph.n
         features = normalise_rows(graph.features, model.settings.features)
         self.x = torch.from_numpy(features.toarray() if sp.issparse(features) else features)
         self.train = torch.from_numpy(np.unique(train))
         self.labels = torch.from_numpy(graph.labels[self.train.numpy()])
-        self.edges = [torch.stack([view.pattern.cols, view.pattern.rows]) for view in views]  # source, target
-        self.alphas = [view.alpha for view in views]
-        self.pairs = [within_hops(view.adjacency, model.settings.m) for view in views]
+        self.edges = [torch.stack([a.pattern.cols, a.pattern.rows]) for a in operators]  # source, target
+        self.alphas = [a.alpha for a in operators]
+        self.pairs = [within_hops(a.arrays.adjacency, model.settings.m) for a in operators]
 
     def loss(self) -> Tensor:
         model, s = self.model, self.model.settings
         embeddings = [self.channel(c) for c in range(2)]
-        head_logits = [head(h) for head, h in zip(model.heads, embeddings, strict=True)]
-        high = head_logits[0].argmax(1) == head_logits[1].argmax(1)
+        channel_logits = [f(h) for f, h in zip(model.classifiers, embeddings, strict=True)]
+        high = channel_logits[0].argmax(1) == channel_logits[1].argmax(1)
         if s.calibration:
             embeddings = [self.calibrated(c, h, high) for c, h in enumerate(embeddings)]
-        z = torch.cat(embeddings[: len(model.parts)], dim=1)
-        logits = z @ torch.cat([part.weight for part in model.parts], dim=1).T + model.b
+        z = torch.cat(embeddings[: len(model.output_weights)], dim=1)
+        logits = z @ torch.cat([w.weight for w in model.output_weights], dim=1).T + model.b
         loss = F.cross_entropy(logits[self.train], self.labels, reduction=s.reduction)
-        for own in head_logits:
-            loss = loss + s.head_weight * F.cross_entropy(own[self.train], self.labels, reduction=s.reduction)
+        for logits_c in channel_logits:
+            loss = loss + s.head_weight * F.cross_entropy(logits_c[self.train], self.labels, reduction=s.reduction)
         return loss + s.lambda1 * self.smooth() + s.lambda2 * self.label()
 
     def channel(self, c: int) -> Tensor:
@@ -73,8 +76,8 @@ class StraightforwardStep:
     def distance(self, c: int, source: Tensor, target: Tensor) -> Tensor:
         """Eq. 5."""
         mu, inverse_sigma = self.model.mu(c), self.model.s(c)
-        gap = mu[source] - mu[target]
-        return (gap * (inverse_sigma[source] + inverse_sigma[target]) * gap).sum(1)
+        difference = mu[source] - mu[target]
+        return (difference * (inverse_sigma[source] + inverse_sigma[target]) * difference).sum(1)
 
     def calibrated(self, c: int, h: Tensor, high: Tensor) -> Tensor:
         """Eq. 7 for all low-confidence nodes."""
@@ -88,9 +91,9 @@ class StraightforwardStep:
         elif s.calibration_sum == "normalised":
             r = r / scatter(r, target, dim_size=self.n, reduce="sum")[target]
         z = scatter(r[:, None] * h[source], target, dim=0, dim_size=self.n, reduce="sum")
-        repaired = torch.zeros(self.n, dtype=torch.bool)
-        repaired[target] = True
-        return torch.where(repaired[:, None], z, h)
+        corrected = torch.zeros(self.n, dtype=torch.bool)
+        corrected[target] = True
+        return torch.where(corrected[:, None], z, h)
 
     def smooth(self) -> Tensor:
         """Eq. 9."""
@@ -114,7 +117,7 @@ class StraightforwardStep:
 
 
 def within_hops(adjacency: sp.csr_array, m: int) -> tuple[Tensor, Tensor]:
-    """All pairs within m hops, by repeated products of the whole matrix: fine while it is sparse."""
+    """All pairs within m hops, by repeated products of the whole matrix, (pairs,) each: source, target."""
     step = sp.csr_array(adjacency, dtype=np.int64)
     reach = step
     for _ in range(m - 1):

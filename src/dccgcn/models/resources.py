@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels.features import DENSE_ABOVE
+from dccgcn.kernels import DENSE_ABOVE
 from dccgcn.models.concord.ensemble import FOLDS
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.spectral_features import OVERSAMPLING, SEARCHES, rarity

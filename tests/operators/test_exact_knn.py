@@ -1,5 +1,7 @@
 """The exact nearest neighbours against brute force, and against two libraries where their rules agree."""
 
+from importlib import import_module
+
 import numba
 import numpy as np
 import pytest
@@ -13,6 +15,8 @@ from dccgcn.errors import SettingsError
 from dccgcn.graph import NodeGraph
 from dccgcn.operators import exact_knn, knn_operator
 from helpers import literal
+
+MODULE = import_module("dccgcn.operators.exact_knn")  # the package has a function of the same name
 
 
 def binary(rng, n=40, d=30):
@@ -56,7 +60,7 @@ def x(request):
 @pytest.fixture(params=[-1.0, 2.0], ids=["dense", "sparse"])
 def path(request, monkeypatch):
     """Every search goes one way, however many features are filled."""
-    monkeypatch.setattr("dccgcn.operators.exact_knn.DENSE_ABOVE", request.param)
+    monkeypatch.setattr(MODULE, "DENSE_ABOVE", request.param)
 
 
 def as_lists(found):
@@ -88,7 +92,7 @@ def test_nearest_against_brute_force_on_small_integers(data):
     expected, tied = literal.exact_knn(x, k)
     for above in (-1.0, 2.0):  # dense, sparse
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("dccgcn.operators.exact_knn.DENSE_ABOVE", above)
+            patch.setattr(MODULE, "DENSE_ABOVE", above)
             found = exact_knn(x, k, block=5)
         assert as_lists(found) == expected
         assert found.tied.tolist() == tied
@@ -148,7 +152,7 @@ def test_row_32_opposite_directions_rank_last(path):
 )
 def test_similarities_that_round_to_nothing_tie_with_none(above, monkeypatch):
     """Node 0 shares a word with the last three only, and so little that it is 0 to nine decimals."""
-    monkeypatch.setattr("dccgcn.operators.exact_knn.DENSE_ABOVE", above)
+    monkeypatch.setattr(MODULE, "DENSE_ABOVE", above)
     x = np.zeros((40, 40))
     x[np.arange(36), np.arange(36)] = 1
     x[36, 36] = 1

@@ -20,8 +20,9 @@ from dccgcn.models.base import Method
 from dccgcn.models.baselines.gram import gram_difference, hsic
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.torch_operator import TorchOperator
-from dccgcn.models.training import Progress, seeded, train_full_batch, validation_score
+from dccgcn.models.training import seeded, train_full_batch, validation_score
 from dccgcn.operators import Operator, Scaling, exact_knn, knn_operator, normalise_rows, scaling, topology_operator
+from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate, share, weight
 
 

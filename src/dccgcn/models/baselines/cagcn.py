@@ -23,8 +23,9 @@ from dccgcn.models.baselines import gcn
 from dccgcn.models.baselines.pseudo_label_utils import fit_gcn, training_mask
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.torch_operator import TorchOperator
-from dccgcn.models.training import Progress, seeded, train_full_batch, validation_score
+from dccgcn.models.training import seeded, train_full_batch, validation_score
 from dccgcn.operators import topology_operator
+from dccgcn.progress import Progress
 from dccgcn.settings import count, rate, weight
 
 

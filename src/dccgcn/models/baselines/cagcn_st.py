@@ -16,8 +16,8 @@ from dccgcn.models.baselines import cagcn
 from dccgcn.models.baselines.pseudo_label_utils import candidate_mask, pseudo_label_finding, training_mask
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.torch_operator import TorchOperator
-from dccgcn.models.training import Progress
 from dccgcn.operators import topology_operator
+from dccgcn.progress import Progress
 from dccgcn.settings import count, rate
 
 

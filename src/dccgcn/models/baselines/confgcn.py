@@ -23,8 +23,9 @@ from dccgcn.models.dcc.influence import distance, influence
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.receptive_field import ReceptiveField
 from dccgcn.models.torch_operator import TorchOperator
-from dccgcn.models.training import Progress, seeded, train_full_batch, validation_score
+from dccgcn.models.training import seeded, train_full_batch, validation_score
 from dccgcn.operators import Scaling, scaling, topology_operator
+from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate, share, weight
 
 

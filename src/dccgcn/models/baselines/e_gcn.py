@@ -24,8 +24,8 @@ from dccgcn.models.base import Method
 from dccgcn.models.baselines import gcn
 from dccgcn.models.baselines.pseudo_label_utils import training_mask
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress
 from dccgcn.operators import Operator, exact_knn
+from dccgcn.progress import Progress
 from dccgcn.settings import count
 
 OUR_READING = Finding(

@@ -16,8 +16,9 @@ from dccgcn.models.layers import TwoLayerGcn
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.receptive_field import ReceptiveField
 from dccgcn.models.torch_operator import TorchOperator
-from dccgcn.models.training import Progress, seeded, train_full_batch, validation_score
+from dccgcn.models.training import seeded, train_full_batch, validation_score
 from dccgcn.operators import Normalisation, Operator, Scaling, scaling, topology_operator
+from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate, share, weight
 
 

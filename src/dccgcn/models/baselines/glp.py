@@ -26,8 +26,9 @@ from dccgcn.models.baselines.polynomial_filter import (
     train_on_labelled_rows,
 )
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress, seeded
+from dccgcn.models.training import seeded
 from dccgcn.operators import Scaling, scaling
+from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate, share, weight
 
 FEW = 12  # labels per class: the middle between 4 and 20, for which the paper has settings

@@ -8,8 +8,8 @@ from dccgcn.graph import NodeGraph
 from dccgcn.models.base import Method
 from dccgcn.models.baselines import gcn
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress
 from dccgcn.operators import knn_operator
+from dccgcn.progress import Progress
 from dccgcn.settings import count
 
 

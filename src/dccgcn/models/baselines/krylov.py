@@ -17,8 +17,9 @@ from dccgcn.models.base import Method
 from dccgcn.models.baselines.neural import NetworkSettings, prediction_from_logits
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.torch_operator import TorchOperator
-from dccgcn.models.training import Progress, seeded, train_full_batch, validation_score
+from dccgcn.models.training import seeded, train_full_batch, validation_score
 from dccgcn.operators import Normalisation, normalise_rows, topology_operator
+from dccgcn.progress import Progress
 from dccgcn.settings import count, rate, share, weight
 
 _UNITS = 256  # hidden units at a time where all nodes are classified, to bound memory

@@ -28,7 +28,7 @@ from dccgcn.models.baselines.pseudo_label_utils import (
     training_mask,
 )
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress
+from dccgcn.progress import Progress
 from dccgcn.settings import rate
 
 Choice = Literal["self-training", "co-training", "union", "intersection"]

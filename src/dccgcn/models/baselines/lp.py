@@ -22,7 +22,7 @@ from dccgcn.models.base import Method
 from dccgcn.models.baselines.laplacian import Components, conjugate_gradients, laplacian, one_hot, shifted_laplacian
 from dccgcn.models.baselines.polynomial_filter import neumann_series, propagation
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress
+from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate
 
 _BLOCK = 64  # labelled nodes whose columns of P are solved for at once; results do not depend on it

@@ -7,8 +7,8 @@ from dccgcn.graph import NodeGraph
 from dccgcn.models.base import Method
 from dccgcn.models.baselines import gcn
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress
 from dccgcn.operators import Operator
+from dccgcn.progress import Progress
 
 
 class MlpSettings(gcn.TwoLayerSettings):

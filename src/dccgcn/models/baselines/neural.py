@@ -10,8 +10,9 @@ from torch import Tensor, nn
 
 from dccgcn.graph import NodeGraph
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress, seeded, train_full_batch, validation_score
+from dccgcn.models.training import seeded, train_full_batch, validation_score
 from dccgcn.operators import Scaling, scaling
+from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate, weight
 
 

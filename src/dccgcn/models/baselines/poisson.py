@@ -16,8 +16,8 @@ from dccgcn.graph import NodeGraph
 from dccgcn.models.base import Method
 from dccgcn.models.baselines.laplacian import Components, conjugate_gradients, laplacian, one_hot
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress
 from dccgcn.operators import knn_operator
+from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count
 
 

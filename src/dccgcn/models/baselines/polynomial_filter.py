@@ -16,8 +16,9 @@ from torch import Tensor, nn
 from dccgcn.autograd import FeatureMatrix
 from dccgcn.graph import NodeGraph
 from dccgcn.models.torch_operator import TorchOperator
-from dccgcn.models.training import Progress, train_full_batch, validation_score
+from dccgcn.models.training import train_full_batch, validation_score
 from dccgcn.operators import Scaling, normalise_rows, topology_operator
+from dccgcn.progress import Progress
 
 _BLOCK = 512  # columns filtered at once; results do not depend on it
 

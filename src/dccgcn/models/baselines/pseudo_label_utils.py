@@ -9,8 +9,8 @@ from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
 from dccgcn.models.baselines import gcn
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress
 from dccgcn.operators import topology_operator
+from dccgcn.progress import Progress
 
 
 def training_mask(graph: NodeGraph, train: np.ndarray) -> np.ndarray:

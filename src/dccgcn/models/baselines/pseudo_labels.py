@@ -20,8 +20,8 @@ from dccgcn.models.baselines.pseudo_label_utils import candidate_mask
 from dccgcn.models.dcc import method as dcc
 from dccgcn.models.dcc.settings import DccSettings
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress
 from dccgcn.operators import topology_operator
+from dccgcn.progress import Progress
 from dccgcn.settings import count, weight
 
 

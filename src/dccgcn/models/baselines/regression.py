@@ -11,8 +11,9 @@ from dccgcn.graph import NodeGraph
 from dccgcn.models.baselines.neural import prediction_from_logits
 from dccgcn.models.baselines.polynomial_filter import FilteredFeatures, train_on_labelled_rows
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress, seeded
+from dccgcn.models.training import seeded
 from dccgcn.operators import Scaling, scaling
+from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate, weight
 
 

@@ -13,7 +13,7 @@ from dccgcn.models.base import Method
 from dccgcn.models.baselines.polynomial_filter import FilteredFeatures, Propagation
 from dccgcn.models.baselines.regression import RegressionSettings, classify, fit_regression
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress
+from dccgcn.progress import Progress
 from dccgcn.settings import count, share, weight
 
 

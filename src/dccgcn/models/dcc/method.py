@@ -16,8 +16,9 @@ from dccgcn.models.dcc.settings import DccSettings
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.receptive_field import ReceptiveField
 from dccgcn.models.torch_operator import TorchOperator
-from dccgcn.models.training import Progress, seeded, train_full_batch
+from dccgcn.models.training import seeded, train_full_batch
 from dccgcn.operators import hops, knn_operator, topology_operator
+from dccgcn.progress import Progress
 
 Operators = tuple[TorchOperator, TorchOperator]  # of the topology, of the feature graph
 

@@ -117,15 +117,15 @@ def _findings(graph: NodeGraph, found: Neighbours) -> Iterator[Finding]:
         yield Finding(
             "note" if found.recall >= _GOOD_RECALL else "warning",
             "knn-approximate",
-            f"The feature graph of {graph.n} nodes was searched approximately: of a sample of nodes, "
-            f"{found.recall:.1%} of the neighbours are as near as the exact ones.",
+            f"The feature graph of {graph.n} nodes is approximate: on a sample of nodes, "
+            f"{found.recall:.1%} of the neighbours are at least as similar as the exact k-th one.",
         )
     if found.tied.any():
         yield Finding(
             "note",
             "knn-ties",
             f"{found.tied.mean():.1%} of the nodes tie at neighbour {k} of the feature graph; "
-            "the node that stands first in the table was taken.",
+            "ties go to the node that comes first in the table.",
         )
     few = np.flatnonzero((found.indices < 0).any(axis=1) & (found.indices >= 0).any(axis=1))
     if len(few):

@@ -73,8 +73,8 @@ def test_no_label_but_those_of_training_is_looked_at(cora, name):
 def test_sgc_grows_by_its_formula(graph, more):
     result = run(graph, method="sgc")
     union = grown(graph, *more, ids=list("wxyz"))
-    step = literal.normalised(union.adjacency.toarray().astype(float), "symmetric")
-    x = literal.scaled(union.features.toarray().astype(float), "row")
+    step = literal.normalised_adjacency(union.adjacency.toarray().astype(float), "symmetric")
+    x = literal.normalise_rows(union.features.toarray().astype(float), "row")
     logits = step @ step @ x @ result.prediction.model["weight"] + result.prediction.model["bias"]
     expected = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(extend(result, union).probabilities, expected, atol=1e-5)

@@ -63,7 +63,7 @@ class _Attend(torch.autograd.Function):
         )
         grad_scores = torch.empty_like(weights)
         inputs = map(as_numpy, (p.indptr, p.indices, grad, target, source, h, weights))
-        outputs = as_numpy(grad_scores), as_numpy(grad_target)
+        outputs = map(as_numpy, (grad_scores, grad_target))
         attention_kernels.attention_grad_target(*inputs, *(ctx.slope, *ctx.random), *outputs)
         inputs = map(as_numpy, (p.t_indptr, p.t_indices, p.t_order, grad, weights, grad_scores))
         attention_kernels.attention_grad_source(*inputs, *ctx.random, *map(as_numpy, (grad_source, grad_h)))

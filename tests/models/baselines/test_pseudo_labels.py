@@ -339,14 +339,14 @@ def test_a_huge_scale_does_not_overflow(graph):
 
 def test_cagcn_st_guesses_above_the_threshold_alone(graph, monkeypatch):
     asked = []
-    trained = cagcn.trained
-    monkeypatch.setattr(cagcn, "trained", lambda graph, known, *a: asked.append(known) or trained(graph, known, *a))
+    fit = cagcn.fit_classifier
+    monkeypatch.setattr(cagcn, "fit_classifier", lambda graph, mask, *a: asked.append(mask) or fit(graph, mask, *a))
     s = quick("cagcn-st", stages=3, threshold=0.4)
     cagcn_st.fit(graph, TRAIN, s, 0)
     assert len(asked) == 3
-    operator = topology_operator(graph, s.normalisation)
+    operator = TorchOperator.of(topology_operator(graph, s.normalisation))
     for before, after in pairwise(asked):
-        logits = torch.from_numpy(trained(graph, before, s, 0, None, None).embeddings["output"])
+        logits = torch.from_numpy(fit(graph, before, s, 0, None, None).embeddings["output"])
         nodes, labels = np.nonzero(before)
         p = cagcn.calibrate_logits(operator, logits, nodes, labels, s, 0, early_stopping=False).softmax(1).numpy()
         expected = {(v, p[v].argmax()) for v in range(graph.n) if p[v].max() > 0.4 and not before[v].any()}

@@ -8,8 +8,16 @@ import pytest
 import scipy.sparse as sp
 from scipy.special import softmax
 
-from dccgcn.kernels import add_scaled, column_blocks, csr_kernels, log_shares, ppr_smooth, softmax_rows, sparse_times
-from dccgcn.kernels.sparse import spmm
+from dccgcn.kernels import (
+    add_scaled,
+    column_blocks,
+    csr_kernels,
+    log_shares,
+    ppr_smooth,
+    softmax_rows,
+    sparse_times,
+    spmm,
+)
 
 
 def random_matrix(rows, columns, density=0.4, seed=0):

@@ -6,8 +6,7 @@ neighbour searches of ``operators``.
 """
 
 from dccgcn.kernels.random_bits import dropout_key
-from dccgcn.kernels.sparse import DENSE_ABOVE, add_scaled, log_shares, ppr_smooth, softmax_rows, sparse_times
-from dccgcn.kernels.tensor_wrappers import smooth, spmm
+from dccgcn.kernels.sparse import DENSE_ABOVE, add_scaled, log_shares, ppr_smooth, softmax_rows, sparse_times, spmm
 
 __all__ = [
     "DENSE_ABOVE",
@@ -15,7 +14,6 @@ __all__ = [
     "dropout_key",
     "log_shares",
     "ppr_smooth",
-    "smooth",
     "softmax_rows",
     "sparse_times",
     "spmm",

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
@@ -39,16 +38,6 @@ class Operator:
     ) -> "Operator":
         """The operator of any adjacency matrix."""
         return cls(adjacency, normalise(adjacency, how), findings, recall)
-
-    @property
-    def pattern(self) -> Any:
-        """For callers of kernels.tensor_wrappers."""
-        return SimpleNamespace(matrix=self.matrix, entries=self.matrix.nnz)
-
-    @property
-    def alpha(self) -> np.ndarray:
-        """The same."""
-        return self.matrix.data
 
     def cached(self, key: Any, make: Callable[[], Any]) -> Any:
         """What follows from the matrix (its tensors on a device), computed once."""

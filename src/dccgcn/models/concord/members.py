@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import torch
 
-from dccgcn.kernels import log_shares, smooth
+from dccgcn.kernels import log_shares, ppr_smooth
 from dccgcn.models.concord.neighbour_mi import attuned, loss
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.softmax_regression import answer, fit_head
@@ -134,7 +133,7 @@ def _first_answers(voices: Sequence[Voice], trainings: Sequence[Heads]) -> dict[
 
 def smoothed(view: Operator, p: np.ndarray, teleport: float, steps: int) -> np.ndarray:
     """P ← (1-a) S P + a P0, which tends to personalised PageRank of the answers                          (C6)"""
-    return smooth(view.pattern, view.alpha, torch.as_tensor(np.ascontiguousarray(p)), teleport, steps).cpu().numpy()
+    return ppr_smooth(view.matrix, p, teleport, steps)
 
 
 def spread_labels(view: Operator, given: Sequence[Labels]) -> list[np.ndarray]:

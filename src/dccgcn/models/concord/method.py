@@ -30,8 +30,8 @@ from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.spectral_features import Representation, scarcity
 from dccgcn.models.concord.state import Bases, Learned, from_arrays, to_arrays
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress
 from dccgcn.operators import Operator, numeric_columns_of
+from dccgcn.progress import Progress
 from dccgcn.runtime.threads import threads_for
 
 # towards accord, in the last round but one and the last: sooner, what a head is made of a few labels may be taken to

@@ -68,7 +68,7 @@ def channel_views(
 
 def entries_of(views: Mapping[str, Operator]) -> int:
     """Of all graphs together: what a product with each of them takes."""
-    return sum(view.pattern.entries for view in views.values())
+    return sum(view.matrix.nnz for view in views.values())
 
 
 def representations(

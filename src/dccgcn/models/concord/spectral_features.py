@@ -21,10 +21,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-import torch
 from sklearn.preprocessing import normalize
 
-from dccgcn.kernels import sparse_times, spmm
+from dccgcn.kernels import add_scaled, sparse_times, spmm
 from dccgcn.operators import Operator
 
 OVERSAMPLING = 8  # further directions in the search for the leading ones
@@ -74,12 +73,12 @@ def rarity(features: Any) -> np.ndarray | None:
 
 def travelled(h: Matrix, view: Operator, steps: int, own: float) -> Matrix:
     """p(S) h of (C1)."""
-    current = torch.as_tensor(np.ascontiguousarray(h, dtype=np.float32))
-    total = own * current
+    current = np.ascontiguousarray(h, dtype=np.float32)
+    total = np.float32(own) * current
     for _ in range(steps):
-        current = spmm(view.pattern, view.alpha, current)
-        total.add_(current, alpha=(1 - own) / steps)
-    return total.cpu().numpy()
+        current = spmm(view.matrix, current)
+        add_scaled(total, current, (1 - own) / steps)
+    return total
 
 
 def itself(h: Matrix) -> Matrix:

@@ -67,7 +67,7 @@ ROWS = {
     31: "ties at the k-th neighbour: note with their share; fixed rule",
     32: "negative or zero cosine: ranked by similarity",
     33: "d_M = 0: stabilised",
-    34: "no high-confidence neighbour: keeps its embedding, marked unrepaired",
+    34: "no high-confidence neighbour: keeps its embedding, marked uncalibrated",
     35: "no disagreement, or nothing else: note or warning; calibration skipped",
     36: "loss NaN or exploding: error with the epoch",
     37: "more memory than is free: warning or error before the run",

@@ -59,7 +59,7 @@ def influence(distances, kind, bias):
 
 def calibrated(adjacency, m, h, mu, s, high, kind, bias, total):
     """Eq. 7 node by node: the new embeddings, and which nodes were rebuilt."""
-    z, repaired = h.copy(), np.zeros(len(h), dtype=bool)
+    z, corrected = h.copy(), np.zeros(len(h), dtype=bool)
     for u in range(len(h)):
         if high[u]:
             continue
@@ -70,8 +70,8 @@ def calibrated(adjacency, m, h, mu, s, high, kind, bias, total):
         if kind == "inverse" and total == "normalised":
             r = [weight / sum(r) for weight in r]
         z[u] = sum(weight * h[v] for weight, v in zip(r, trusted, strict=True))
-        repaired[u] = True
-    return z, repaired
+        corrected[u] = True
+    return z, corrected
 
 
 # The whole of a training step on the whole graph, in torch and in dense matrices
@@ -86,14 +86,14 @@ def feature_adjacency(x, k):
     return a
 
 
-def normalised(a, how):
+def normalised_adjacency(a, how):
     """Â of A + I."""
     a = a + np.eye(len(a))
     degree = a.sum(axis=1)
     return {"none": a, "row": a / degree[:, None], "symmetric": a / np.sqrt(np.outer(degree, degree))}[how]
 
 
-def scaled(x, how):
+def normalise_rows(x, how):
     divisor = {"raw": np.ones(len(x)), "row": np.abs(x).sum(axis=1), "unit": np.sqrt((x**2).sum(axis=1))}[how]
     return x / np.where(divisor > 0, divisor, 1)[:, None]
 
@@ -115,7 +115,7 @@ def masked_influence(d: Tensor, mask: Tensor, settings) -> Tensor:
 
 
 def step_loss(graph, train, settings, p: dict[str, Tensor], calibrating: bool) -> tuple[Tensor, dict[str, Tensor]]:
-    """Eq. 12 with the heads' cross-entropy, dropout left out; and what happened on the way to it.
+    """Eq. 12 with the cross-entropy of the channels' classifiers, dropout left out; and what happened on the way to it.
 
     p holds a model's parameters by name, in double precision.
     """
@@ -126,7 +126,7 @@ def step_loss(graph, train, settings, p: dict[str, Tensor], calibrating: bool) -
     for (u, v), weight in zip(graph.edges, graph.weights, strict=True):
         topology[u, v] = topology[v, u] = weight
     adjacency = [topology, feature_adjacency(x, s.k)]
-    inputs = torch.from_numpy(scaled(x, s.features))
+    inputs = torch.from_numpy(normalise_rows(x, s.features))
     truth = torch.from_numpy(np.eye(c)[graph.labels[train]])
 
     mu, precision, h, smooth = [], [], [], []
@@ -136,7 +136,7 @@ def step_loss(graph, train, settings, p: dict[str, Tensor], calibrating: bool) -
         mu.append(torch.exp(scores) / torch.exp(scores).sum(1, keepdim=True) if s.mu == "softmax" else scores)
         precision.append(torch.exp(p[f"log_s.{own}"]))
         d = pairwise_distance(mu[i], precision[i])
-        alpha = torch.from_numpy(normalised(a, s.normalisation))
+        alpha = torch.from_numpy(normalised_adjacency(a, s.normalisation))
         joined = torch.from_numpy((a > 0) | np.eye(n, dtype=bool))
         r = masked_influence(d, joined, s)
         w = r if s.propagation == "influence" else r * alpha
@@ -150,12 +150,12 @@ def step_loss(graph, train, settings, p: dict[str, Tensor], calibrating: bool) -
 
     answers = []
     for i in range(2):
-        wide = torch.clamp(h[i] @ p[f"heads.{i}.0.weight"].T + p[f"heads.{i}.0.bias"], min=0)
-        answers.append(wide @ p[f"heads.{i}.2.weight"].T + p[f"heads.{i}.2.bias"])
+        wide = torch.clamp(h[i] @ p[f"classifiers.{i}.0.weight"].T + p[f"classifiers.{i}.0.bias"], min=0)
+        answers.append(wide @ p[f"classifiers.{i}.2.weight"].T + p[f"classifiers.{i}.2.bias"])
     high = answers[0].argmax(1) == answers[1].argmax(1)
 
     used = 2 if s.aggregation else 1
-    z, repaired = h[:used], torch.zeros(n, dtype=torch.bool)
+    z, corrected = h[:used], torch.zeros(n, dtype=torch.bool)
     for i in range(used if calibrating else 0):
         near = np.zeros((n, n), dtype=bool)
         for u in range(n):
@@ -166,10 +166,10 @@ def step_loss(graph, train, settings, p: dict[str, Tensor], calibrating: bool) -
         if s.influence == "inverse" and s.calibration_sum == "normalised":
             r = r / torch.where(mend, r.sum(1), 1)[:, None]
         z[i] = torch.where(mend[:, None], r @ h[i], h[i])
-        repaired |= mend
+        corrected |= mend
 
     concatenated = torch.cat(z, dim=1)
-    big_w = torch.cat([p[f"parts.{i}.weight"] for i in range(used)], dim=1)
+    big_w = torch.cat([p[f"output_weights.{i}.weight"] for i in range(used)], dim=1)
     logits = concatenated @ big_w.T + p["b"]
     cross = l_cross(logits[train], truth, s.reduction)
     heads = sum(l_cross(answer[train], truth, s.reduction) for answer in answers)
@@ -178,7 +178,7 @@ def step_loss(graph, train, settings, p: dict[str, Tensor], calibrating: bool) -
     )
     rough = sum(smooth) if s.smooth_over == "both" else smooth[0]
     loss = cross + s.head_weight * heads + s.lambda1 * rough + s.lambda2 * pull
-    return loss, {"logits": logits, "high": high, "repaired": repaired}
+    return loss, {"logits": logits, "high": high, "corrected": corrected}
 
 
 def l_cross(logits: Tensor, truth: Tensor, reduction: str) -> Tensor:

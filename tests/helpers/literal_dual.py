@@ -69,10 +69,13 @@ def ppmi(counts):
 def dgcn(graph, labelled, s, seed, counts):
     """Probabilities of both branches after training without dropout."""
     x, a = dense(graph)
-    x = torch.from_numpy(literal.scaled(x, s.features))
+    x = torch.from_numpy(literal.normalise_rows(x, s.features))
     p = ppmi(counts)
     degree = np.where(p.sum(1) > 0, p.sum(1), 1)
-    props = [torch.from_numpy(m) for m in (literal.normalised(a, "symmetric"), p / np.sqrt(np.outer(degree, degree)))]
+    props = [
+        torch.from_numpy(m)
+        for m in (literal.normalised_adjacency(a, "symmetric"), p / np.sqrt(np.outer(degree, degree)))
+    ]
     w = glorot(seed, (graph.d, s.hidden), (s.hidden, graph.c))
     y = torch.from_numpy(np.eye(graph.c)[graph.labels[labelled]])
 
@@ -98,7 +101,7 @@ def dgcn(graph, labelled, s, seed, counts):
 def confgcn(graph, labelled, s, seed):
     """Probabilities after training without dropout."""
     x, a = dense(graph)
-    x = torch.from_numpy(literal.scaled(x, s.features))
+    x = torch.from_numpy(literal.normalise_rows(x, s.features))
     joined = torch.from_numpy(a + np.eye(graph.n))
     theta1, theta2, mu_scores = glorot(seed, (graph.d, s.hidden), (s.hidden, graph.c), (graph.n, graph.c))
     s_scores = torch.ones(graph.n, graph.c, dtype=torch.float64, requires_grad=True)
@@ -153,7 +156,7 @@ def gram_difference(z1: Tensor, z2: Tensor) -> Tensor:
 def later_neighbours(x, k):
     """u and v > u are joined if v is among the k nearest of u."""
     a = np.zeros((len(x), len(x)))
-    for u, neighbours in enumerate(literal.nearest(x, k)[0]):
+    for u, neighbours in enumerate(literal.exact_knn(x, k)[0]):
         for v in neighbours:
             if v > u:
                 a[u, v] = a[v, u] = 1
@@ -181,8 +184,8 @@ def am_gcn(graph, labelled, s, parameters):
     """Probabilities after training from these parameters without dropout."""
     x, a = dense(graph)
     knn = later_neighbours(x, s.k) if s.feature_edges == "later" else literal.feature_adjacency(x, s.k)
-    t, f = (torch.from_numpy(literal.normalised(m, "row")) for m in (a, knn))
-    x = torch.from_numpy(literal.scaled(x, s.features))
+    t, f = (torch.from_numpy(literal.normalised_adjacency(m, "row")) for m in (a, knn))
+    x = torch.from_numpy(literal.normalise_rows(x, s.features))
     y = torch.from_numpy(np.eye(graph.c)[graph.labels[labelled]])
     p = {name: value.detach().double().requires_grad_() for name, value in parameters.items()}
 

@@ -19,7 +19,7 @@ def with_loops(a):
 
 
 def symmetric(a):
-    return torch.from_numpy(literal.normalised(a, "symmetric"))
+    return torch.from_numpy(literal.normalised_adjacency(a, "symmetric"))
 
 
 def attention(h, source, target, a, slope):
@@ -87,7 +87,7 @@ def standardised(x):
     return (x - x.mean(0)) / torch.sqrt(x.var(0, correction=0) + 1e-5)
 
 
-def disagreement(p, temperature):
+def consistency_loss(p, temperature):
     """GRAND's consistency term of (samples, n, c) NumPy probabilities, in loops."""
     samples, n, _ = p.shape
     total = 0.0
@@ -99,7 +99,7 @@ def disagreement(p, temperature):
 
 
 def krylov(p, x, a, s):
-    prop = torch.from_numpy(literal.normalised(a, s.normalisation))
+    prop = torch.from_numpy(literal.normalised_adjacency(a, s.normalisation))
     stacked = torch.cat([torch.linalg.matrix_power(prop, k) @ x for k in range(s.blocks)], dim=1)
     hidden = torch.tanh(stacked @ p["hidden.weight"].T + p["hidden.bias"])
     return hidden @ p["output.weight"].T + p["output.bias"]

@@ -104,7 +104,7 @@ def ranked(scores, a, train, labels):
     return out
 
 
-def filtered(s, x, kind, k=0, alpha=0.0):
+def filtered_features(s, x, kind, k=0, alpha=0.0):
     """p(S) X for SGC ("power"), SSGC ("mean") and GLP's AR filter ("ar")."""
     powers = [np.linalg.matrix_power(s, i) @ x for i in range(k + 1)]
     if kind == "power":

@@ -18,9 +18,9 @@ def adjacency(graph):
 
 def gcn(graph, targets, s, seed, a=None):
     """GCN on Σ weight(epoch) · cross-entropy over targets (node, class, weight), dropout left out: logits, (n, c)."""
-    prop = torch.from_numpy(literal.normalised(adjacency(graph) if a is None else a, s.normalisation))
+    prop = torch.from_numpy(literal.normalised_adjacency(adjacency(graph) if a is None else a, s.normalisation))
     x = graph.features if isinstance(graph.features, np.ndarray) else graph.features.toarray()
-    x = torch.from_numpy(literal.scaled(x.astype(float), s.features))
+    x = torch.from_numpy(literal.normalise_rows(x.astype(float), s.features))
     with seeded(seed):
         weights = [torch.empty(graph.d, s.hidden), torch.empty(s.hidden, graph.c)]
         weights = [torch.nn.init.xavier_uniform_(w).double().requires_grad_() for w in weights]
@@ -77,7 +77,7 @@ def absorbed(scores, t, free, reached):
 
 def calibrator(graph, logits, p, s):
     """t of CaGCN for each node, from parameters in p."""
-    prop = torch.from_numpy(literal.normalised(adjacency(graph), s.normalisation))
+    prop = torch.from_numpy(literal.normalised_adjacency(adjacency(graph), s.normalisation))
     hidden = torch.clamp(prop @ logits @ p["theta1"] + p["b1"], min=0)
     return torch.log(torch.exp(prop @ hidden @ p["theta2"] + p["b2"]) + 1.1)
 

@@ -107,8 +107,8 @@ def graph():
 def dense_gcn(graph, train, s, seed):
     """S relu(S X W0) W1 in dense matrices, with torch's own optimiser and the same start; dropout left out."""
     a = graph.adjacency.toarray().astype(float)
-    prop = torch.from_numpy(literal.normalised(a, s.normalisation))
-    x = torch.from_numpy(literal.scaled(graph.features.astype(float), s.features))
+    prop = torch.from_numpy(literal.normalised_adjacency(a, s.normalisation))
+    x = torch.from_numpy(literal.normalise_rows(graph.features.astype(float), s.features))
     with seeded(seed):
         weights = [torch.empty(graph.d, s.hidden), torch.empty(s.hidden, graph.c)]
         weights = [torch.nn.init.xavier_uniform_(w).double().requires_grad_() for w in weights]

@@ -9,7 +9,7 @@ from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import SettingsError
 from dccgcn.graph import NodeGraph
 from dccgcn.models.concord.spectral_features import idf
-from dccgcn.operators import approximate, exact_knn, knn_operator, neighbours, weight_columns
+from dccgcn.operators import exact_knn, knn_operator, neighbours, weight_columns
 from dccgcn.operators.approximate_knn import approximate_knn, recall
 from dccgcn.operators.exact_knn import Neighbours, exact_work
 from helpers import literal
@@ -47,8 +47,8 @@ def exact(x):
 
 
 @pytest.fixture
-def out_of_reach(monkeypatch):
-    monkeypatch.setattr(approximate, "MOST_WORK", 0)
+def no_exact_search(monkeypatch):
+    monkeypatch.setattr("dccgcn.operators.approximate_knn.MOST_WORK", 0)
 
 
 def same(first, second):
@@ -93,7 +93,7 @@ def test_a_row_of_zeros_has_no_neighbours_and_is_nobodys():
 def test_neither_threads_nor_blocks_change_it(x, found, monkeypatch):
     before = numba.get_num_threads()
     numba.set_num_threads(1)
-    monkeypatch.setattr(approximate, "_BLOCK", 999)
+    monkeypatch.setattr("dccgcn.operators.approximate_knn._BLOCK", 999)
     alone = approximate_knn(x, K)
     numba.set_num_threads(before)
     assert same(alone, found)
@@ -110,7 +110,7 @@ def test_odd_features_are_searched_as_well(kind):
     }[kind]
     k = min(4, len(x) - 1)
     found = approximate_knn(x, k)
-    expected, tied = literal.nearest(x, k)
+    expected, tied = literal.exact_knn(x, k)
     assert [row.tolist() for row in found.indices] == expected  # so few are all compared
     assert found.tied.tolist() == tied
 
@@ -142,18 +142,18 @@ def test_exact_as_long_as_it_can_be_afforded(graph):
     assert same(found, exact_knn(graph.features, K))
 
 
-def test_beyond_that_approximate_with_its_recall_and_a_finding(graph, out_of_reach):
+def test_beyond_that_approximate_with_its_recall_and_a_finding(graph, no_exact_search):
     seen = []
     found = neighbours(graph.features, K, lambda done, of: seen.append((done, of)))
     assert 0.95 < found.recall <= 1
     assert seen[-1] == (N, N)
     assert seen == sorted(set(seen))
-    view = knn_operator(NodeGraph(graph.features, graph.edges), K, "symmetric")
-    assert view.recall == found.recall
-    note = next(finding for finding in view.findings if finding.code == "knn-approximate")
+    operator = knn_operator(NodeGraph(graph.features, graph.edges), K, "symmetric")
+    assert operator.recall == found.recall
+    note = next(finding for finding in operator.findings if finding.code == "knn-approximate")
     assert note.level == "note"
     assert f"{found.recall:.1%}" in note.text
-    assert (view.adjacency != view.adjacency.T).nnz == 0
+    assert (operator.adjacency != operator.adjacency.T).nnz == 0
 
 
 def test_fewer_nodes_than_the_sample_for_recall(monkeypatch):
@@ -162,13 +162,13 @@ def test_fewer_nodes_than_the_sample_for_recall(monkeypatch):
     assert neighbours(few, 3).recall == pytest.approx(1, abs=0.1)
 
 
-def test_a_poor_recall_is_a_warning(graph, out_of_reach, monkeypatch):
-    monkeypatch.setattr(approximate, "_ENTRIES", 8)
-    monkeypatch.setattr(approximate, "_ROUNDS", 1)
-    monkeypatch.setattr(approximate, "_COMPARED", 3)
-    view = knn_operator(NodeGraph(graph.features, graph.edges), K, "row")
-    assert view.recall < 0.8
-    assert [f.level for f in view.findings if f.code == "knn-approximate"] == ["warning"]
+def test_a_poor_recall_is_a_warning(graph, no_exact_search, monkeypatch):
+    monkeypatch.setattr("dccgcn.operators.approximate_knn._MAX_ENTRIES", 8)
+    monkeypatch.setattr("dccgcn.operators.approximate_knn._STEPS", 1)
+    monkeypatch.setattr("dccgcn.operators.approximate_knn._MAX_CANDIDATES", 3)
+    operator = knn_operator(NodeGraph(graph.features, graph.edges), K, "row")
+    assert operator.recall < 0.8
+    assert [f.level for f in operator.findings if f.code == "knn-approximate"] == ["warning"]
 
 
 def test_an_exact_search_of_some_rows_is_that_of_all(exact, x):

@@ -1,5 +1,7 @@
 """The exact nearest neighbours against brute force, and against two libraries where their rules agree."""
 
+from importlib import import_module
+
 import numba
 import numpy as np
 import pytest
@@ -11,8 +13,10 @@ from sklearn.neighbors import NearestNeighbors
 from dccgcn import datasets
 from dccgcn.errors import SettingsError
 from dccgcn.graph import NodeGraph
-from dccgcn.operators import exact_knn, knn, knn_operator
+from dccgcn.operators import exact_knn, knn_operator
 from helpers import literal
+
+MODULE = import_module("dccgcn.operators.exact_knn")  # the package has a function of the same name
 
 
 def binary(rng, n=40, d=30):
@@ -56,7 +60,7 @@ def x(request):
 @pytest.fixture(params=[-1.0, 2.0], ids=["dense", "sparse"])
 def path(request, monkeypatch):
     """Every search goes one way, however many features are filled."""
-    monkeypatch.setattr(knn, "DENSE_ABOVE", request.param)
+    monkeypatch.setattr(MODULE, "DENSE_ABOVE", request.param)
 
 
 def as_lists(found):
@@ -73,7 +77,7 @@ def same(first, second):
 @pytest.mark.parametrize("given", [np.asarray, sp.csr_array])
 def test_nearest_against_brute_force(x, k, given, path):
     found = exact_knn(given(x), k)
-    expected, tied = literal.nearest(x, k)
+    expected, tied = literal.exact_knn(x, k)
     assert as_lists(found) == expected
     assert found.tied.tolist() == tied
 
@@ -85,10 +89,11 @@ def test_nearest_against_brute_force_on_small_integers(data):
     row = st.lists(st.integers(-2, 2), min_size=d, max_size=d)
     x = np.array(data.draw(st.lists(row, min_size=n, max_size=n)), dtype=float)
     k = data.draw(st.integers(1, n - 1))
-    expected, tied = literal.nearest(x, k)
-    for search in (knn._dense_blocks, knn._sparse_blocks):
-        found = knn.Neighbours(np.full((n, k), -1, np.int32), np.zeros((n, k), np.float32), np.zeros(n, bool))
-        assert list(search(x, np.arange(n), k, 5, found))[-1] == n
+    expected, tied = literal.exact_knn(x, k)
+    for above in (-1.0, 2.0):  # dense, sparse
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(MODULE, "DENSE_ABOVE", above)
+            found = exact_knn(x, k, block=5)
         assert as_lists(found) == expected
         assert found.tied.tolist() == tied
 
@@ -147,13 +152,13 @@ def test_row_32_opposite_directions_rank_last(path):
 )
 def test_similarities_that_round_to_nothing_tie_with_none(above, monkeypatch):
     """Node 0 shares a word with the last three only, and so little that it is 0 to nine decimals."""
-    monkeypatch.setattr(knn, "DENSE_ABOVE", above)
+    monkeypatch.setattr(MODULE, "DENSE_ABOVE", above)
     x = np.zeros((40, 40))
     x[np.arange(36), np.arange(36)] = 1
     x[36, 36] = 1
     for j in (37, 38, 39):
         x[j, [j, 0]] = 1, 1e-10
-    expected, tied = literal.nearest(x, 2)
+    expected, tied = literal.exact_knn(x, 2)
     found = exact_knn(x, 2)
     assert expected[0] == [1, 2]
     assert as_lists(found) == expected
@@ -204,26 +209,25 @@ def test_a_third_of_cora_ties_at_the_sixth_neighbour():
         assert found.indices[u].tolist() == order[:6]
 
 
-def test_feature_view_joins_either_ways_neighbours():
+def test_knn_operator_is_symmetric():
     x = binary(np.random.default_rng(1))
-    view = knn_operator(NodeGraph(x, []), 3, "none")
-    np.testing.assert_array_equal(view.adjacency.toarray(), literal.feature_adjacency(x, 3))
-    assert [finding.code for finding in view.findings] == ["knn-ties"]
-    assert f"{np.mean(literal.nearest(x, 3)[1]):.1%}" in view.findings[0].text
+    operator = knn_operator(NodeGraph(x, []), 3, "none")
+    np.testing.assert_array_equal(operator.adjacency.toarray(), literal.feature_adjacency(x, 3))
+    assert [finding.code for finding in operator.findings] == ["knn-ties"]
+    assert f"{np.mean(literal.exact_knn(x, 3)[1]):.1%}" in operator.findings[0].text
 
 
 @pytest.mark.parametrize("how", ["symmetric", "row", "none"])
-def test_view_normalises_with_one_loop_per_node(how):
+def test_operator_normalises_with_one_loop_per_node(how):
     x = binary(np.random.default_rng(1))
-    view = knn_operator(NodeGraph(x, []), 3, how)
-    expected = literal.normalised(literal.feature_adjacency(x, 3), how)
-    np.testing.assert_allclose(view.matrix.toarray(), expected, rtol=1e-6)
-    np.testing.assert_array_equal(view.alpha, view.matrix.data)
+    operator = knn_operator(NodeGraph(x, []), 3, how)
+    expected = literal.normalised_adjacency(literal.feature_adjacency(x, 3), how)
+    np.testing.assert_allclose(operator.matrix.toarray(), expected, rtol=1e-6)
 
 
 def test_too_few_others_with_features_is_a_finding():
     x = np.zeros((6, 3))
     x[0], x[1], x[2] = [1, 0, 0], [1, 1, 0], [1, 1, 1]
-    view = knn_operator(NodeGraph(x, []), 4, "row")
-    assert [finding.code for finding in view.findings] == ["knn-few"]
-    assert "3 nodes" in view.findings[0].text
+    operator = knn_operator(NodeGraph(x, []), 4, "row")
+    assert [finding.code for finding in operator.findings] == ["knn-few"]
+    assert "3 nodes" in operator.findings[0].text

@@ -52,19 +52,19 @@ def test_hops_of_any_rows_against_breadth_first(n, density, seed, m, data):
     assert (found.data == 1).all()
 
 
-@pytest.mark.parametrize("most_entries", [0, 1, 10, 37, 10_000])
+@pytest.mark.parametrize("max_entries", [0, 1, 10, 37, 10_000])
 @pytest.mark.parametrize("m", [1, 2, 3])
-def test_blocks_give_the_same_as_the_whole(most_entries, m):
+def test_blocks_give_the_same_as_the_whole(max_entries, m):
     adjacency = adjacency_of(random_graph(45, 0.06, seed=0))
     rows = np.random.default_rng(0).permutation(45)[:30]
-    blocks = list(hop_blocks(adjacency, rows, m, most_entries))
+    blocks = list(hop_blocks(adjacency, rows, m, max_entries))
     np.testing.assert_array_equal(np.concatenate([nodes for nodes, _ in blocks]), rows)
     stacked = sp.vstack([block for _, block in blocks])
     np.testing.assert_array_equal(stacked.toarray(), hops(adjacency, rows, m).toarray())
     for nodes, block in blocks:
-        assert block.nnz <= most_entries or len(nodes) == 1
+        assert block.nnz <= max_entries or len(nodes) == 1
     for (_, block), (_, following) in itertools.pairwise(blocks):  # no block ends before it must
-        assert block.nnz + following.indptr[1] > most_entries
+        assert block.nnz + following.indptr[1] > max_entries
 
 
 def test_a_self_loop_is_no_neighbour():

@@ -1,4 +1,4 @@
-"""Which feature columns are measurements, and what is made of them."""
+"""Which feature columns are numeric, and how they are standardised."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler
 
 from dccgcn import NodeGraph, load, read_tables
-from dccgcn.operators import measured, standardised
+from dccgcn.operators import numeric_columns, standardised
 
 RNG = np.random.default_rng(0)
 
@@ -22,9 +22,9 @@ def mixed(n: int = 60) -> np.ndarray:
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_measurements_are_what_nearly_all_have_in_different_amounts(form: Any) -> None:
+def test_numeric_columns_are_filled_and_vary(form: Any) -> None:
     x = mixed()
-    by = measured(form(x))
+    by = numeric_columns(form(x))
     assert by is not None
     assert by.columns.tolist() == [0, 6]
     made = standardised(form(x), by)
@@ -37,24 +37,24 @@ def test_measurements_are_what_nearly_all_have_in_different_amounts(form: Any) -
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_words_are_left_alone(form: Any) -> None:
     words = (RNG.random((50, 30)) < 0.2).astype(np.float32)
-    assert measured(form(words)) is None
+    assert numeric_columns(form(words)) is None
     assert standardised(words, None) is words
 
 
-def test_embeddings_are_measurements() -> None:
+def test_embeddings_are_numeric() -> None:
     x = RNG.normal(3, 2, (40, 5)).astype(np.float32)
-    by = measured(x)
+    by = numeric_columns(x)
     assert by is not None
     np.testing.assert_allclose(standardised(x, by), StandardScaler().fit_transform(x), atol=1e-4)
 
 
-def test_what_was_weighed_already_is_left_alone() -> None:
+def test_columns_of_one_unit_are_left_alone() -> None:
     words = (RNG.random((50, 8)) < 0.2).astype(np.float32)
     numbers = 0.3 * StandardScaler().fit_transform(RNG.normal(3, 2, (50, 4))).astype(np.float32)
-    assert measured(np.hstack([words, numbers])) is None
-    by = measured(np.hstack([words, numbers, np.full((50, 1), 5, np.float32)]))
+    assert numeric_columns(np.hstack([words, numbers])) is None
+    by = numeric_columns(np.hstack([words, numbers, np.full((50, 1), 5, np.float32)]))
     assert by is not None
-    assert by.columns.tolist() == [12]  # nobody weighs what is always the same
+    assert by.columns.tolist() == [12]  # the constant one
 
 
 def test_a_table_keeps_the_balance_of_its_kinds() -> None:
@@ -62,11 +62,11 @@ def test_a_table_keeps_the_balance_of_its_kinds() -> None:
     rows = {"id": range(n), "age": RNG.normal(40, 9, n), "height": RNG.normal(170, 9, n), "kind": ["a", "b"] * 20}
     nodes = pd.DataFrame(rows).assign(label=[None] * 36 + ["x", "y"] * 2)
     tables = read_tables(nodes, pd.DataFrame({"source": range(n - 1), "target": range(1, n)}), label="label")
-    assert measured(tables.graph.features) is None
+    assert numeric_columns(tables.graph.features) is None
 
 
 def test_cora_has_none() -> None:
-    assert measured(load("cora").graph.features) is None
+    assert numeric_columns(load("cora").graph.features) is None
 
 
 def test_a_graph_with_other_features_forgets_what_followed_from_the_old_ones() -> None:

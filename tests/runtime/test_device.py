@@ -13,6 +13,7 @@ from dccgcn.experiments.jobs import Job, execute
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split
 from dccgcn.models.registry import METHODS
+from dccgcn.models.torch_operator import TorchOperator
 from dccgcn.models.training import seeded
 from dccgcn.operators import topology_operator
 from dccgcn.runtime.device import available_devices, default_device
@@ -63,14 +64,15 @@ def test_the_pretended_device_refuses_what_a_gpu_would():
     assert (2 * there).cpu().tolist() == [2, 2, 2]
 
 
-def test_operators_are_cached_per_device(graph):
-    here = topology_operator(graph, "row")
+def test_an_operators_tensors_are_kept_for_each_device(graph):
+    operator = topology_operator(graph, "row")
+    here = TorchOperator.of(operator)
     with default_device(pretend.NAME):
-        there = topology_operator(graph, "row")
-        assert topology_operator(graph, "row") is there
+        there = TorchOperator.of(operator)
+        assert TorchOperator.of(operator) is there
     assert (here.alpha.device.type, here.pattern.backend) == ("cpu", "numba")
     assert (there.alpha.device.type, there.pattern.backend) == (pretend.NAME, "torch")
-    assert topology_operator(graph, "row") is here
+    assert TorchOperator.of(operator) is here
 
 
 def test_seeding_restores_the_random_state():

@@ -72,8 +72,8 @@ def test_only_training_labels_are_used(cora, name):
 def test_sgc_predicts_new_nodes_by_its_formula(graph, more):
     result = run(graph, method="sgc")
     union = append_nodes(graph, *more, ids=list("wxyz"))
-    step = literal.normalised(union.adjacency.toarray().astype(float), "symmetric")
-    x = literal.scaled(union.features.toarray().astype(float), "row")
+    step = literal.normalised_adjacency(union.adjacency.toarray().astype(float), "symmetric")
+    x = literal.normalise_rows(union.features.toarray().astype(float), "row")
     logits = step @ step @ x @ result.prediction.model["weight"] + result.prediction.model["bias"]
     expected = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(predict_new(result, union).probabilities, expected, atol=1e-5)

@@ -12,9 +12,11 @@ from torch import Tensor, nn
 from dccgcn import datasets
 from dccgcn.benchmarks.timing import interleave, largest_difference, median_ratio
 from dccgcn.models.baselines.gat import AttentionLayer, GatSettings
+from dccgcn.models.receptive_field import receptive_layers
 from dccgcn.models.registry import METHODS
+from dccgcn.models.torch_operator import TorchOperator
 from dccgcn.models.training import seeded
-from dccgcn.operators import receptive_field, topology_operator
+from dccgcn.operators import topology_operator
 from dccgcn.runtime.extras import missing_extra
 
 try:
@@ -45,7 +47,7 @@ def bench_attention(name: str, rounds: int, threads: int) -> AttentionBenchmark:
     """Compare both layers on equal weights, then time them in turn, with GAT's published settings."""
     graph, s = datasets.load(name).graph, METHODS["gat"].published_settings(name)
     assert isinstance(s, GatSettings)
-    (layer,) = receptive_field(topology_operator(graph, "none"), np.arange(graph.n), depth=1)
+    (layer,) = receptive_layers(TorchOperator.of(topology_operator(graph, "none")), np.arange(graph.n), depth=1)
     pattern = layer.pattern
     edge_index = torch.stack([pattern.cols, pattern.rows])  # PyG's order: source, target
     with seeded(0):

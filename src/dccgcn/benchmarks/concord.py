@@ -12,7 +12,7 @@ from dccgcn.evaluation.paired import Summary, summary
 from dccgcn.graph import NodeGraph, splits
 from dccgcn.models.concord.precompute import channel_operators, idf_weights
 from dccgcn.models.concord.settings import ConcordSettings
-from dccgcn.models.dcc.method import build_views
+from dccgcn.models.dcc.method import build_operators
 from dccgcn.models.dcc.settings import DccSettings
 from dccgcn.models.registry import METHODS
 
@@ -58,7 +58,7 @@ def bench_concord(
     assert isinstance(ours, ConcordSettings)
     assert isinstance(theirs, DccSettings)
     build_concord_views(graph, ours)
-    build_views(graph, theirs)
+    build_operators(graph, theirs)
     times, right = [], []
     for seed in range(-1, rounds):  # the first round compiles
         split = (

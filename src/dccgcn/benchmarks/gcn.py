@@ -14,10 +14,12 @@ from dccgcn import datasets
 from dccgcn.benchmarks.timing import interleave, largest_difference, median_ratio
 from dccgcn.graph import NodeGraph, splits
 from dccgcn.models.baselines.gcn import GcnSettings
-from dccgcn.models.dcc.channel import Channel
+from dccgcn.models.layers import TwoLayerGcn
+from dccgcn.models.receptive_field import ReceptiveField
 from dccgcn.models.registry import METHODS
+from dccgcn.models.torch_operator import TorchOperator
 from dccgcn.models.training import seeded
-from dccgcn.operators import ReceptiveField, normalise_rows, topology_operator
+from dccgcn.operators import normalise_rows, topology_operator
 from dccgcn.runtime.extras import missing_extra
 
 try:
@@ -86,9 +88,9 @@ class OurForm(nn.Module):
 
     def __init__(self, graph: NodeGraph, train: np.ndarray, settings: GcnSettings, outputs: np.ndarray) -> None:
         super().__init__()
-        operator = topology_operator(graph, settings.normalisation)
+        operator = TorchOperator.of(topology_operator(graph, settings.normalisation))
         self.inputs, self.alpha = ReceptiveField.of(graph, settings.features, operator, outputs), operator.alpha
-        self.channel = Channel(graph.d, settings.hidden, graph.c, settings.dropout, output_activation=False)
+        self.channel = TwoLayerGcn(graph.d, settings.hidden, graph.c, settings.dropout, output_activation=False)
         self.train_in_outputs = torch.from_numpy(np.searchsorted(outputs, train))
         self.labels = torch.from_numpy(graph.labels[train])
 

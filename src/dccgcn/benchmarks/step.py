@@ -15,7 +15,7 @@ from dccgcn.benchmarks.memory import peak_mb
 from dccgcn.benchmarks.straightforward import StraightforwardStep
 from dccgcn.benchmarks.timing import interleave, largest_difference, median_ratio
 from dccgcn.graph import splits
-from dccgcn.models.dcc.method import TrainingStep, build_views
+from dccgcn.models.dcc.method import TrainingStep, build_operators
 from dccgcn.models.dcc.model import DccGcn
 from dccgcn.models.dcc.settings import DccSettings
 from dccgcn.models.registry import METHODS
@@ -67,7 +67,10 @@ def bench_step(
         ours_peak_mb=peaks[0],
         straightforward_peak_mb=peaks[1] if other else None,
         parity=parity,
-        nodes_in_field=(max(len(inputs.layers[0].inputs) for inputs in ours.near), model.mu_scores[0].shape[0]),
+        nodes_in_field=(
+            max(len(inputs.layers[0].inputs) for inputs in ours.calibration_fields),
+            model.mu_scores[0].shape[0],
+        ),
     )
 
 
@@ -80,7 +83,7 @@ def _prepare(
     assert isinstance(settings, DccSettings)
     graph = datasets.load(name).graph
     split = splits.per_class(graph, per_class, seed=0, small_classes="half")
-    operators = build_views(graph, settings)
+    operators = build_operators(graph, settings)
     with seeded(0):
         model = DccGcn(graph.n, graph.d, graph.c, settings)
     ours = TrainingStep(graph, split.train, operators, model, seed=0)

@@ -13,7 +13,8 @@ from torch import Tensor
 
 from dccgcn.graph import NodeGraph
 from dccgcn.models.dcc.model import DccGcn
-from dccgcn.operators import Operator, normalise_rows
+from dccgcn.models.torch_operator import TorchOperator
+from dccgcn.operators import normalise_rows
 from dccgcn.runtime.extras import missing_extra
 
 try:
@@ -26,7 +27,7 @@ class StraightforwardStep:
     """The loss of Eq. 12 on the whole graph."""
 
     def __init__(
-        self, graph: NodeGraph, train: np.ndarray, operators: tuple[Operator, Operator], model: DccGcn
+        self, graph: NodeGraph, train: np.ndarray, operators: tuple[TorchOperator, TorchOperator], model: DccGcn
     ) -> None:
         self.model, self.n = model, graph.n
         features = normalise_rows(graph.features, model.settings.features)
@@ -35,23 +36,21 @@ class StraightforwardStep:
         self.labels = torch.from_numpy(graph.labels[self.train.numpy()])
         self.edges = [torch.stack([o.pattern.cols, o.pattern.rows]) for o in operators]  # source, target
         self.alphas = [o.alpha for o in operators]
-        self.pairs = [within_hops(o.adjacency, model.settings.m) for o in operators]
+        self.pairs = [within_hops(o.arrays.adjacency, model.settings.m) for o in operators]
 
     def loss(self) -> Tensor:
         """Eq. 12: cross-entropy of the joint classifier and of both heads, with the terms of Eq. 9 and 10."""
         model, s = self.model, self.model.settings
         embeddings = [self.channel(c) for c in range(2)]
-        head_logits = [head(h) for head, h in zip(model.heads, embeddings, strict=True)]
-        high = head_logits[0].argmax(1) == head_logits[1].argmax(1)
+        channel_logits = [f(h) for f, h in zip(model.classifiers, embeddings, strict=True)]
+        high = channel_logits[0].argmax(1) == channel_logits[1].argmax(1)
         if s.calibration:
             embeddings = [self.calibrated(c, h, high) for c, h in enumerate(embeddings)]
-        z = torch.cat(embeddings[: len(model.parts)], dim=1)
-        logits = z @ torch.cat([part.weight for part in model.parts], dim=1).T + model.b
+        z = torch.cat(embeddings[: len(model.output_weights)], dim=1)
+        logits = z @ torch.cat([w.weight for w in model.output_weights], dim=1).T + model.b
         loss = F.cross_entropy(logits[self.train], self.labels, reduction=s.reduction)
-        for channel_logits in head_logits:
-            loss = loss + s.head_weight * F.cross_entropy(
-                channel_logits[self.train], self.labels, reduction=s.reduction
-            )
+        for logits_c in channel_logits:
+            loss = loss + s.head_weight * F.cross_entropy(logits_c[self.train], self.labels, reduction=s.reduction)
         return loss + s.lambda1 * self.smooth() + s.lambda2 * self.label()
 
     def channel(self, c: int) -> Tensor:
@@ -84,8 +83,8 @@ class StraightforwardStep:
     def distance(self, c: int, source: Tensor, target: Tensor) -> Tensor:
         """Eq. 5, one per edge."""
         mu, inverse_sigma = self.model.mu(c), self.model.s(c)
-        gap = mu[source] - mu[target]
-        return (gap * (inverse_sigma[source] + inverse_sigma[target]) * gap).sum(1)
+        difference = mu[source] - mu[target]
+        return (difference * (inverse_sigma[source] + inverse_sigma[target]) * difference).sum(1)
 
     def calibrated(self, c: int, h: Tensor, high: Tensor) -> Tensor:
         """Eq. 7 for all low-confidence nodes."""

@@ -1,39 +1,19 @@
-"""Sparse products with gradients: numba on the CPU, torch elsewhere.
+"""Numba kernels on NumPy arrays, and the plain functions that call them. Nothing here imports torch.
 
-``pattern`` says where the entries of a sparse matrix are, ``ops`` are the differentiable operations,
-``compiled`` and ``fallback`` compute the same raw kernels in numba and in torch, ``strips`` a product of much data.
-``attention`` is one operation alone.
+``sparse`` has the functions; ``csr_kernels``, ``column_blocks``, ``elementwise_kernels`` and ``attention_kernels`` the
+kernels that ``autograd`` also wraps; ``random_bits`` the bits of dropout; ``knn_kernels`` and ``candidate_kernels`` the
+neighbour searches of ``operators``.
 """
 
-from dccgcn.kernels.attention import attend
-from dccgcn.kernels.features import FeatureMatrix
-from dccgcn.kernels.ops import (
-    dropout,
-    edge_distance,
-    edge_product,
-    log_shares,
-    neighbour_softmax,
-    relu_dropout,
-    smooth,
-    softmax_rows,
-    sparse_times,
-    spmm,
-)
-from dccgcn.kernels.pattern import Pattern
-from dccgcn.kernels.random import dropout_key
+from dccgcn.kernels.random_bits import dropout_key
+from dccgcn.kernels.sparse import DENSE_ABOVE, add_scaled, log_shares, ppr_smooth, softmax_rows, sparse_times, spmm
 
 __all__ = [
-    "FeatureMatrix",
-    "Pattern",
-    "attend",
-    "dropout",
+    "DENSE_ABOVE",
+    "add_scaled",
     "dropout_key",
-    "edge_distance",
-    "edge_product",
     "log_shares",
-    "neighbour_softmax",
-    "relu_dropout",
-    "smooth",
+    "ppr_smooth",
     "softmax_rows",
     "sparse_times",
     "spmm",

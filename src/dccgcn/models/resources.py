@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels.features import DENSE_ABOVE
+from dccgcn.kernels import DENSE_ABOVE
 from dccgcn.operators.approximate_knn import MOST_WORK
 from dccgcn.operators.exact_knn import exact_work, is_dense
 from dccgcn.runtime.memory import available_memory, format_bytes

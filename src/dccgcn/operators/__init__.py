@@ -1,10 +1,9 @@
-"""The two views of a graph: its topology, and the kNN graph of its features; and their neighbourhoods."""
+"""Matrices that follow from a graph: its normalised topology and feature kNN graph, m-hop rows, scaled features."""
 
 from dccgcn.operators.approximate_knn import neighbours
 from dccgcn.operators.exact_knn import Neighbours, exact_knn
 from dccgcn.operators.hops import hop_blocks, hops
 from dccgcn.operators.operator import Normalisation, Operator, knn_operator, topology_operator
-from dccgcn.operators.receptive_field import Layer, ReceptiveField, receptive_field
 from dccgcn.operators.scaling import (
     NumericColumns,
     Scaling,
@@ -17,12 +16,10 @@ from dccgcn.operators.scaling import (
 )
 
 __all__ = [
-    "Layer",
     "Neighbours",
     "Normalisation",
     "NumericColumns",
     "Operator",
-    "ReceptiveField",
     "Scaling",
     "exact_knn",
     "hop_blocks",
@@ -32,7 +29,6 @@ __all__ = [
     "normalise_rows",
     "numeric_columns",
     "numeric_columns_of",
-    "receptive_field",
     "scaling",
     "standardised",
     "topology_operator",

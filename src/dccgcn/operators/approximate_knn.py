@@ -1,15 +1,15 @@
-"""Nearly the k nearest neighbours, for graphs on which an exact search takes hours: time grows with the nodes.
+"""Approximate cosine k nearest neighbours, for graphs on which an exact search takes hours: linear in the nodes.
 
-Two nodes that are much alike share many words, and so many pairs and triples of words. Those are rare where words are
-not, so each node looks through the shortest lists of nodes that share one, two or three words with it, until it has
-seen a fixed number of entries. Those that it met most often are compared exactly, and in a few rounds neighbours of
-neighbours as well.
+Candidates. Similar nodes share many terms (columns), hence many pairs and triples of terms, which are rare even where
+single terms are not. Every term, pair and triple of a node's top terms is hashed to a bucket; each node reads its
+smallest buckets up to a fixed number of entries and compares itself exactly with the nodes that it shares most of them
+with. For dense features, random landmark nodes take the place of terms: a node "has" the landmarks nearest to it.
 
-Dense features have no words. There, nodes drawn at random stand for words, and a node "has" those it is nearest to.
+Refinement. A few steps of NN-descent (Dong et al., WWW 2011) compare each node with its neighbours' neighbours.
 
 Similarities and the rule for ties are those of the exact search, and the result is the same for every number of
-threads. How good it is, is measured: ``recall`` is the share of neighbours that are at least as similar as the exact
-k-th one, on a sample of the nodes. Of nodes that are equally similar it does not matter which was found.
+threads. Its quality is measured: ``recall`` is the share of neighbours that are at least as similar as the exact k-th
+one, on a sample of the nodes.
 """
 
 from collections.abc import Callable
@@ -19,23 +19,24 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.operators import candidate_kernels
-from dccgcn.operators.exact_knn import Neighbours, check_k, exact_knn, exact_work, is_dense
+from dccgcn.kernels import candidate_kernels
+from dccgcn.kernels.candidate_kernels import Rows
+from dccgcn.operators.exact_knn import Neighbours, check_k, empty_neighbours, exact_knn, exact_work, is_dense
 
 MOST_WORK = 6e9  # products of an exact search: some ten seconds on a core
 
-_WORDS = 10  # of each node, those that say most
-_ENTRIES = 2048  # of lists, that a node looks through
-_COMPARED = 128  # nodes that it is then compared with
-_KEPT = 3  # times k neighbours that are kept until the last round
-_ROUNDS = 3  # of looking at neighbours of neighbours
-_LANDMARKS = 1024  # nodes that stand for words
-_SAMPLE = 1000  # nodes whose neighbours are searched exactly, too
-_BLOCK = 4096  # rows between two words on progress
+_TERMS = 10  # per node
+_MAX_ENTRIES = 2048  # of buckets, that a node reads
+_MAX_CANDIDATES = 128  # that a node is compared with
+_KEPT = 3  # times k neighbours are kept until the last step
+_STEPS = 3  # of NN-descent
+_LANDMARKS = 1024
+_SAMPLE = 1000  # nodes on which recall is measured
+_BLOCK = 4096  # rows between two calls of progress
 
 
 def neighbours(features: Any, k: int, progress: Callable[[int, int], None] | None = None) -> Neighbours:
-    """The k most similar nodes of each node: exact where that can be afforded, else nearly so, with its recall."""
+    """The k most similar nodes of each node: exact where affordable, else approximate, with its recall."""
     if exact_work(features) <= MOST_WORK:
         return exact_knn(features, k, progress=progress)
     found = approximate_knn(features, k, progress)
@@ -46,78 +47,71 @@ def neighbours(features: Any, k: int, progress: Callable[[int, int], None] | Non
 
 def recall(found: Neighbours, exact: Neighbours, rows: np.ndarray) -> float:
     """Share of the neighbours of these nodes that are at least as similar as the exact k-th one."""
-    there = exact.indices >= 0
-    least = np.where(there, exact.similarity, np.inf).min(axis=1, keepdims=True)
+    exists = exact.indices >= 0
+    least = np.where(exists, exact.similarity, np.inf).min(axis=1, keepdims=True)
     good = (found.indices[rows] >= 0) & (found.similarity[rows] >= least)
-    return float(good[there].mean()) if there.any() else 1.0
+    return float(good[exists].mean()) if exists.any() else 1.0
 
 
 def approximate_knn(features: Any, k: int, progress: Callable[[int, int], None] | None = None) -> Neighbours:
     """Most of the k most similar nodes of each node, never itself."""
     n = int(features.shape[0])
     check_k(k, n)
-    x = _rows(features)
-    words = _nearest_landmarks(x) if len(x.indices) == 0 else _telling_words(x)
-    size = 1 << (32 * n - 1).bit_length()  # buckets of lists: few words share one by chance
-    ends, nodes = candidate_kernels.lists(words, size)
+    x = _as_rows(features)
+    terms = _nearest_landmarks(x) if len(x.indices) == 0 else _top_terms(x)
+    n_buckets = 1 << (32 * n - 1).bit_length()  # so many that collisions are rare
+    bucket_indptr, bucket_nodes = candidate_kernels.build_buckets(terms, n_buckets)
     kept = min(_KEPT * k, n - 1)
-    first = np.flatnonzero(x.norm > 0)[: kept + 2].astype(np.int32)  # for nodes that are like nobody
-    met = _none(n, kept)
+    defaults = np.flatnonzero(x.norm > 0)[: kept + 2].astype(np.int32)  # for nodes that share no bucket
+    found = empty_neighbours(n, kept)
     for start in range(0, n, _BLOCK):
         stop = min(start + _BLOCK, n)
-        candidate_kernels.meet(start, stop, words, ends, nodes, x, _ENTRIES, _COMPARED, first, *_arrays(met))
+        candidate_kernels.collect_candidates(
+            start, stop, terms, bucket_indptr, bucket_nodes, x, _MAX_ENTRIES, _MAX_CANDIDATES, defaults, *found.arrays
+        )
         if progress:
-            progress(stop - 1, n)  # the last step is that of the rounds
-    fresh = np.ones(met.indices.shape, bool)
-    for left in range(_ROUNDS, 0, -1):
-        better = _none(n, kept if left > 1 else k)
-        candidate_kernels.ask_around(met.indices, fresh, x, *_arrays(better))
-        fresh = candidate_kernels.not_among(better.indices, met.indices)
-        met = better
+            progress(stop - 1, n)  # the last one is reported after NN-descent
+    is_new = np.ones(found.indices.shape, bool)
+    for left in range(_STEPS, 0, -1):
+        better = empty_neighbours(n, kept if left > 1 else k)
+        candidate_kernels.nn_descent_step(found.indices, is_new, x, *better.arrays)
+        is_new = candidate_kernels.not_among(better.indices, found.indices)
+        found = better
     if progress:
         progress(n, n)
-    return met
+    return found
 
 
-def _rows(features: Any) -> candidate_kernels.Rows:
-    """Features as flat arrays; without column numbers where every column is filled."""
+def _as_rows(features: Any) -> Rows:
+    """Features as flat arrays; without column numbers if they are dense."""
     n, d = features.shape
     if is_dense(features):
         x = features.toarray() if sp.issparse(features) else np.ascontiguousarray(features)
-        ends, columns, data = np.arange(n + 1, dtype=np.int64) * d, np.empty(0, np.int32), x.reshape(-1)
+        indptr, columns, data = np.arange(n + 1, dtype=np.int64) * d, np.empty(0, np.int32), x.reshape(-1)
     else:
         x = sp.csr_array(features)
         if not x.has_canonical_format:
             x = x.copy()
             x.sum_duplicates()
-        ends, columns, data = x.indptr.astype(np.int64), x.indices.astype(np.int32), x.data
+        indptr, columns, data = x.indptr.astype(np.int64), x.indices.astype(np.int32), x.data
     data = data.astype(np.float32)  # a copy: a graph's arrays are read-only, for which numba would compile again
-    return candidate_kernels.Rows(ends, columns, data, candidate_kernels.norms(ends, data), d)
+    return Rows(indptr, columns, data, candidate_kernels.row_norms(indptr, data), d)
 
 
-def _telling_words(x: candidate_kernels.Rows) -> np.ndarray:
-    """The words of each node that are heavy in it and rare elsewhere, (n, words); -1 where it has fewer."""
-    with_word = np.bincount(x.indices, minlength=x.d)
-    return candidate_kernels.most_telling(x, with_word, _WORDS)
+def _top_terms(x: Rows) -> np.ndarray:
+    """The terms of each node with the largest weight over document frequency, (n, terms); -1 where it has fewer."""
+    return candidate_kernels.top_terms(x, np.bincount(x.indices, minlength=x.d), _TERMS)
 
 
-def _nearest_landmarks(x: candidate_kernels.Rows) -> np.ndarray:
-    """Nodes drawn at random stand for words; each node has those that it is nearest to, (n, words)."""
-    some = np.flatnonzero(x.norm > 0)
-    chosen = np.random.default_rng(0).permutation(some)[: min(_LANDMARKS, max(_WORDS, len(some) // 8))]
+def _nearest_landmarks(x: Rows) -> np.ndarray:
+    """The random landmark nodes nearest to each node, as its terms, (n, terms)."""
+    nonzero = np.flatnonzero(x.norm > 0)
+    chosen = np.random.default_rng(0).permutation(nonzero)[: min(_LANDMARKS, max(_TERMS, len(nonzero) // 8))]
     dense = x.data.reshape(len(x.norm), x.d)
     landmarks = dense[chosen] / x.norm[chosen, None]  # double precision, as the norms are
-    found = _none(len(x.norm), min(_WORDS, len(chosen)))
+    terms = np.full((len(x.norm), min(_TERMS, len(chosen))), -1, np.int32)
     for start in range(0, len(x.norm), _BLOCK):
         rows = slice(start, start + _BLOCK)
         cosine = dense[rows] @ landmarks.T / np.maximum(x.norm[rows, None], 1e-300)
-        candidate_kernels.largest(cosine, x.norm[rows] > 0, found.indices[rows])
-    return found.indices
-
-
-def _none(n: int, k: int) -> Neighbours:
-    return Neighbours(np.full((n, k), -1, np.int32), np.zeros((n, k), np.float32), np.zeros(n, bool))
-
-
-def _arrays(found: Neighbours) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return found.indices, found.similarity, found.tied
+        candidate_kernels.top_columns(cosine, x.norm[rows] > 0, terms[rows])
+    return terms

@@ -1,7 +1,7 @@
-"""m-hop neighbourhoods N^m(u), for the rows that need them only.
+"""m-hop neighbourhoods N^m(u) of chosen nodes.
 
-On a dense graph A² is more than half full (Flickr: 33 million entries), so the whole is never built:
-rows come in blocks of bounded size.
+On a dense graph A² is more than half full (Flickr: 33 million entries), so the whole is never built: rows come in
+blocks of bounded size.
 """
 
 from collections.abc import Iterator
@@ -10,26 +10,26 @@ import numba
 import numpy as np
 import scipy.sparse as sp
 
-_MOST_ENTRIES = 4_000_000  # per block: some 60 MB with the weights that belong to it
+_MAX_ENTRIES = 4_000_000  # per block: some 60 MB with weights
 
 
 def hops(adjacency: sp.csr_array, rows: np.ndarray, m: int) -> sp.csr_array:
-    """N^m of each row node: all nodes within m steps but itself. Shape (len(rows), n), values 1."""
-    blocks = [block for _, block in hop_blocks(adjacency, rows, m, most_entries=np.iinfo(np.int64).max)]
+    """N^m of each row node: all nodes within m edges but itself. Shape (len(rows), n), values 1."""
+    blocks = [block for _, block in hop_blocks(adjacency, rows, m, max_entries=np.iinfo(np.int64).max)]
     return blocks[0] if blocks else sp.csr_array((0, adjacency.shape[1]), dtype=np.float32)
 
 
 def hop_blocks(
-    adjacency: sp.csr_array, rows: np.ndarray, m: int, most_entries: int = _MOST_ENTRIES
+    adjacency: sp.csr_array, rows: np.ndarray, m: int, max_entries: int = _MAX_ENTRIES
 ) -> Iterator[tuple[np.ndarray, sp.csr_array]]:
-    """The same in blocks of rows with at most that many entries each (but at least one row)."""
+    """The same in blocks of rows with at most ``max_entries`` entries each (but at least one row)."""
     rows = np.asarray(rows, dtype=np.int64)
     counts = np.empty(len(rows), np.int64)
     _reach(adjacency.indptr, adjacency.indices, rows, m, counts, np.empty(0, np.int64), np.empty(0, np.int32))
     start = 0
     while start < len(rows):
         within = np.cumsum(counts[start:])
-        stop = start + max(1, int(np.searchsorted(within, most_entries, side="right")))
+        stop = start + max(1, int(np.searchsorted(within, max_entries, side="right")))
         indptr = np.concatenate([[0], within[: stop - start]])
         indices = np.empty(indptr[-1], np.int32)
         _reach(adjacency.indptr, adjacency.indices, rows[start:stop], m, counts[start:stop], indptr, indices)
@@ -40,7 +40,15 @@ def hop_blocks(
 
 @numba.njit(parallel=True, cache=True)
 def _reach(indptr, indices, rows, m, counts, out_indptr, out):  # type: ignore[no-untyped-def]
-    """Breadth-first from each row node; fills ``out`` where it is given, else only counts."""
+    """Breadth-first search from each row node.
+
+    Parameters
+    ----------
+    indptr, indices : CSR of the adjacency
+    rows : (m,) int64
+    counts : (m,) int64, written: nodes within m edges
+    out_indptr, out : CSR of the result, ``out`` written; an empty out_indptr: only count
+    """
     n = len(indptr) - 1
     parts = 16
     for part in numba.prange(parts):

@@ -1,17 +1,14 @@
-"""Operator: one graph to propagate on, as A + I with normalised weights."""
+"""Operator: a graph as the matrix that propagation multiplies by, A + I with normalised weights."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-import torch
-from torch import Tensor
 
 from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels import Pattern
 from dccgcn.operators.approximate_knn import neighbours
 from dccgcn.operators.exact_knn import Neighbours
 from dccgcn.operators.scaling import weight_columns
@@ -19,19 +16,18 @@ from dccgcn.text import first_few
 
 Normalisation = Literal["symmetric", "row", "none"]
 
-_GOOD_RECALL = 0.8  # below, the feature graph is another one than was asked for
+_GOOD_RECALL = 0.8  # below, a warning: the feature graph differs much from the exact one
 
 
 @dataclass(frozen=True, eq=False)
 class Operator:
-    """A graph with self-loops, its entries' pattern, and the normalised weight of each entry."""
+    """A graph without and with self-loops; the latter is normalised."""
 
     adjacency: sp.csr_array  # A, without self-loops
-    matrix: sp.csr_array  # Â = normalised A + I
-    pattern: Pattern  # of Â
-    alpha: Tensor  # (entries,) the values of Â
+    matrix: sp.csr_array  # Â = normalised A + I, (n, n) float32
     findings: tuple[Finding, ...] = ()
-    recall: float | None = None  # of neighbours that were searched approximately
+    recall: float | None = None  # of the neighbours, if they were searched approximately
+    _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(
@@ -41,9 +37,14 @@ class Operator:
         findings: tuple[Finding, ...] = (),
         recall: float | None = None,
     ) -> "Operator":
-        """The view of any graph, on torch's default device."""
-        matrix = normalise(adjacency, how)
-        return cls(adjacency, matrix, Pattern.of(matrix), torch.as_tensor(matrix.data), findings, recall)
+        """The operator of any adjacency matrix."""
+        return cls(adjacency, normalise(adjacency, how), findings, recall)
+
+    def cached(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What follows from the matrix (its tensors on a device), computed once."""
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
 
 
 def normalise(adjacency: sp.csr_array, how: Normalisation) -> sp.csr_array:
@@ -63,7 +64,7 @@ def normalise(adjacency: sp.csr_array, how: Normalisation) -> sp.csr_array:
 
 def topology_operator(graph: NodeGraph, how: Normalisation) -> Operator:
     """The first channel's graph G = (A, X)."""
-    return graph.cached(("topology", how, torch.get_default_device()), lambda: Operator.of(graph.adjacency, how))
+    return graph.cached(("topology", how), lambda: Operator.of(graph.adjacency, how))
 
 
 def knn_operator(
@@ -73,19 +74,19 @@ def knn_operator(
     progress: Callable[[int, int], None] | None = None,
     weights: np.ndarray | None = None,
 ) -> Operator:
-    """The second channel's graph G' = (A', X): u and v are joined if either is among the other's k nearest.
+    """The second channel's graph G' = (A', X): u and v are adjacent if either is among the other's k nearest.
 
-    ``weights``, one for each feature, make some of them count more in the cosine.
+    weights: a factor for each feature before the cosine, (d,).
     """
-    weighing = None if weights is None else weights.tobytes()
+    weights_key = None if weights is None else weights.tobytes()
 
     def build() -> Operator:
         adjacency, findings, recall = graph.cached(
-            ("knn", k, weighing), lambda: _feature_adjacency(graph, k, progress, weights)
+            ("knn", k, weights_key), lambda: _feature_adjacency(graph, k, progress, weights)
         )
         return Operator.of(adjacency, how, findings, recall)
 
-    return graph.cached(("feature", k, how, weighing, torch.get_default_device()), build)
+    return graph.cached(("feature", k, how, weights_key), build)
 
 
 def _feature_adjacency(
@@ -97,24 +98,24 @@ def _feature_adjacency(
     directed = sp.csr_array((np.ones(len(rows), np.float32), (rows, cols)), shape=(graph.n, graph.n))
     adjacency = sp.csr_array(directed.maximum(directed.T))
     adjacency.sort_indices()
-    return adjacency, tuple(_oddities(graph, found)), found.recall
+    return adjacency, tuple(_findings(graph, found)), found.recall
 
 
-def _oddities(graph: NodeGraph, found: Neighbours) -> Iterator[Finding]:
+def _findings(graph: NodeGraph, found: Neighbours) -> Iterator[Finding]:
     k = found.indices.shape[1]
     if found.recall is not None:
         yield Finding(
             "note" if found.recall >= _GOOD_RECALL else "warning",
             "knn-approximate",
-            f"The feature graph of {graph.n} nodes was searched approximately: of a sample of nodes, "
-            f"{found.recall:.1%} of the neighbours are as near as the exact ones.",
+            f"The feature graph of {graph.n} nodes is approximate: on a sample of nodes, "
+            f"{found.recall:.1%} of the neighbours are at least as similar as the exact k-th one.",
         )
     if found.tied.any():
         yield Finding(
             "note",
             "knn-ties",
             f"{found.tied.mean():.1%} of the nodes tie at neighbour {k} of the feature graph; "
-            "the node that stands first in the table was taken.",
+            "ties go to the node that comes first in the table.",
         )
     few = np.flatnonzero((found.indices < 0).any(axis=1) & (found.indices >= 0).any(axis=1))
     if len(few):

@@ -1,5 +1,4 @@
-"""Feature columns weighted or standardised; feature rows as given, or scaled to a sum (of absolute values) or length
-of one."""
+"""Feature columns weighted or standardised; feature rows as given, or scaled to unit L1 or L2 norm."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,13 +12,13 @@ from dccgcn.graph import NodeGraph
 
 Scaling = Literal["raw", "row", "unit"]
 
-_MOSTLY = 0.75  # of the nodes: a column that so many have is no word and no category but a measurement
-_ALIKE = 2  # deviations that differ by no more are of one unit
-_LEAST = 1e-6  # of a column's mean: what differs by less are rounding errors
+_MIN_FILLED = 0.75  # share of nodes with a non-zero value above which a column is numeric, not a term or category
+_SAME_UNIT = 2  # standard deviations within this ratio count as one unit
+_MIN_DEVIATION = 1e-6  # of a column's mean: below, differences are rounding errors
 
 
 def scaling(default: Scaling) -> Any:
-    """The option of every method that reads features."""
+    """The setting of every method that reads features."""
     return Field(
         default, description="Feature rows as given, divided by the sum of their absolute values, or of unit length."
     )
@@ -42,7 +41,7 @@ def weight_columns(features: Any, weights: np.ndarray | None) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class NumericColumns:
-    """Which columns are measurements, such as an age or a coordinate of an embedding, and how they are spread."""
+    """Columns with numeric values, such as an age or a coordinate of an embedding, and their moments."""
 
     columns: np.ndarray  # (m,) positions
     mean: np.ndarray  # (m,)
@@ -50,42 +49,42 @@ class NumericColumns:
 
 
 def numeric_columns(features: Any) -> NumericColumns | None:
-    """The columns that few nodes are without and in which they differ by how much; None if there are none to mend.
+    """The columns to standardise: most nodes have a value, and values differ; None if there are none.
 
-    Where such a column's zero and unit lie is an accident, but it would decide which rows look alike. Columns that have
-    one zero and one unit already are left out: somebody has weighed them against the others. Columns that are the same
-    for all nodes tell nothing and are taken for measurements, too.
+    Zero and unit of such a column are arbitrary but would decide which rows are similar. If all of them share one zero
+    and one unit already, they are left as they are: their scale is deliberate. Constant columns are included; they
+    carry no information.
     """
     n = features.shape[0]
     filled = np.asarray((features != 0).sum(axis=0)).reshape(-1)
-    columns = np.flatnonzero(filled > _MOSTLY * n)
+    columns = np.flatnonzero(filled > _MIN_FILLED * n)
     by_column = sp.csc_array(features[:, columns]) if sp.issparse(features) else features[:, columns]
-    found = []
+    moments = []
     for at, column in enumerate(columns):
         values = by_column[:, [at]].toarray() if sp.issparse(by_column) else by_column[:, at]
         values = values.reshape(-1).astype(np.float64)
         present = values[values != 0]
         if filled[column] == n or (present != present[0]).any():
             mean, deviation = values.mean(), values.std()
-            found.append((column, mean, deviation if deviation > _LEAST * abs(mean) else 0))
-    if not found:
+            moments.append((column, mean, deviation if deviation > _MIN_DEVIATION * abs(mean) else 0))
+    if not moments:
         return None
-    kept, means, deviations = map(np.array, zip(*found, strict=True))
+    kept, means, deviations = map(np.array, zip(*moments, strict=True))
     differ = deviations > 0
     if differ.any():
         unit = deviations[differ].min()
-        if (deviations <= _ALIKE * unit).all() and (abs(means[differ]) <= unit / 2).all():
+        if (deviations <= _SAME_UNIT * unit).all() and (abs(means[differ]) <= unit / 2).all():
             kept, means, deviations = kept[~differ], means[~differ], deviations[~differ]
     return NumericColumns(kept, means.astype(np.float32), deviations.astype(np.float32)) if len(kept) else None
 
 
 def numeric_columns_of(graph: NodeGraph) -> NumericColumns | None:
-    """Those of a graph's features, looked for once."""
-    return graph.cached(("measured",), lambda: numeric_columns(graph.features))
+    """Those of a graph's features, computed once."""
+    return graph.cached(("numeric columns",), lambda: numeric_columns(graph.features))
 
 
 def standardised(features: Any, by: NumericColumns | None) -> Any:
-    """The same kind of matrix with its measurements brought to mean 0 and variance 1; constant ones become 0."""
+    """The same kind of matrix with its numeric columns at mean 0 and variance 1; constant ones become 0."""
     if by is None:
         return features
     scale = np.divide(1, by.deviation, where=by.deviation > 0, out=np.zeros_like(by.deviation))

@@ -37,31 +37,31 @@ def test_walks_meet_as_often_as_they_should(length):
     for u, v in ((0, 1), (1, 2), (0, 2), (2, 3)):
         adjacency[u, v] = adjacency[v, u] = 1
     matrix = sp.csr_array(adjacency + np.eye(5))
-    found = dgcn.walk_counts(matrix, 40_000, length, np.random.default_rng(0)).toarray()
+    found = dgcn.cooccurrence_counts(matrix, 40_000, length, np.random.default_rng(0)).toarray()
     expected = literal_dual.expected_counts(adjacency, 40_000, length)
     assert (found == found.T).all()
     np.testing.assert_allclose(found, expected, rtol=0.04)
 
 
 def test_ppmi_is_the_formula(graph):
-    counts = dgcn.walk_counts(topology_operator(graph, "none").matrix, 20, 2, np.random.default_rng(1))
+    counts = dgcn.cooccurrence_counts(topology_operator(graph, "none").matrix, 20, 2, np.random.default_rng(1))
     expected = literal_dual.ppmi(counts.toarray())
     np.testing.assert_allclose(dgcn.ppmi(counts).toarray(), expected, atol=1e-9)
     degree = expected.sum(1)
     scaled = expected / np.sqrt(np.outer(degree, degree))
-    np.testing.assert_allclose(dgcn.normalised(dgcn.ppmi(counts)).toarray(), scaled, atol=1e-6)
+    np.testing.assert_allclose(dgcn.symmetric_normalise(dgcn.ppmi(counts)).toarray(), scaled, atol=1e-6)
 
 
 def test_a_row_without_information_stays_zero():
     everyone = sp.csr_array(np.ones((3, 3)))  # all meet all equally often
     assert dgcn.ppmi(everyone).nnz == 0
-    assert not dgcn.normalised(dgcn.ppmi(everyone)).toarray().any()
+    assert not dgcn.symmetric_normalise(dgcn.ppmi(everyone)).toarray().any()
 
 
 def test_the_weight_of_agreement_ramps_up():
-    assert dgcn.ramp(0, 2.0, 120) == pytest.approx(2 * np.exp(-5))
-    assert dgcn.ramp(60, 2.0, 120) == pytest.approx(2 * np.exp(-1.25))
-    assert dgcn.ramp(120, 2.0, 120) == dgcn.ramp(300, 2.0, 120) == 2.0
+    assert dgcn.ramp_up(0, 2.0, 120) == pytest.approx(2 * np.exp(-5))
+    assert dgcn.ramp_up(60, 2.0, 120) == pytest.approx(2 * np.exp(-1.25))
+    assert dgcn.ramp_up(120, 2.0, 120) == dgcn.ramp_up(300, 2.0, 120) == 2.0
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_dgcn_trains_as_dense_matrices_do(graph, options):
     s = dgcn.DgcnSettings(dropout=0, epochs=30, ramp_up=20, hidden=8, features="unit", **options)
     prediction = dgcn.fit(graph, TRAIN, s, 4)
     matrix = topology_operator(graph, "none").matrix
-    counts = dgcn.walk_counts(matrix, s.walks, s.walk_length, np.random.default_rng(4)).toarray()
+    counts = dgcn.cooccurrence_counts(matrix, s.walks, s.walk_length, np.random.default_rng(4)).toarray()
     z_a, z_p = literal_dual.dgcn(graph, TRAIN, s, 4, counts)
     np.testing.assert_allclose(prediction.probabilities, z_a, atol=1e-4)
     np.testing.assert_allclose(prediction.channels["ppmi"], z_p, atol=1e-4)

@@ -6,12 +6,14 @@ import scipy.sparse as sp
 import torch
 
 from dccgcn import datasets
+from dccgcn.autograd import FeatureMatrix
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels import FeatureMatrix
 from dccgcn.models.baselines import agnn, appnp, dagnn, gat, grand, krylov
+from dccgcn.models.receptive_field import receptive_layers
 from dccgcn.models.registry import METHODS
+from dccgcn.models.torch_operator import TorchOperator
 from dccgcn.models.training import seeded
-from dccgcn.operators import receptive_field, topology_operator
+from dccgcn.operators import topology_operator
 from helpers import literal, literal_gnn
 
 NAMES = ("mlp", "knn-gcn", "gat", "agnn", "appnp", "dagnn", "krylov", "grand")
@@ -29,7 +31,7 @@ def graph(request):
 
 def dense_inputs(graph, scaling):
     x = graph.features.toarray() if sp.issparse(graph.features) else graph.features
-    return torch.from_numpy(literal.scaled(x.astype(float), scaling)), graph.adjacency.toarray().astype(float)
+    return torch.from_numpy(literal.normalise_rows(x.astype(float), scaling)), graph.adjacency.toarray().astype(float)
 
 
 # MLP and kNN-GCN are GCN on other graphs
@@ -113,7 +115,8 @@ def test_gats_layer_is_pygs(graph):
     from torch_geometric.nn import GATConv
 
     s = gat.GatSettings(dropout=0, slope=0.3)
-    (everything,) = receptive_field(topology_operator(graph, "none"), np.arange(graph.n), depth=1)
+    operator = TorchOperator.of(topology_operator(graph, "none"))
+    (everything,) = receptive_layers(operator, np.arange(graph.n), depth=1)
     pattern = everything.pattern
     with seeded(0):
         layer, h = gat.AttentionLayer(3, 4, s), torch.randn(graph.n, 12, requires_grad=True)
@@ -131,21 +134,22 @@ def test_gats_layer_is_pygs(graph):
 def test_agnns_layer_is_pygs(graph):
     from torch_geometric.nn import AGNNConv
 
-    (everything,) = receptive_field(topology_operator(graph, "none"), np.arange(graph.n), depth=1)
+    operator = TorchOperator.of(topology_operator(graph, "none"))
+    (everything,) = receptive_layers(operator, np.arange(graph.n), depth=1)
     pattern = everything.pattern
     h = torch.randn(graph.n, 5, generator=torch.Generator().manual_seed(0))
     h[3] = 0
     expected = AGNNConv(requires_grad=False)(h, torch.stack([pattern.cols, pattern.rows]))
-    torch.testing.assert_close(agnn.propagate(everything, torch.tensor(1.0), h), expected)
+    torch.testing.assert_close(agnn.cosine_attention(everything, torch.tensor(1.0), h), expected)
 
 
 def test_krylov_reads_the_same_from_rows_as_from_the_graph(graph):
     s = krylov.KrylovSettings(blocks=4, hidden=300)
     with seeded(0):
         network = krylov.Krylov(graph.d, graph.c, s).eval()
-    view = topology_operator(graph, s.normalisation)
-    rows = krylov.krylov_rows(view, graph.features, np.array([5, 2]), s.blocks)
-    every = network.classify_all(view, FeatureMatrix.of(graph.features))
+    operator = TorchOperator.of(topology_operator(graph, s.normalisation))
+    rows = krylov.krylov_rows(operator.arrays.matrix, graph.features, np.array([5, 2]), s.blocks)
+    every = network.classify_all(operator, FeatureMatrix.of(graph.features))
     torch.testing.assert_close(network(rows), every[[5, 2]], atol=1e-4, rtol=1e-4)
 
 
@@ -157,8 +161,8 @@ def test_grand_drops_whole_nodes_and_scales_the_others(graph, monkeypatch):
     with seeded(0):
         network = grand.Grand(graph, s)
         seen = []
-        monkeypatch.setattr(network, "spread", lambda h: seen.append(h) or h)
-        network.samples()
+        monkeypatch.setattr(network, "mean_propagation", lambda h: seen.append(h) or h)
+        network.sample_logits()
     x, _ = dense_inputs(graph, s.features)
     whole = (x.float() @ network.first.weight)[:, None]  # (n, 1, hidden)
     found = seen[0].view(graph.n, s.samples, s.hidden)
@@ -170,7 +174,7 @@ def test_grand_drops_whole_nodes_and_scales_the_others(graph, monkeypatch):
 def test_grand_samples_without_drops_are_its_answers(graph):
     with seeded(0):
         network = grand.Grand(graph, grand.GrandSettings(**NO_DROPOUT["grand"], samples=3))
-    samples, whole = network.samples(), network(network.part(np.arange(graph.n)))
+    samples, whole = network.sample_logits(), network(network.inputs_of(np.arange(graph.n)))
     for sample in samples:
         torch.testing.assert_close(sample, whole)
 
@@ -182,14 +186,14 @@ def test_grand_normalises_the_columns_of_x_bar_and_the_hidden_units(graph):
     x, a = dense_inputs(graph, s.features)
     weights = {key: p.detach().double() for key, p in network.named_parameters()}
     found = literal_gnn.normalised_grand(weights, x, a, s)
-    for logits in (network(network.part(np.arange(graph.n))), *network.samples()):
+    for logits in (network(network.inputs_of(np.arange(graph.n))), *network.sample_logits()):
         torch.testing.assert_close(logits.double(), found, atol=1e-3, rtol=1e-3)
 
 
-def test_grands_disagreement():
+def test_grands_consistency_loss():
     p = np.random.default_rng(0).dirichlet(np.ones(3), size=(4, 5))
-    found = grand.disagreement(torch.from_numpy(p), 0.4)
-    assert float(found) == pytest.approx(literal_gnn.disagreement(p, 0.4))
+    found = grand.consistency_loss(torch.from_numpy(p), 0.4)
+    assert float(found) == pytest.approx(literal_gnn.consistency_loss(p, 0.4))
 
 
 # All of them
@@ -205,8 +209,8 @@ def test_the_same_to_the_bit_for_a_seed(graph, name):
 @pytest.mark.parametrize("name", [name for name in NETWORKS if name != "krylov"])
 def test_dropout_in_training_only(graph, name):
     network = NETWORKS[name][0](graph, METHODS[name].settings())
-    everything = network.part(np.arange(graph.n))
-    forward = network.samples if name == "grand" else lambda: network(everything)
+    everything = network.inputs_of(np.arange(graph.n))
+    forward = network.sample_logits if name == "grand" else lambda: network(everything)
     assert not torch.equal(forward(), forward())
     network.eval()
     state = torch.get_rng_state()
@@ -218,7 +222,7 @@ def test_dropout_in_training_only(graph, name):
 def test_a_part_answers_and_learns_as_the_whole_does(graph, name):
     network = NETWORKS[name][0](graph, METHODS[name].settings()).eval()
     nodes = np.array([9, 2, 4])  # in any order
-    some, all_of_them = network(network.part(nodes)), network(network.part(np.arange(graph.n)))[nodes]
+    some, all_of_them = network(network.inputs_of(nodes)), network(network.inputs_of(np.arange(graph.n)))[nodes]
     torch.testing.assert_close(some, all_of_them)
     parameters = list(network.parameters())
     by_part, by_whole = (torch.autograd.grad(found.square().sum(), parameters) for found in (some, all_of_them))

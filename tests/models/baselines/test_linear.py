@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from dccgcn.api import run
 from dccgcn.errors import TrainingError
 from dccgcn.graph import NodeGraph, splits
-from dccgcn.models.baselines import filtered, lp, potential
-from dccgcn.models.baselines.glp import GlpSettings, strength
+from dccgcn.models.baselines import laplacian, lp, polynomial_filter
+from dccgcn.models.baselines.glp import GlpSettings, filter_strength
 from dccgcn.models.baselines.lp import AbsorptionSettings, LpSettings, SeriesSettings
 from dccgcn.models.baselines.poisson import PoissonSettings
 from dccgcn.models.baselines.polynomial_filter import FilteredFeatures
 from dccgcn.models.baselines.sgc import SgcSettings
-from dccgcn.models.baselines.ssgc import SsgcSettings, mean_of_powers
+from dccgcn.models.baselines.ssgc import SsgcSettings, ssgc_filter
 from dccgcn.models.registry import METHODS
 from dccgcn.models.training import seeded
 from helpers import literal, literal_linear
@@ -85,7 +85,7 @@ def test_absorption_takes_the_class_of_the_labelled_node_with_the_largest_entry(
 
 @pytest.mark.parametrize("terms", [1, 7, 400])
 def test_series_is_the_sum_of_powers(graph, terms):
-    s = literal.normalised(literal_linear.dense_adjacency(graph), "symmetric")
+    s = literal.normalised_adjacency(literal_linear.dense_adjacency(graph), "symmetric")
     y = np.zeros((graph.n, graph.c))
     y[TRAIN, graph.labels[TRAIN]] = 1
     expected = literal_linear.shares(literal_linear.series(s, y, 0.01, terms))
@@ -125,33 +125,33 @@ def test_conjugate_gradients_solve_what_can_be_solved():
     root = rng.normal(size=(30, 30))
     matrix, b = root @ root.T + np.eye(30), rng.normal(size=(30, 40))
     b[:, 7] = 0
-    x = potential.conjugate_gradients(sp.csr_array(matrix), b, 1e-12)
+    x = laplacian.conjugate_gradients(sp.csr_array(matrix), b, 1e-12)
     np.testing.assert_allclose(x, np.linalg.solve(matrix, b), atol=1e-8)
 
 
 def test_a_system_without_solution_is_an_error():
-    matrix = potential.laplacian(sp.csr_array(np.array([[0, 1.0], [1, 0]])))
+    matrix = laplacian.laplacian(sp.csr_array(np.array([[0, 1.0], [1, 0]])))
     with pytest.raises(TrainingError, match="did not converge"):
-        potential.conjugate_gradients(matrix, np.array([[1.0], [0]]))
+        laplacian.conjugate_gradients(matrix, np.array([[1.0], [0]]))
 
 
 # filtered features
 
 FILTERS = {
-    "power": lambda step, h: filtered.power(step, h, 3),
-    "mean": lambda step, h: mean_of_powers(step, h, 3, 0.2),
-    "ar": lambda step, h: filtered.series(step, h, 1 / 2.5, 10),
+    "power": lambda propagate, h: polynomial_filter.apply_power(propagate, h, 3),
+    "mean": lambda propagate, h: ssgc_filter(propagate, h, 3, 0.2),
+    "ar": lambda propagate, h: polynomial_filter.neumann_series(propagate, h, 1 / 2.5, 10),
 }
 
 
 @pytest.mark.parametrize("kind", FILTERS)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_filtered_features_are_those_of_dense_matrices(graph, kind, sparse, monkeypatch):
-    monkeypatch.setattr(filtered, "_BLOCK", 3)
+    monkeypatch.setattr(polynomial_filter, "_BLOCK", 3)
     given = NodeGraph(sp.csr_array(graph.features), graph.edges, edge_weights=graph.weights) if sparse else graph
-    s = literal.normalised(literal_linear.dense_adjacency(graph), "symmetric")
-    x = literal.scaled(graph.features.astype(float), "row")
-    expected = literal_linear.filtered(s, x, kind, 3, {"mean": 0.2, "ar": 2.5}.get(kind, 0))
+    s = literal.normalised_adjacency(literal_linear.dense_adjacency(graph), "symmetric")
+    x = literal.normalise_rows(graph.features.astype(float), "row")
+    expected = literal_linear.filtered_features(s, x, kind, 3, {"mean": 0.2, "ar": 2.5}.get(kind, 0))
     features = FilteredFeatures.of(given, "row", FILTERS[kind])
     theta = torch.randn(graph.d, 4)
     np.testing.assert_allclose(features.rows(TRAIN[::-1]), expected[TRAIN[::-1]], atol=1e-6)
@@ -159,9 +159,9 @@ def test_filtered_features_are_those_of_dense_matrices(graph, kind, sparse, monk
 
 
 def test_a_long_series_is_the_auto_regressive_filter(graph):
-    s = literal.normalised(literal_linear.dense_adjacency(graph), "symmetric")
+    s = literal.normalised_adjacency(literal_linear.dense_adjacency(graph), "symmetric")
     exact = np.linalg.inv(np.eye(graph.n) + 10 * (np.eye(graph.n) - s))
-    found = filtered.series(filtered.step_of(graph), torch.eye(graph.n), 0.1, 400)
+    found = polynomial_filter.neumann_series(polynomial_filter.propagation(graph), torch.eye(graph.n), 0.1, 400)
     np.testing.assert_allclose(found, exact, atol=1e-5)
 
 
@@ -190,9 +190,9 @@ def trained_densely(x, truth, weights, settings, logits):
 def test_training_is_that_of_dense_matrices(graph, name, kind, options):
     options = {**options, "epochs": 20, "weight_decay": 0.01, **({"dropout": 0} if name == "glp" else {})}
     settings = METHODS[name].settings(**options)
-    s = literal.normalised(literal_linear.dense_adjacency(graph), "symmetric")
-    x = literal.scaled(graph.features.astype(float), settings.features)
-    x = torch.from_numpy(literal_linear.filtered(s, x, kind, options.get("k", 0), options.get("alpha", 0)))
+    s = literal.normalised_adjacency(literal_linear.dense_adjacency(graph), "symmetric")
+    x = literal.normalise_rows(graph.features.astype(float), settings.features)
+    x = torch.from_numpy(literal_linear.filtered_features(s, x, kind, options.get("k", 0), options.get("alpha", 0)))
     truth = torch.from_numpy(np.eye(graph.c)[graph.labels[TRAIN]])
     with seeded(5):
         if name == "glp":
@@ -213,9 +213,9 @@ def test_training_is_that_of_dense_matrices(graph, name, kind, options):
 
 
 def test_glp_filters_more_where_labels_are_few():
-    assert strength(GlpSettings(), 4) == (10, 20)
-    assert strength(GlpSettings(), 20) == (5, 10)
-    assert strength(GlpSettings(k=3, alpha=0.5), 4) == (3, 0.5)
+    assert filter_strength(GlpSettings(), 4) == (10, 20)
+    assert filter_strength(GlpSettings(), 20) == (5, 10)
+    assert filter_strength(GlpSettings(k=3, alpha=0.5), 4) == (3, 0.5)
 
 
 def test_glp_drops_units_in_training(graph):

@@ -11,11 +11,12 @@ from dccgcn import datasets
 from dccgcn.errors import SettingsError
 from dccgcn.evaluation import trust
 from dccgcn.graph import NodeGraph
-from dccgcn.models.baselines import cagcn, cagcn_st, e_gcn, gcn, guessing, li2018, m3s, pseudo_labels
+from dccgcn.models.baselines import cagcn, cagcn_st, e_gcn, gcn, li2018, m3s, pseudo_label_utils, pseudo_labels
 from dccgcn.models.dcc import method as dcc
 from dccgcn.models.dcc.settings import DccSettings
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.registry import METHODS
+from dccgcn.models.torch_operator import TorchOperator
 from dccgcn.operators import topology_operator
 from dccgcn.settings import read_yaml
 from helpers import literal
@@ -93,13 +94,13 @@ def test_the_same_to_the_bit_for_a_seed(graph, name):
 @pytest.mark.parametrize("name", NAMES)
 def test_given_labels_are_kept_and_validation_nodes_never_trained_on(graph, name, monkeypatch):
     seen = []
-    fit_on = gcn.fit_on
+    fit_on_operator = gcn.fit_on_operator
 
-    def watched(view, graph, train, *args, labels=None, **kwargs):
+    def watched(operator, graph, train, *args, labels=None, **kwargs):
         seen.append((train, graph.labels[train] if labels is None else labels))
-        return fit_on(view, graph, train, *args, labels=labels, **kwargs)
+        return fit_on_operator(operator, graph, train, *args, labels=labels, **kwargs)
 
-    monkeypatch.setattr(gcn, "fit_on", watched)
+    monkeypatch.setattr(gcn, "fit_on_operator", watched)
     METHODS[name].fit(graph, TRAIN, quick(name), 0, None, VALIDATION)
     for nodes, labels in seen:
         assert not np.isin(nodes, VALIDATION).any()
@@ -122,8 +123,8 @@ def test_published_settings_are_valid(name, dataset):
 
 def test_gcn_on_its_own_labels_is_gcn_to_the_bit(graph):
     s = gcn.GcnSettings(epochs=10)
-    view = topology_operator(graph, "symmetric")
-    again = gcn.fit_on(view, graph, TRAIN, s, 0, labels=graph.labels[TRAIN])
+    operator = topology_operator(graph, "symmetric")
+    again = gcn.fit_on_operator(operator, graph, TRAIN, s, 0, labels=graph.labels[TRAIN])
     assert gcn.fit(graph, TRAIN, s, 0).probabilities.tobytes() == again.probabilities.tobytes()
 
 
@@ -134,8 +135,8 @@ def test_gcn_on_weighted_targets_trains_as_dense_matrices_do(graph):
     def weights(epoch):
         return torch.tensor([1.0, 0.5, 0.25, 0.0 if epoch < 10 else 2.0])
 
-    view = topology_operator(graph, s.normalisation)
-    found = gcn.fit_on(view, graph, nodes, s, 5, labels=labels, weights=weights)
+    operator = topology_operator(graph, s.normalisation)
+    found = gcn.fit_on_operator(operator, graph, nodes, s, 5, labels=labels, weights=weights)
     targets = [(v, k, lambda e, i=i: weights(e)[i].item()) for i, (v, k) in enumerate(zip(nodes, labels, strict=True))]
     np.testing.assert_allclose(found.embeddings["output"], slow.gcn(graph, targets, s, 5), atol=1e-4)
 
@@ -144,11 +145,11 @@ def test_with_patience_the_smallest_validation_loss_counts(graph):
     labels = graph.labels.copy()
     labels[VALIDATION] = (labels[VALIDATION] + 1) % 3  # what is learned soon makes these worse
     wrong = NodeGraph(graph.features, graph.edges, labels)
-    view = topology_operator(wrong, "symmetric")
+    operator = topology_operator(wrong, "symmetric")
 
     def fit(epochs, validation=None, patience=None, progress=None):
         s = gcn.GcnSettings(epochs=epochs, lr=0.05, dropout=0)
-        p = gcn.fit_on(view, wrong, TRAIN, s, 0, progress, validation, patience=patience).probabilities
+        p = gcn.fit_on_operator(operator, wrong, TRAIN, s, 0, progress, validation, patience=patience).probabilities
         return -np.log(p[VALIDATION, labels[VALIDATION]]).mean()
 
     losses = [fit(epochs) for epochs in range(1, 15)]
@@ -201,12 +202,12 @@ def test_settings_with_dccs_options_are_read_back(tmp_path):
 
 @pytest.mark.parametrize("factor", [1.0, 3.0, 7.5])
 def test_quota(graph, factor):
-    assert guessing.quota(graph, TRAIN, factor).tolist() == slow.quota(graph, TRAIN, factor)
+    assert pseudo_label_utils.pseudo_labels_per_class(graph, TRAIN, factor).tolist() == slow.quota(graph, TRAIN, factor)
 
 
 def test_quota_of_the_paper_on_cora(cora):
     # 2708 nodes, 5278 edges: η = 178.2, and 3 η / 7 = 76.4 for each class
-    assert guessing.quota(cora.graph, cora.splits["public"].train, 3.0).tolist() == [76] * 7
+    assert pseudo_label_utils.pseudo_labels_per_class(cora.graph, cora.splits["public"].train, 3.0).tolist() == [76] * 7
 
 
 @pytest.mark.parametrize("alpha", [1e-6, 0.1])
@@ -240,12 +241,12 @@ def test_li_et_al_step_by_step(graph, choice):
     found = METHODS[choice].fit(graph, TRAIN, s, 1, None, None)
     expected = slow.gcn(graph, slow.mean_targets(sorted(given | guessed)), s, 1)
     np.testing.assert_allclose(found.embeddings["output"], expected, atol=1e-4)
-    assert found.findings[-1].text.startswith(f"{len({v for v, _ in guessed})} nodes")
+    assert found.findings[-1].text.endswith(f" {len({v for v, _ in guessed})} nodes.")
 
 
 def test_only_positive_scores_are_taken_and_the_first_of_equals():
     scores = np.array([[0.0, 1], [2, 1], [0, 1], [3, 0]])
-    chosen = guessing.largest(scores, np.array([3, 2]))
+    chosen = pseudo_label_utils.top_k_mask(scores, np.array([3, 2]))
     assert chosen.tolist() == [[False, True], [True, True], [False, False], [True, False]]
 
 
@@ -253,7 +254,7 @@ def test_a_graph_too_dense_to_need_guesses_says_so():
     x = np.random.default_rng(0).normal(size=(12, 4))
     full = NodeGraph(x, [[u, v] for u in range(12) for v in range(u)], np.arange(12) % 2)
     prediction = li2018.fit(full, np.arange(4), li2018.SelfTrainingSettings(epochs=5), 0, choice="self-training")
-    assert [f.code for f in prediction.findings] == ["nothing-guessed"]
+    assert [f.code for f in prediction.findings] == ["no-pseudo-labels"]
 
 
 # M3S
@@ -274,7 +275,7 @@ def test_a_cluster_takes_the_class_of_the_nearest_labelled_centroid():
 def test_m3s_drops_guesses_that_their_cluster_contradicts(graph, monkeypatch):
     s = quick("m3s", stages=1)
     asked = []
-    monkeypatch.setattr(m3s, "retrain", lambda graph, known, *_: asked.append(known) or _certain(graph))
+    monkeypatch.setattr(m3s, "fit_gcn", lambda graph, known, *_: asked.append(known) or _certain(graph))
     monkeypatch.setattr(m3s, "cluster_classes", lambda *_: np.full(graph.n, 1))
     m3s.fit(graph, TRAIN, s, 0)
     new = asked[1] & ~asked[0]
@@ -292,12 +293,12 @@ def _certain(graph):
 
 def test_cagcn_trains_as_dense_matrices_do(graph):
     s = quick("cagcn", dropout=0, calibration_epochs=25, margin=0.8)
-    view = topology_operator(graph, s.normalisation)
+    operator = TorchOperator.of(topology_operator(graph, s.normalisation))
     logits = 3 * torch.randn(graph.n, graph.c, generator=torch.Generator().manual_seed(0))
     nodes, labels = np.arange(0, 30, 2), graph.labels[::2].copy()
     with torch.random.fork_rng():
         torch.manual_seed(7)
-        start = cagcn.Calibrator(view, logits, s.calibration_hidden, 0.0)
+        start = cagcn.Calibrator(operator, logits, s.calibration_hidden, 0.0)
     p = {name: value.detach().double().clone().requires_grad_() for name, value in start.named_parameters()}
     optimiser = torch.optim.Adam(p.values(), lr=s.calibration_lr, weight_decay=s.calibration_weight_decay)
     truth = torch.from_numpy(np.eye(graph.c)[labels])
@@ -310,14 +311,14 @@ def test_cagcn_trains_as_dense_matrices_do(graph):
         loss.backward()
         optimiser.step()
     expected = (logits * slow.calibrator(graph, logits.double(), p, s)).detach()
-    found = cagcn.calibrated(view, logits, nodes, labels, s, 7, stops=False)
+    found = cagcn.calibrate_logits(operator, logits, nodes, labels, s, 7, early_stopping=False)
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
 @pytest.mark.parametrize("validation", [None, VALIDATION])
 def test_cagcn_changes_no_answer(graph, validation):
     s = cagcn.CagcnSettings(epochs=30, calibration_epochs=30, most_epochs=100)
-    first = cagcn.trained(graph, guessing.given(graph, TRAIN), s, 0, None, validation)
+    first = cagcn.fit_classifier(graph, pseudo_label_utils.training_mask(graph, TRAIN), s, 0, None, validation)
     prediction = cagcn.fit(graph, TRAIN, s, 0, validation=validation)
     assert (prediction.y_pred == first.y_pred).all()
     assert np.abs(prediction.probabilities - first.probabilities).max() > 0.01
@@ -330,24 +331,24 @@ def test_cagcn_changes_no_answer(graph, validation):
 
 
 def test_a_huge_scale_does_not_overflow(graph):
-    view = topology_operator(graph, "symmetric")
-    model = cagcn.Calibrator(view, torch.ones(graph.n, graph.c), 4, 0.0)
+    operator = TorchOperator.of(topology_operator(graph, "symmetric"))
+    model = cagcn.Calibrator(operator, torch.ones(graph.n, graph.c), 4, 0.0)
     torch.nn.init.constant_(model.b2, 500.0)
     assert torch.isfinite(model()).all()
 
 
 def test_cagcn_st_guesses_above_the_threshold_alone(graph, monkeypatch):
     asked = []
-    trained = cagcn.trained
-    monkeypatch.setattr(cagcn, "trained", lambda graph, known, *a: asked.append(known) or trained(graph, known, *a))
+    fit = cagcn.fit_classifier
+    monkeypatch.setattr(cagcn, "fit_classifier", lambda graph, mask, *a: asked.append(mask) or fit(graph, mask, *a))
     s = quick("cagcn-st", stages=3, threshold=0.4)
     cagcn_st.fit(graph, TRAIN, s, 0)
     assert len(asked) == 3
-    view = topology_operator(graph, s.normalisation)
+    operator = TorchOperator.of(topology_operator(graph, s.normalisation))
     for before, after in pairwise(asked):
-        logits = torch.from_numpy(trained(graph, before, s, 0, None, None).embeddings["output"])
+        logits = torch.from_numpy(fit(graph, before, s, 0, None, None).embeddings["output"])
         nodes, labels = np.nonzero(before)
-        p = cagcn.calibrated(view, logits, nodes, labels, s, 0, stops=False).softmax(1).numpy()
+        p = cagcn.calibrate_logits(operator, logits, nodes, labels, s, 0, early_stopping=False).softmax(1).numpy()
         expected = {(v, p[v].argmax()) for v in range(graph.n) if p[v].max() > 0.4 and not before[v].any()}
         assert set(zip(*np.nonzero(after & ~before), strict=True)) == expected
         assert (after[before]).all()
@@ -358,14 +359,14 @@ def test_cagcn_st_without_a_sure_node_is_cagcn(graph):
     s = quick("cagcn-st", threshold=0.9999)
     prediction = cagcn_st.fit(graph, TRAIN, s, 0)
     assert prediction.probabilities.tobytes() == cagcn.fit(graph, np.sort(TRAIN), s, 0).probabilities.tobytes()
-    assert prediction.findings[-1].code == "nothing-guessed"
+    assert prediction.findings[-1].code == "no-pseudo-labels"
 
 
 def test_cagcn_on_cora_is_better_calibrated_and_no_less_accurate(cora):
     split, s = cora.splits["public"], cagcn.CagcnSettings(most_epochs=200)
     truth = cora.graph.labels[split.test]
     first = gcn.fit(cora.graph, split.train, s, 0, validation=split.validation)
-    prediction = cagcn.finished(cora.graph, split.train, first, s, 0, split.validation)
+    prediction = cagcn.calibrate_prediction(cora.graph, split.train, first, s, 0, split.validation)
     assert (prediction.y_pred == first.y_pred).all()
     assert (prediction.y_pred[split.test] == truth).mean() > 0.79
     errors = [trust.ece(p[split.test], truth) for p in (first.probabilities, prediction.probabilities)]
@@ -390,7 +391,7 @@ def test_e_gcns_graph_step_by_step(graph):
             q[v] = np.eye(3)[graph.labels[v]]
         sure = sorted(range(graph.n), key=lambda v: (-q[v].max().astype(np.float32), v))[: int(0.7 * graph.n)]
         sure.sort()
-        near, _ = literal.nearest(q[sure], 2)
+        near, _ = literal.exact_knn(q[sure], 2)
         b = np.zeros_like(a)
         for u in range(graph.n):
             for v in range(graph.n):

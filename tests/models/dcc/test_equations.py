@@ -7,15 +7,17 @@ import pytest
 import scipy.sparse as sp
 import torch
 
+from dccgcn.autograd import Pattern, dropout_key
+from dccgcn.autograd.dropout_ops import keep_mask
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels import Pattern, dropout_key
-from dccgcn.kernels.random import bits_torch, threshold
 from dccgcn.models.dcc import calibration, objective
-from dccgcn.models.dcc.calibration import Neighbourhood, calibrate, calibrate_all, calibration_weights
-from dccgcn.models.dcc.channel import Channel
+from dccgcn.models.dcc.calibration import calibrate, calibrate_all, calibration_weights
 from dccgcn.models.dcc.influence import distance, influence, propagation_weights, row_sums
-from dccgcn.models.dcc.selection import Head, high_confidence
-from dccgcn.operators import ReceptiveField, hop_blocks, hops, topology_operator
+from dccgcn.models.dcc.selection import ChannelClassifier, high_confidence
+from dccgcn.models.layers import TwoLayerGcn
+from dccgcn.models.receptive_field import ReceptiveField
+from dccgcn.models.torch_operator import TorchOperator
+from dccgcn.operators import hop_blocks, hops, topology_operator
 from helpers import literal
 
 N, C = 25, 3
@@ -30,8 +32,8 @@ def graph():
 
 
 @pytest.fixture(scope="module")
-def view(graph):
-    return topology_operator(graph, "symmetric")
+def operator(graph):
+    return TorchOperator.of(topology_operator(graph, "symmetric"))
 
 
 @pytest.fixture
@@ -48,28 +50,28 @@ def rows_of(pattern):
 # Section 3.2
 
 
-def test_eq_5_distance(view, labels_of_nodes):
+def test_eq_5_distance(operator, labels_of_nodes):
     mu, s = labels_of_nodes
-    d = distance(view.pattern, mu, s)
-    for e, (v, u) in enumerate(zip(view.pattern.rows, view.pattern.cols, strict=True)):
+    d = distance(operator.pattern, mu, s)
+    for e, (v, u) in enumerate(zip(operator.pattern.rows, operator.pattern.cols, strict=True)):
         assert float(d[e]) == pytest.approx(literal.distance(mu[u], s[u], mu[v], s[v]), abs=1e-12)
         assert v != u or d[e] == 0
 
 
 @pytest.mark.parametrize("kind", ["softmax", "inverse"])
 @pytest.mark.parametrize("bias", [0.01, 1.0])
-def test_influence(view, labels_of_nodes, kind, bias):
-    d = distance(view.pattern, *labels_of_nodes)
-    r = influence(view.pattern, d, kind, bias)
-    for entries in rows_of(view.pattern):
+def test_influence(operator, labels_of_nodes, kind, bias):
+    d = distance(operator.pattern, *labels_of_nodes)
+    r = influence(operator.pattern, d, kind, bias)
+    for entries in rows_of(operator.pattern):
         np.testing.assert_allclose(r[list(entries)], literal.influence(d[list(entries)].tolist(), kind, bias))
 
 
 @pytest.mark.parametrize("kind", ["softmax", "inverse"])
-def test_row_33_influence_is_finite_where_the_distance_is_nothing(view, kind):
+def test_row_33_influence_is_finite_where_the_distance_is_nothing(operator, kind):
     mu = torch.ones(N, C, requires_grad=True)
     s = torch.ones(N, C, requires_grad=True)
-    r = influence(view.pattern, distance(view.pattern, mu, s), kind, 0.1)
+    r = influence(operator.pattern, distance(operator.pattern, mu, s), kind, 0.1)
     r.sum().backward()
     assert r.isfinite().all()
     assert mu.grad.isfinite().all()
@@ -78,8 +80,8 @@ def test_row_33_influence_is_finite_where_the_distance_is_nothing(view, kind):
         torch.testing.assert_close(r, torch.full_like(r, 10))
 
 
-def test_propagation_weights(view, labels_of_nodes):
-    p, alpha = view.pattern, view.alpha.double()
+def test_propagation_weights(operator, labels_of_nodes):
+    p, alpha = operator.pattern, operator.alpha.double()
     r = influence(p, distance(p, *labels_of_nodes), "inverse", 1.0)
     assert torch.equal(propagation_weights(p, r, alpha, "influence"), r)
     np.testing.assert_allclose(propagation_weights(p, r, alpha, "product"), [r[e] * alpha[e] for e in range(p.entries)])
@@ -95,24 +97,26 @@ def test_row_sums_can_divide():
 
 
 @pytest.mark.parametrize("activation", [False, True])
-@pytest.mark.parametrize("draw", [None, (3, 7, 1)], ids=["evaluation", "training"])
-def test_eq_6_channel(graph, view, labels_of_nodes, activation, draw):
-    channel = Channel(graph.d, 5, 4, dropout=0.5, output_activation=activation).train(draw is not None)
-    weights = influence(view.pattern, distance(view.pattern, *labels_of_nodes), "inverse", 1.0).float() * view.alpha
-    found = channel(ReceptiveField.of(graph, "raw", view, np.arange(N)), weights, draw or (0, 0, 0)).detach()
+@pytest.mark.parametrize("dropout_at", [None, (3, 7, 1)], ids=["evaluation", "training"])
+def test_eq_6_channel(graph, operator, labels_of_nodes, activation, dropout_at):
+    channel = TwoLayerGcn(graph.d, 5, 4, dropout=0.5, output_activation=activation).train(dropout_at is not None)
+    weights = (
+        influence(operator.pattern, distance(operator.pattern, *labels_of_nodes), "inverse", 1.0).float()
+        * operator.alpha
+    )
+    found = channel(ReceptiveField.of(graph, "raw", operator, np.arange(N)), weights, dropout_at or (0, 0, 0)).detach()
 
     def dropped(h, site):
-        if draw is None:
+        if dropout_at is None:
             return h
-        kept = bits_torch(dropout_key(*draw[:2], site), h.size, torch.device("cpu")) >= threshold(0.5)
-        return h * kept.view(h.shape).numpy() * 2
+        return h * keep_mask(torch.from_numpy(h), 0.5, dropout_key(*dropout_at[:2], site)).numpy() * 2
 
     def layer(h, theta):
         rows = []
         for v in range(N):
             row = np.zeros(theta.shape[1])
-            for e in range(view.pattern.indptr[v], view.pattern.indptr[v + 1]):
-                row += float(weights[e]) * (h[view.pattern.indices[e]] @ theta)
+            for e in range(operator.pattern.indptr[v], operator.pattern.indptr[v + 1]):
+                row += float(weights[e]) * (h[operator.pattern.indices[e]] @ theta)
             rows.append(row)
         return np.array(rows)
 
@@ -135,12 +139,12 @@ def test_selection_where_both_channels_give_the_same_class():
     assert not high.all()
 
 
-def test_head_doubles_the_width():
-    head = Head(6, 4)
+def test_channel_classifier_doubles_the_width():
+    classifier = ChannelClassifier(6, 4)
     h = torch.randn(5, 6)
-    wide = torch.clamp(h @ head[0].weight.T + head[0].bias, min=0)
+    wide = torch.clamp(h @ classifier[0].weight.T + classifier[0].bias, min=0)
     assert wide.shape == (5, 12)
-    torch.testing.assert_close(head(h), wide @ head[2].weight.T + head[2].bias)
+    torch.testing.assert_close(classifier(h), wide @ classifier[2].weight.T + classifier[2].bias)
 
 
 # Section 3.4
@@ -150,7 +154,7 @@ def test_head_doubles_the_width():
 def high(request):
     drawn = torch.from_numpy(np.random.default_rng(2).random(N) < request.param)
     if 0 < request.param < 1:
-        drawn[-2:] = torch.tensor([True, False])  # of the two nodes without an edge, one is to be repaired
+        drawn[-2:] = torch.tensor([True, False])  # of the two nodes without an edge, one is to be corrected
     return drawn
 
 
@@ -159,14 +163,15 @@ def high(request):
 def test_eq_7_calibration(graph, labels_of_nodes, high, m, kind, total):
     mu, s = labels_of_nodes
     h = torch.from_numpy(np.random.default_rng(3).normal(size=(N, 5)))
-    z, repaired = calibrate_all(graph.adjacency, m, h, mu, s, high, kind, 0.5, total)
+    z, corrected = calibrate_all(graph.adjacency, m, h, mu, s, high, kind, 0.5, total)
     dense = graph.adjacency.toarray()
-    expected, mended = literal.calibrated(dense, m, h.numpy(), mu.numpy(), s.numpy(), high.numpy(), kind, 0.5, total)
+    arrays = (t.numpy() for t in (h, mu, s, high))
+    expected, changed = literal.calibrated(dense, m, *arrays, kind, 0.5, total)
     np.testing.assert_allclose(z, expected, rtol=1e-10)
-    assert repaired.tolist() == mended.tolist()
+    assert corrected.tolist() == changed.tolist()
     assert z.isfinite().all()
-    assert torch.equal(z[~repaired], h[~repaired])  # high-confidence or nobody to be repaired from
-    assert not repaired[-2:].any()
+    assert torch.equal(z[~corrected], h[~corrected])  # high-confidence, or no high-confidence neighbour
+    assert not corrected[-2:].any()
     assert torch.equal(h, torch.from_numpy(np.random.default_rng(3).normal(size=(N, 5))))  # left as given
 
 
@@ -175,19 +180,19 @@ def test_calibration_of_equal_distributions_is_the_mean(graph, kind):
     """d_M = 0 for every pair: the neighbours count alike."""
     high = torch.arange(N) % 2 == 0
     h = torch.from_numpy(np.random.default_rng(3).normal(size=(N, 5)))
-    z, repaired = calibrate_all(
+    z, corrected = calibrate_all(
         graph.adjacency, 2, h, torch.ones(N, C).double(), torch.ones(N, C).double(), high, kind, 1e-3, "normalised"
     )
     dense = graph.adjacency.toarray()
-    assert repaired.sum() > 5
-    for u in np.flatnonzero(repaired):
+    assert corrected.sum() > 5
+    for u in np.flatnonzero(corrected):
         near = [v for v in literal.within_hops(dense, u, 2) if high[v]]
         np.testing.assert_allclose(z[u], h[near].mean(0))
 
 
-@pytest.mark.parametrize("most_entries", [1, 9, 50])
+@pytest.mark.parametrize("max_entries", [1, 9, 50])
 @pytest.mark.parametrize(("kind", "total"), KINDS)
-def test_calibration_in_blocks_is_calibration(monkeypatch, graph, labels_of_nodes, most_entries, kind, total):
+def test_calibration_in_blocks_is_calibration(monkeypatch, graph, labels_of_nodes, max_entries, kind, total):
     high = torch.arange(N) % 3 == 0
     h = torch.from_numpy(np.random.default_rng(3).normal(size=(N, 5)))
     arguments = graph.adjacency, 2, h, *labels_of_nodes, high, kind, 0.5, total
@@ -195,7 +200,7 @@ def test_calibration_in_blocks_is_calibration(monkeypatch, graph, labels_of_node
     calls = []
 
     def small(*args):
-        for block in hop_blocks(*args, most_entries=most_entries):
+        for block in hop_blocks(*args, max_entries=max_entries):
             calls.append(block)
             yield block
 
@@ -219,13 +224,13 @@ def test_the_linear_layer_may_come_before_calibration(graph, labels_of_nodes, ki
 @pytest.mark.parametrize(("kind", "total"), KINDS)
 def test_calibration_has_the_gradient_of_its_formula(graph, labels_of_nodes, kind, total):
     rows = np.array([0, 3, 4, N - 1])
-    hood = Neighbourhood.of(rows, hops(graph.adjacency, rows, 2))
+    pattern = Pattern.of(hops(graph.adjacency, rows, 2))
     high = torch.arange(N) % 2 == 1
     h = torch.from_numpy(np.random.default_rng(3).normal(size=(N, 2)))
 
     def z(mu, s, h):
-        r, found = calibration_weights(hood.pattern, mu[hood.rows], s[hood.rows], mu, s, high, kind, 0.5, total)
-        return calibrate(h[hood.rows], hood.pattern, r, found, h)
+        r, chosen = calibration_weights(pattern, mu[rows], s[rows], mu, s, high, kind, 0.5, total)
+        return calibrate(h[rows], pattern, r, chosen, h)
 
     inputs = [t.clone().requires_grad_() for t in (*labels_of_nodes, h)]
     assert torch.autograd.gradcheck(z, inputs)
@@ -234,15 +239,15 @@ def test_calibration_has_the_gradient_of_its_formula(graph, labels_of_nodes, kin
 # Section 3.5
 
 
-def test_eq_9_smoothness(graph, view, labels_of_nodes):
+def test_eq_9_smoothness(graph, operator, labels_of_nodes):
     mu, s = labels_of_nodes
-    found = objective.l_smooth(distance(view.pattern, mu, s), N, "sum")
+    found = objective.l_smooth(distance(operator.pattern, mu, s), N, "sum")
     assert float(found) == pytest.approx(sum(literal.distance(mu[u], s[u], mu[v], s[v]) for u, v in graph.edges))
 
 
-def test_eq_9_as_a_mean_per_edge(graph, view, labels_of_nodes):
+def test_eq_9_as_a_mean_per_edge(graph, operator, labels_of_nodes):
     mu, s = labels_of_nodes
-    found = objective.l_smooth(distance(view.pattern, mu, s), N, "mean")
+    found = objective.l_smooth(distance(operator.pattern, mu, s), N, "mean")
     per_edge = [literal.distance(mu[u], s[u], mu[v], s[v]) for u, v in graph.edges]
     assert float(found) == pytest.approx(sum(per_edge) / len(per_edge))
 

@@ -11,7 +11,7 @@ from dccgcn.api import run
 from dccgcn.errors import GraphError, TrainingError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split
-from dccgcn.models.dcc.method import TrainingStep, build_views, classify, fit
+from dccgcn.models.dcc.method import TrainingStep, build_operators, classify, fit
 from dccgcn.models.dcc.model import DccGcn
 from dccgcn.models.dcc.settings import DccSettings
 from dccgcn.models.prediction import Prediction
@@ -54,11 +54,11 @@ def random_model(graph, s, seed=0):
 
 
 def torn_model(graph, s):
-    """The first random model whose channels agree on some nodes only and let a labelled node be repaired."""
-    views = build_views(graph, s)
+    """The first random model whose channels agree on some nodes only and let a labelled node be calibrated."""
+    operators = build_operators(graph, s)
     for seed in range(100):
         model = random_model(graph, s, seed)
-        prediction = classify(graph, views, model)
+        prediction = classify(graph, operators, model)
         low = ~prediction.channels_agree[TRAIN]
         if 0.2 < prediction.channels_agree.mean() < 0.8 and (
             low.any() if not s.calibration else prediction.corrected[TRAIN].any()
@@ -74,13 +74,13 @@ def doubled(model):
 def compare_step(graph, s, epoch, calibrating):
     """The loss of a step and all its gradients against the literal one."""
     model = torn_model(graph, s)
-    loss = TrainingStep(graph, TRAIN, build_views(graph, s), model, seed=0).loss(epoch)
+    loss = TrainingStep(graph, TRAIN, build_operators(graph, s), model, seed=0).loss(epoch)
     loss.backward()
     parameters = doubled(model)
     expected, seen = literal.step_loss(graph, TRAIN, s, parameters, calibrating)
     expected.backward()
     assert 0 < seen["high"].sum() < N
-    assert seen["repaired"][TRAIN].any() == calibrating  # so that the labelled nodes' own calibration is in the loss
+    assert seen["corrected"][TRAIN].any() == calibrating  # so that the labelled nodes' own calibration is in the loss
     assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
@@ -145,9 +145,9 @@ def test_step_calibrates_from_the_epoch_asked_for(graph):
 
 def test_step_takes_training_nodes_in_any_order_and_once(graph):
     s = settings_of(calibrate_from=0.0)
-    model, views = torn_model(graph, s), build_views(graph, s)
+    model, operators = torn_model(graph, s), build_operators(graph, s)
     shuffled = np.array([20, 3, 3, 0, 2, 16, 12, 11, 7])
-    losses = [TrainingStep(graph, train, views, model, 0).loss(0).item() for train in (TRAIN, shuffled)]
+    losses = [TrainingStep(graph, train, operators, model, 0).loss(0).item() for train in (TRAIN, shuffled)]
     assert losses[0] == losses[1]
 
 
@@ -157,7 +157,7 @@ def test_step_is_finite_where_every_distribution_is_the_same(graph, calibrate_fr
     model = random_model(graph, s)
     with torch.no_grad():
         model.mu_scores[0].fill_(0.3)
-    loss = TrainingStep(graph, TRAIN, build_views(graph, s), model, 0).loss(0)
+    loss = TrainingStep(graph, TRAIN, build_operators(graph, s), model, 0).loss(0)
     loss.backward()
     assert loss.isfinite()
     assert all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())
@@ -185,14 +185,14 @@ def test_weight_decay_spares_the_label_distributions(graph):
 def test_classify_against_dense_matrices(graph, options, aggregation):
     s = settings_of(aggregation=aggregation, **options)
     model = torn_model(graph, s)
-    prediction = classify(graph, build_views(graph, s), model)
+    prediction = classify(graph, build_operators(graph, s), model)
     parameters = doubled(model)
     for calibrating, found in ((True, prediction.probabilities), (False, prediction.uncorrected)):
         _, seen = literal.step_loss(graph, TRAIN, s, parameters, calibrating)
         np.testing.assert_allclose(found, seen["logits"].softmax(1).detach(), rtol=2e-4, atol=1e-6)
     _, seen = literal.step_loss(graph, TRAIN, s, parameters, True)
     assert prediction.channels_agree.tolist() == seen["high"].tolist()
-    assert prediction.corrected.tolist() == seen["repaired"].tolist()
+    assert prediction.corrected.tolist() == seen["corrected"].tolist()
     assert prediction.corrected.any()
     same = [p.argmax(axis=1) for p in prediction.channels.values()]
     np.testing.assert_array_equal(prediction.channels_agree, same[0] == same[1])
@@ -200,8 +200,8 @@ def test_classify_against_dense_matrices(graph, options, aggregation):
 
 def test_classify_does_not_drop_units(graph):
     calm, dropping = settings_of(), settings_of(dropout=0.9)
-    views = build_views(graph, calm)
-    first, second = (classify(graph, views, random_model(graph, s)) for s in (calm, dropping))
+    operators = build_operators(graph, calm)
+    first, second = (classify(graph, operators, random_model(graph, s)) for s in (calm, dropping))
     np.testing.assert_array_equal(first.probabilities, second.probabilities)
 
 
@@ -216,8 +216,8 @@ def test_permuting_the_nodes_permutes_the_answers(options):
         if name.startswith(("mu_scores", "log_s")):  # a row per node
             state[name] = state[name][order]
     moved.load_state_dict(state)
-    here = classify(graph, build_views(graph, s), model)
-    there = classify(permuted, build_views(permuted, s), moved)
+    here = classify(graph, build_operators(graph, s), model)
+    there = classify(permuted, build_operators(permuted, s), moved)
     np.testing.assert_allclose(there.probabilities, here.probabilities[order], rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(there.uncorrected, here.uncorrected[order], rtol=1e-4, atol=1e-6)
     np.testing.assert_array_equal(there.channels_agree, here.channels_agree[order])
@@ -237,11 +237,11 @@ def test_without_calibration_nothing_changes_afterwards(graph):
 @pytest.mark.parametrize("aggregation", [True, False])
 def test_without_aggregation_the_second_channel_only_selects(graph, aggregation):
     s = settings_of(aggregation=aggregation)
-    model, views = random_model(graph, s), build_views(graph, s)
-    first = classify(graph, views, model)
+    model, operators = random_model(graph, s), build_operators(graph, s)
+    first = classify(graph, operators, model)
     with torch.no_grad():
         model.channels[1].theta2 += 1
-    second = classify(graph, views, model)
+    second = classify(graph, operators, model)
     assert not np.array_equal(first.channels["features"], second.channels["features"])
     assert np.array_equal(first.uncorrected, second.uncorrected) == (not aggregation)
 
@@ -250,18 +250,18 @@ def test_without_aggregation_the_second_channel_only_selects(graph, aggregation)
 
 
 def decided(model, first, second):
-    """Make the heads give one class to every node."""
+    """Make the channels' classifiers give one class to every node."""
     with torch.no_grad():
-        for head, answer in zip(model.heads, (first, second), strict=True):
-            head[2].weight.zero_()
-            head[2].bias.zero_()
-            head[2].bias[answer] = 1
+        for classifier, answer in zip(model.classifiers, (first, second), strict=True):
+            classifier[2].weight.zero_()
+            classifier[2].bias.zero_()
+            classifier[2].bias[answer] = 1
     return model
 
 
 def test_row_35_no_disagreement_is_a_note_and_changes_nothing(graph):
     s = settings_of()
-    prediction = classify(graph, build_views(graph, s), decided(random_model(graph, s), 1, 1))
+    prediction = classify(graph, build_operators(graph, s), decided(random_model(graph, s), 1, 1))
     assert [(f.level, f.code) for f in prediction.findings] == [("note", "no-disagreement")]
     assert prediction.channels_agree.all()
     assert not prediction.corrected.any()
@@ -270,7 +270,7 @@ def test_row_35_no_disagreement_is_a_note_and_changes_nothing(graph):
 
 def test_row_35_nothing_but_disagreement_is_a_warning_and_changes_nothing(graph):
     s = settings_of()
-    prediction = classify(graph, build_views(graph, s), decided(random_model(graph, s), 0, 2))
+    prediction = classify(graph, build_operators(graph, s), decided(random_model(graph, s), 0, 2))
     assert [(f.level, f.code) for f in prediction.findings] == [("warning", "no-agreement")]
     assert not prediction.channels_agree.any()
     assert not prediction.corrected.any()
@@ -280,21 +280,21 @@ def test_row_35_nothing_but_disagreement_is_a_warning_and_changes_nothing(graph)
 def test_row_34_a_node_without_trusted_neighbours_keeps_its_own_and_is_counted():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(N, 7))
-    x[-2:] = 0  # no edge in either graph, so that their embeddings are 0 and the heads' biases decide
+    x[-2:] = 0  # no edge in either graph, so that their embeddings are 0 and the classifiers' biases decide
     graph = NodeGraph(x, rng.integers(0, N - 2, (26, 2)), np.arange(N) % C)
     s = settings_of(output_activation=False)
     model = random_model(graph, s)
     with torch.no_grad():
-        for answer, head in enumerate(model.heads):
-            head[0].bias.zero_()
-            head[2].bias.copy_(torch.eye(C)[answer] / 100)
-    prediction = classify(graph, build_views(graph, s), model)
+        for answer, classifier in enumerate(model.classifiers):
+            classifier[0].bias.zero_()
+            classifier[2].bias.copy_(torch.eye(C)[answer] / 100)
+    prediction = classify(graph, build_operators(graph, s), model)
     left = ~prediction.channels_agree & ~prediction.corrected
     assert left[-2:].all()
     assert prediction.corrected.any()
     np.testing.assert_array_equal(prediction.probabilities[left], prediction.uncorrected[left])
     assert np.isfinite(prediction.probabilities).all()
-    (finding,) = (f for f in prediction.findings if f.code == "unrepaired")
+    (finding,) = (f for f in prediction.findings if f.code == "uncalibrated")
     assert f"{left.sum()} of {(~prediction.channels_agree).sum()} low-confidence nodes" in finding.text
 
 
@@ -304,7 +304,7 @@ def test_row_34_a_node_without_trusted_neighbours_keeps_its_own_and_is_counted()
 def test_same_seed_same_outcome_to_the_bit():
     s = settings_of(dropout=0.5, epochs=12, hidden1=16)
     first, again, other = (fit(small_graph(), TRAIN, s, seed) for seed in (5, 5, 6))
-    for name in ("probabilities", "before", "agree", "repaired"):
+    for name in ("probabilities", "uncorrected", "channels_agree", "corrected"):
         assert getattr(first, name).tobytes() == getattr(again, name).tobytes()
     for kind in ("channels", "embeddings"):
         for channel, values in getattr(first, kind).items():
@@ -418,15 +418,15 @@ def unseen(graph):
     return Split.from_parts(graph, "two-classes", train, [], np.setdiff1d(np.arange(N), train))
 
 
-def test_an_unseen_class_has_probability_nought_and_the_method_never_hears_of_it(graph, unseen):
-    heard = []
+def test_an_unseen_class_has_probability_nought_and_the_method_does_not_see_it(graph, unseen):
+    seen_by_method = []
 
     def fit(seen, train, *_):
-        heard.append((seen.classes, set(seen.labels[train])))
+        seen_by_method.append((seen.classes, set(seen.labels[train])))
         return Prediction(np.tile([0.25, 0.75], (N, 1)).astype(np.float32))
 
     result = run(graph, unseen, Method("fixed", "", "", DccSettings, fit), settings_of(), 0)
-    assert heard == [(graph.classes[:2], {0, 1})]
+    assert seen_by_method == [(graph.classes[:2], {0, 1})]
     np.testing.assert_allclose(result.prediction.probabilities, np.tile([0.25, 0.75, 0], (N, 1)))
     assert "unseen-classes" in [f.code for f in result.findings]
 
@@ -442,5 +442,5 @@ def test_with_an_unseen_class_in_the_middle_the_columns_stay_in_place(graph):
     np.testing.assert_array_equal(prediction.channels_agree, shown[0] == shown[1])
 
 
-def test_fewer_classes_share_the_views(graph):
+def test_fewer_classes_share_the_operator(graph):
     assert topology_operator(graph.with_classes(np.array([0, 2])), "row") is topology_operator(graph, "row")

@@ -1,7 +1,7 @@
-"""AGNN (Thekumparampil et al., 2018): propagation layers without weights but one, attention by cosine.
+"""AGNN (Thekumparampil et al., 2018): propagation layers with one parameter each, attention by cosine similarity.
 
 H = relu(X W0); in each propagation layer H ← P H with P_ij = softmax over j in N(i)+i of β cos(H_i, H_j); Z = H W1.
-β is one number per layer; the first layer's is fixed.
+β is a scalar per layer; that of the first layer is fixed.
 """
 
 from functools import partial
@@ -11,12 +11,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from dccgcn.autograd import edge_product, neighbour_softmax, spmm
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels import edge_product, neighbour_softmax, spmm
 from dccgcn.models.base import Method
-from dccgcn.models.baselines.layers import FeatureLinear
 from dccgcn.models.baselines.neural import Network, NetworkSettings, fit_network
-from dccgcn.operators import Layer, ReceptiveField, topology_operator
+from dccgcn.models.layers import FeatureLinear
+from dccgcn.models.receptive_field import Layer, ReceptiveField
+from dccgcn.models.torch_operator import TorchOperator
+from dccgcn.operators import topology_operator
 from dccgcn.settings import count, share, weight
 
 
@@ -29,15 +31,15 @@ class AgnnSettings(NetworkSettings):
     dropout: float = share(0.5, "Share of features and hidden units dropped in training.")
 
 
-def propagate(layer: Layer, beta: Tensor, h: Tensor) -> Tensor:
-    """One propagation layer, (inputs, width) → (outputs, width). A row of zeros is at right angles to all."""
+def cosine_attention(layer: Layer, beta: Tensor, h: Tensor) -> Tensor:
+    """One propagation layer, (inputs, width) → (outputs, width). The cosine with a row of zeros is 0."""
     unit = F.normalize(h, dim=1)
-    cosine = edge_product(layer.pattern, unit[layer.own], unit)  # (entries,)
+    cosine = edge_product(layer.pattern, unit[layer.output_positions], unit)  # (entries,)
     return spmm(layer.pattern, neighbour_softmax(layer.pattern, beta * cosine), h)
 
 
 class Agnn(Network):
-    """The network on one graph."""
+    """The network on one graph. Shapes: X (inputs, d) → (outputs, c), hidden layers (·, hidden)."""
 
     def __init__(self, graph: NodeGraph, s: AgnnSettings) -> None:
         super().__init__()
@@ -48,20 +50,20 @@ class Agnn(Network):
         self.output = nn.Linear(s.hidden, graph.c)
         self.dropout = nn.Dropout(s.dropout)
 
-    def part(self, nodes: np.ndarray) -> ReceptiveField:
-        view = topology_operator(self.graph, "none")  # of A + I
-        return ReceptiveField.of(self.graph, self.s.features, view, nodes, self.s.layers)
+    def inputs_of(self, nodes: np.ndarray) -> ReceptiveField:
+        operator = TorchOperator.of(topology_operator(self.graph, "none"))  # A + I
+        return ReceptiveField.of(self.graph, self.s.features, operator, nodes, self.s.layers)
 
-    def forward(self, part: ReceptiveField) -> Tensor:
-        h = self.first(part.x).relu()
-        for layer, beta in zip(part.layers, (self.first_beta, *self.betas), strict=True):
-            h = propagate(layer, beta, h)
+    def forward(self, field: ReceptiveField) -> Tensor:
+        h = self.first(field.x).relu()
+        for layer, beta in zip(field.layers, (self.first_beta, *self.betas), strict=True):
+            h = cosine_attention(layer, beta, h)
         return self.output(self.dropout(h))
 
 
 METHOD = Method(
     name="agnn",
-    summary="Attention by cosine, one weight per layer.",
+    summary="Attention by cosine similarity, one parameter per layer.",
     reference="Thekumparampil et al., arXiv 1803.03735, 2018",
     settings=AgnnSettings,
     fit=partial(fit_network, Agnn),

@@ -1,4 +1,4 @@
-"""APPNP (Gasteiger et al., ICLR 2019): predict from the features, then spread the predictions by personalised PageRank.
+"""APPNP (Gasteiger et al., ICLR 2019): predict from features, propagate predictions by personalised PageRank.
 
 Z0 = relu(X W0) W1; Z ← (1-a) S Z + a Z0, K times.
 """
@@ -9,53 +9,57 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
+from dccgcn.autograd import FeatureMatrix, dropout, relu_dropout, spmm
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels import FeatureMatrix, dropout, relu_dropout, spmm
 from dccgcn.models.base import Method
-from dccgcn.models.baselines.layers import FeatureLinear, random_key
 from dccgcn.models.baselines.neural import Network, NetworkSettings, fit_network
+from dccgcn.models.layers import FeatureLinear, random_key
+from dccgcn.models.torch_operator import TorchOperator
 from dccgcn.operators import normalise_rows, topology_operator
 from dccgcn.settings import count, share, weight
 
 
 class AppnpSettings(NetworkSettings):
-    """The paper's for citation graphs; the number of epochs is ours, where it stops by a validation set."""
+    """Those of the paper for citation graphs; it stops on a validation set, the number of epochs is ours."""
 
     hidden: int = count(64, "Width of the hidden layer.")
     alpha: float = Field(
-        0.1, gt=0, le=1, description="Share of the own prediction in each step, the teleport of PageRank."
+        0.1,
+        gt=0,
+        le=1,
+        description="Teleport probability: share of the unpropagated prediction in each step.",
     )
     steps: int = count(10, "Steps of propagation, K.")
     dropout: float = share(0.5, "Share of features, hidden units and, in each step, entries of S dropped in training.")
     weight_decay: float = weight(5e-3, "L2 penalty on the first layer.")
-    epochs: int = count(500, "Training epochs, at most.")
+    epochs: int = count(500, "Maximum number of training epochs.")
 
 
 class Appnp(Network):
-    """The network on one graph."""
+    """The network on one graph. Shapes: X (n, d) → (nodes, c), hidden layer (n, hidden)."""
 
     def __init__(self, graph: NodeGraph, s: AppnpSettings) -> None:
         super().__init__()
-        self.s, self.view = s, topology_operator(graph, "symmetric")
+        self.s, self.operator = s, TorchOperator.of(topology_operator(graph, "symmetric"))
         self.x = FeatureMatrix.of(normalise_rows(graph.features, s.features))
         self.first = FeatureLinear(graph.d, s.hidden, s.dropout, bias=False)
         self.second = nn.Parameter(nn.init.xavier_uniform_(torch.empty(s.hidden, graph.c)))
 
-    def decayed(self) -> list[nn.Parameter]:
+    def decayed_parameters(self) -> list[nn.Parameter]:
         return [self.first.weight]
 
     def forward(self, nodes: Tensor) -> Tensor:
         p = self.s.dropout if self.training else 0.0
         z0 = z = relu_dropout(self.first(self.x), p, random_key(self.training)) @ self.second  # (n, c)
         for _ in range(self.s.steps):
-            entries = dropout(self.view.alpha, p, random_key(self.training))
-            z = (1 - self.s.alpha) * spmm(self.view.pattern, entries, z) + self.s.alpha * z0
+            entries = dropout(self.operator.alpha, p, random_key(self.training))
+            z = (1 - self.s.alpha) * spmm(self.operator.pattern, entries, z) + self.s.alpha * z0
         return z[nodes]
 
 
 METHOD = Method(
     name="appnp",
-    summary="Predict, then spread the predictions by PageRank.",
+    summary="An MLP whose predictions propagate by personalised PageRank.",
     reference="Gasteiger et al., ICLR 2019",
     settings=AppnpSettings,
     fit=partial(fit_network, Appnp),

@@ -1,7 +1,7 @@
 """CaGCN-st (Wang et al., NeurIPS 2021): self-training by calibrated confidence.
 
-CaGCN calibrates GCN on all labels so far; every node whose calibrated confidence is above a threshold is given its
-predicted label, and GCN is trained again, in stages.
+CaGCN calibrates GCN on all labels so far; every node whose calibrated confidence is above a threshold gets its
+predicted class as pseudo-label, and GCN is trained again, in stages.
 """
 
 from dataclasses import replace
@@ -13,19 +13,20 @@ from pydantic import Field
 from dccgcn.graph import NodeGraph
 from dccgcn.models.base import Method
 from dccgcn.models.baselines import cagcn
-from dccgcn.models.baselines.pseudo_label_utils import given, told, unknown
+from dccgcn.models.baselines.pseudo_label_utils import candidate_mask, pseudo_label_finding, training_mask
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress
+from dccgcn.models.torch_operator import TorchOperator
 from dccgcn.operators import topology_operator
+from dccgcn.progress import Progress
 from dccgcn.settings import count, rate
 
 
 class CagcnStSettings(cagcn.CagcnSettings):
-    """The released code's for 20 labels per class on Cora. Guesses there spare the test nodes; here any node may be."""
+    """Those of the released code for 20 labels per class on Cora, which gives test nodes no pseudo-labels."""
 
     calibration_lr: float = rate(0.001, "Learning rate of Adam for calibration.")
     stages: int = count(4, "How often GCN is trained.")
-    threshold: float = Field(0.8, ge=0, lt=1, description="Calibrated confidence above which a label is guessed.")
+    threshold: float = Field(0.8, ge=0, lt=1, description="Calibrated confidence that a pseudo-label must exceed.")
 
 
 def fit(
@@ -36,21 +37,22 @@ def fit(
     progress: Progress | None = None,
     validation: np.ndarray | None = None,
 ) -> Prediction:
-    """Calibrate on all labels so far, guess where confidence is high, train again."""
+    """Calibrate on all labels so far, add pseudo-labels where confidence is high, train again."""
     s = settings
-    view = topology_operator(graph, s.normalisation)
-    free = unknown(graph, train, validation)
-    known = start = given(graph, train)
+    operator = TorchOperator.of(topology_operator(graph, s.normalisation))
+    candidates = candidate_mask(graph, train, validation)
+    label_mask = given = training_mask(graph, train)
     for _ in range(s.stages - 1):
-        stage = cagcn.trained(graph, known, s, seed, progress, validation)
-        nodes, labels = np.nonzero(known)
+        stage = cagcn.fit_classifier(graph, label_mask, s, seed, progress, validation)
+        nodes, labels = np.nonzero(label_mask)
         logits = torch.as_tensor(stage.embeddings["output"])
-        sure = cagcn.calibrated(view, logits, nodes, labels, s, seed, stops=False).softmax(1).cpu().numpy()
-        new = free & ~known.any(axis=1) & (sure.max(axis=1) > s.threshold)
-        known = known | (new[:, None] & np.eye(graph.c, dtype=bool)[stage.y_pred])
-    last = cagcn.trained(graph, known, s, seed, progress, validation)
-    prediction = cagcn.finished(graph, train, last, s, seed, validation)
-    return replace(prediction, findings=(*prediction.findings, told(known & ~start)))
+        scaled = cagcn.calibrate_logits(operator, logits, nodes, labels, s, seed, early_stopping=False)
+        confidence = scaled.softmax(1).cpu().numpy().max(axis=1)
+        new = candidates & ~label_mask.any(axis=1) & (confidence > s.threshold)
+        label_mask = label_mask | (new[:, None] & np.eye(graph.c, dtype=bool)[stage.y_pred])
+    last = cagcn.fit_classifier(graph, label_mask, s, seed, progress, validation)
+    prediction = cagcn.calibrate_prediction(graph, train, last, s, seed, validation)
+    return replace(prediction, findings=(*prediction.findings, pseudo_label_finding(label_mask & ~given)))
 
 
 METHOD = Method(

@@ -1,6 +1,6 @@
-"""ConfGCN (Vashishth et al., AISTATS 2019): neighbours count by how alike and how certain their label estimates are.
+"""ConfGCN (Vashishth et al., AISTATS 2019): neighbours weighted by the similarity and certainty of label estimates.
 
-Every node has a label distribution μ_v and a diagonal inverse covariance s_v, both free parameters.
+Every node has a label distribution μ_v and a diagonal inverse covariance s_v, both learned.
 d(u,v) = Σ_c (μ_u - μ_v)² (s_u + s_v), r_uv = softmax over u in N(v)+v of 1/(d + bias), layer h_v = Σ_u r_uv h_u W.
 Loss: CE + l_smooth/4 Σ_(u,v) d(u,v) over both directions of every edge + l_label/2 Σ_L (Y - μ)² (s + γ)
 + l_const Σ_L ‖softmax(z) - μ‖² + l_reg Σ relu(-s) + Σ_w l2/2 (l2/2 ‖w‖²)² over all parameters w, μ and s included.
@@ -14,15 +14,18 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
+from dccgcn.autograd import dropout, dropout_key, relu_dropout, spmm
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels import dropout, dropout_key, relu_dropout, spmm
 from dccgcn.models.base import Method
-from dccgcn.models.baselines.neural import answer
+from dccgcn.models.baselines.neural import prediction_from_logits
 from dccgcn.models.dcc import objective
 from dccgcn.models.dcc.influence import distance, influence
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress, seeded, train_full_batch, validation_score
-from dccgcn.operators import Operator, ReceptiveField, Scaling, scaling, topology_operator
+from dccgcn.models.receptive_field import ReceptiveField
+from dccgcn.models.torch_operator import TorchOperator
+from dccgcn.models.training import seeded, train_full_batch, validation_score
+from dccgcn.operators import Scaling, scaling, topology_operator
+from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate, share, weight
 
 
@@ -36,11 +39,11 @@ class ConfGcnSettings(Settings):
     epochs: int = count(250, "Training epochs.")
     features: Scaling = scaling("row")
     activation: bool = Field(False, description="ReLU between the layers, as in the paper; the released code has none.")
-    bias: float = rate(1.0, "Stabiliser of 1/d, which is infinite on every self-loop.")
+    bias: float = rate(1.0, "Added to the distance d in 1/d, which is infinite on every self-loop.")
     gamma: float = rate(0.1, "Certainty of the given labels, added to s.")
     l_smooth: float = weight(0.0, "Weight of the smoothness of mu over the edges.")
-    l_label: float = weight(1.0, "Weight of the labels' pull on mu.")
-    l_const: float = weight(0.0, "Weight of the agreement of the network's answers with mu, on labelled nodes.")
+    l_label: float = weight(1.0, "Weight of the label loss on mu.")
+    l_const: float = weight(0.0, "Weight of the squared difference of predictions and mu, on labelled nodes.")
     l_reg: float = weight(1.0, "Weight of the penalty that keeps s positive.")
 
 
@@ -53,14 +56,14 @@ def fit(
     validation: np.ndarray | None = None,
 ) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    s, view = settings, topology_operator(graph, "none")
+    s, operator = settings, TorchOperator.of(topology_operator(graph, "none"))
     with seeded(seed):
-        model = ConfGcn(graph.n, graph.d, graph.c, view, s)
-    near = ReceptiveField.of(graph, s.features, view, train)
+        model = ConfGcn(graph.n, graph.d, graph.c, operator, s)
+    field = ReceptiveField.of(graph, s.features, operator, train)
     nodes, labels = torch.tensor(train), torch.as_tensor(graph.labels[train])
 
     def loss(epoch: int) -> Tensor:
-        d, logits = model(near, (seed, epoch))
+        d, logits = model(field, (seed, epoch))
         return (
             F.cross_entropy(logits, labels)
             + confidence_loss(model.mu, model.s, d, logits, nodes, labels, s)
@@ -69,21 +72,26 @@ def fit(
 
     score = None
     if validation is not None:
-        checked = ReceptiveField.of(graph, s.features, view, validation)
+        checked = ReceptiveField.of(graph, s.features, operator, validation)
         score = validation_score(model, lambda: model(checked)[1], torch.as_tensor(graph.labels[validation]))
     train_full_batch(loss, [{"params": list(model.parameters())}], s.lr, s.epochs, progress, score)
     model.eval()
     with torch.no_grad():
-        logits = model(ReceptiveField.of(graph, s.features, view, np.arange(graph.n)))[1]
-    return answer(logits)
+        logits = model(ReceptiveField.of(graph, s.features, operator, np.arange(graph.n)))[1]
+    return prediction_from_logits(logits)
 
 
 class ConfGcn(nn.Module):
-    """Two layers whose edges are weighted by μ and s."""
+    """Two layers h_v = Σ_u r_uv h_u W whose edge weights r come from μ and s.
 
-    def __init__(self, nodes: int, features: int, classes: int, view: Operator, settings: ConfGcnSettings) -> None:
+    Shapes: X (inputs, features) → (outputs, classes); μ, s (nodes, classes).
+    """
+
+    def __init__(
+        self, nodes: int, features: int, classes: int, operator: TorchOperator, settings: ConfGcnSettings
+    ) -> None:
         super().__init__()
-        self.view, self.settings = view, settings
+        self.operator, self.settings = operator, settings
         self.theta1 = nn.Parameter(nn.init.xavier_uniform_(torch.empty(features, settings.hidden)))
         self.theta2 = nn.Parameter(nn.init.xavier_uniform_(torch.empty(settings.hidden, classes)))
         self.mu_scores = nn.Parameter(nn.init.xavier_uniform_(torch.empty(nodes, classes)))
@@ -99,16 +107,16 @@ class ConfGcn(nn.Module):
         """Diagonals of the inverse covariances, (n, c)."""
         return F.elu(self.s_scores)
 
-    def forward(self, inputs: ReceptiveField, draw: tuple[int, int] = (0, 0)) -> tuple[Tensor, Tensor]:
-        """Distances on all entries of the view, logits of the field's outputs. draw: (seed, epoch) of the dropout."""
+    def forward(self, field: ReceptiveField, dropout_at: tuple[int, int] = (0, 0)) -> tuple[Tensor, Tensor]:
+        """Distances on all entries of the operator, logits of the field's outputs. dropout_at: (seed, epoch)."""
         p = self.settings.dropout if self.training else 0.0
-        d = distance(self.view.pattern, self.mu, self.s)
-        # s may dip below zero until l_reg lifts it; a negative distance could meet the bias, and 1/0 is no weight
-        r = influence(self.view.pattern, d.clamp(min=0), "softmax", self.settings.bias)
-        first, second = inputs.layers
-        h = inputs.x.times(self.theta1, p, dropout_key(*draw, 0))  # (inputs, width)
+        d = distance(self.operator.pattern, self.mu, self.s)
+        # s may be negative until l_reg raises it; d + bias must stay positive
+        r = influence(self.operator.pattern, d.clamp(min=0), "softmax", self.settings.bias)
+        first, second = field.layers
+        h = field.x.times(self.theta1, p, dropout_key(*dropout_at, 0))  # (inputs, width)
         h = spmm(first.pattern, first.weights(r), h)  # (hidden, width)
-        key = dropout_key(*draw, 1)
+        key = dropout_key(*dropout_at, 1)
         h = relu_dropout(h, p, key) if self.settings.activation else h * dropout(torch.ones_like(h), p, key)
         return d, spmm(second.pattern, second.weights(r), h @ self.theta2)  # (outputs, c)
 
@@ -116,7 +124,7 @@ class ConfGcn(nn.Module):
 def confidence_loss(
     mu: Tensor, s: Tensor, d: Tensor, logits: Tensor, nodes: Tensor, labels: Tensor, settings: ConfGcnSettings
 ) -> Tensor:
-    """Every term but the cross-entropy and L2. logits are those of the labelled nodes."""
+    """Every term but the cross-entropy and L2. Shapes: mu, s (n, c), d (entries,), logits (labelled, c)."""
     smooth = d.sum() / 4
     label = objective.l_label(mu[nodes], s[nodes], labels, 1 / settings.gamma, "sum") / 2
     const = (logits.softmax(1) - mu[nodes]).square().sum()
@@ -135,7 +143,7 @@ def penalty(parameters: list[nn.Parameter], l2: float) -> Tensor:
 
 METHOD = Method(
     name="confgcn",
-    summary="GCN that weighs neighbours by learned label distributions and their certainty.",
+    summary="GCN with edges weighted by learned label distributions and their certainty.",
     reference="Vashishth et al., AISTATS 2019",
     settings=ConfGcnSettings,
     fit=fit,

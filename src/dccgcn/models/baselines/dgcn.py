@@ -1,8 +1,8 @@
-"""DGCN (Zhuang & Ma, WWW 2018): one network on two graphs that must agree.
+"""DGCN (Zhuang & Ma, WWW 2018): one network on two graphs, trained to agree.
 
 Z_A = softmax(σ(S relu(S X W0) W1)) on the topology and Z_P, the same with P for S and the same weights, on the graph of
 co-occurrence: P = D^-1/2 PPMI D^-1/2, PPMI_ij = max(0, log(F_ij ΣF / (F_i· F_·j))), where F counts how often two nodes
-stand on one random walk. Loss: Σ_labelled ‖Z_A - Y‖² + λ(t) Σ_all ‖Z_A - Z_P‖². Z_A answers.
+are on one random walk. Loss: Σ_labelled ‖Z_A - Y‖² + λ(t) Σ_all ‖Z_A - Z_P‖². Z_A is the prediction.
 """
 
 import math
@@ -16,12 +16,14 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
+from dccgcn.autograd import FeatureMatrix, Pattern, dropout_key, relu_dropout, spmm
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels import FeatureMatrix, Pattern, dropout_key, relu_dropout, spmm
 from dccgcn.models.base import Method
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress, seeded, train_full_batch, validation_score
+from dccgcn.models.torch_operator import TorchOperator
+from dccgcn.models.training import seeded, train_full_batch, validation_score
 from dccgcn.operators import Scaling, normalise_rows, scaling, topology_operator
+from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate, share, weight
 
 _OPTIMISERS = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
@@ -43,8 +45,8 @@ class DgcnSettings(Settings):
     )
     output_activation: bool = Field(True, description="ReLU before the softmax too, as released.")
     walks: int = count(100, "Random walks from each node, self-loops included.")
-    walk_length: int = Field(2, ge=2, description="Nodes on each walk, the first one counted.")
-    consistency: float = weight(15.0, "Final weight of the branches' agreement, times the share of labelled nodes.")
+    walk_length: int = Field(2, ge=2, description="Nodes on each walk, including the first.")
+    consistency: float = weight(15.0, "Final weight of the consistency loss, times the share of labelled nodes.")
     ramp_up: int = count(120, "Epochs until that weight is reached.")
 
 
@@ -57,10 +59,11 @@ def fit(
     validation: np.ndarray | None = None,
 ) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    s, view = settings, topology_operator(graph, "symmetric")
-    walked = walk_counts(topology_operator(graph, "none").matrix, s.walks, s.walk_length, np.random.default_rng(seed))
-    p = normalised(ppmi(walked))
-    graphs = ((view.pattern, view.alpha), (Pattern.of(p), torch.as_tensor(p.data)))
+    s, topology = settings, TorchOperator.of(topology_operator(graph, "symmetric"))
+    loops = topology_operator(graph, "none").matrix
+    counts = cooccurrence_counts(loops, s.walks, s.walk_length, np.random.default_rng(seed))
+    p = symmetric_normalise(ppmi(counts))
+    graphs = ((topology.pattern, topology.alpha), (Pattern.of(p), torch.as_tensor(p.data)))
     x = FeatureMatrix.of(normalise_rows(graph.features, s.features))
     nodes, labels = torch.tensor(train), torch.as_tensor(graph.labels[train])
     y = F.one_hot(labels, graph.c)
@@ -71,15 +74,16 @@ def fit(
         a, b = (model(x, *g, dropout_key(seed, epoch, site)) for site, g in enumerate(graphs))
         z_a, z_p = a.softmax(1), b.softmax(1)
         if s.supervised == "squared":
-            known = (z_a[nodes] - y).square().sum()
+            supervised = (z_a[nodes] - y).square().sum()
         else:
-            known = F.cross_entropy(a[nodes], labels, reduction="sum")
-        return known + ramp(epoch, s.consistency * len(train) / graph.n, s.ramp_up) * (z_a - z_p).square().sum()
+            supervised = F.cross_entropy(a[nodes], labels, reduction="sum")
+        weight = ramp_up(epoch, s.consistency * len(train) / graph.n, s.ramp_up)
+        return supervised + weight * (z_a - z_p).square().sum()
 
     score = None
     if validation is not None:
-        checked, truth = torch.tensor(validation), torch.as_tensor(graph.labels[validation])
-        score = validation_score(model, lambda: model(x, *graphs[0])[checked], truth)
+        checked, targets = torch.tensor(validation), torch.as_tensor(graph.labels[validation])
+        score = validation_score(model, lambda: model(x, *graphs[0])[checked], targets)
     groups = [{"params": list(model.parameters()), "weight_decay": s.weight_decay}]
     train_full_batch(loss, groups, s.lr, s.epochs, progress, score, optimiser=_OPTIMISERS[s.optimiser])
     model.eval()
@@ -90,7 +94,7 @@ def fit(
 
 
 class Dgcn(nn.Module):
-    """The weights that both branches share."""
+    """Z = σ(S relu(S X W0) W1), with weights that both branches share. Shapes: X (n, features) → (n, classes)."""
 
     def __init__(self, features: int, classes: int, settings: DgcnSettings) -> None:
         super().__init__()
@@ -105,30 +109,30 @@ class Dgcn(nn.Module):
         return z.relu() if self.output_activation else z
 
 
-def walk_counts(matrix: sp.csr_array, walks: int, length: int, rng: np.random.Generator) -> sp.csr_array:
-    """F: how often two nodes stand on one walk, for all pairs of places on it; a node met again counts once a pair."""
+def cooccurrence_counts(matrix: sp.csr_array, walks: int, length: int, rng: np.random.Generator) -> sp.csr_array:
+    """F: how often two nodes are on one walk, over all pairs of positions, (n, n); equal nodes count once a pair."""
     n, degree = matrix.shape[0], np.diff(matrix.indptr)
-    places = [np.repeat(np.arange(n), walks)]
+    positions = [np.repeat(np.arange(n), walks)]
     for _ in range(length - 1):
-        here = places[-1]
-        places.append(matrix.indices[matrix.indptr[here] + rng.integers(0, degree[here])])
+        current = positions[-1]
+        positions.append(matrix.indices[matrix.indptr[current] + rng.integers(0, degree[current])])
     counts = sp.csr_array((n, n))
-    for one, other in combinations(places, 2):
-        met = sp.csr_array((np.ones(len(one)), (one, other)), shape=(n, n))
-        counts = counts + met + met.T - sp.diags_array(met.diagonal())
+    for first, second in combinations(positions, 2):
+        pairs = sp.csr_array((np.ones(len(first)), (first, second)), shape=(n, n))
+        counts = counts + pairs + pairs.T - sp.diags_array(pairs.diagonal())
     return sp.csr_array(counts)
 
 
 def ppmi(counts: sp.csr_array) -> sp.csr_array:
     """max(0, log(F_ij ΣF / (F_i· F_·j))) where F_ij > 0."""
-    found = sp.coo_array(counts)
-    totals = np.asarray(counts.sum(axis=1)).reshape(-1)  # F is symmetric: of the columns too
-    information = np.log(found.data * totals.sum() / (totals[found.row] * totals[found.col]))
-    kept = information > 0
-    return sp.csr_array((information[kept], (found.row[kept], found.col[kept])), shape=counts.shape)
+    entries = sp.coo_array(counts)
+    totals = np.asarray(counts.sum(axis=1)).reshape(-1)  # F is symmetric: the sums of the columns too
+    information = np.log(entries.data * totals.sum() / (totals[entries.row] * totals[entries.col]))
+    positive = information > 0
+    return sp.csr_array((information[positive], (entries.row[positive], entries.col[positive])), shape=counts.shape)
 
 
-def normalised(matrix: sp.csr_array) -> sp.csr_array:
+def symmetric_normalise(matrix: sp.csr_array) -> sp.csr_array:
     """D^-1/2 M D^-1/2; a row of zeros stays one."""
     degree = np.asarray(matrix.sum(axis=1)).reshape(-1)
     scale = sp.diags_array(1 / np.sqrt(np.where(degree > 0, degree, 1)))
@@ -137,9 +141,9 @@ def normalised(matrix: sp.csr_array) -> sp.csr_array:
     return result
 
 
-def ramp(epoch: int, most: float, length: int) -> float:
+def ramp_up(epoch: int, final: float, length: int) -> float:
     """λ(t): from e^-5 of the final weight up to it."""
-    return most * math.exp(-5 * (1 - min(epoch, length) / length) ** 2)
+    return final * math.exp(-5 * (1 - min(epoch, length) / length) ** 2)
 
 
 METHOD = Method(

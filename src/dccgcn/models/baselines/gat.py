@@ -1,7 +1,7 @@
 """GAT (Veličković et al., ICLR 2018): two layers whose edges are weighted by attention.
 
 h'_i = Σ_j a_ij W h_j with a_ij = softmax over j in N(i)+i of leakyrelu(a_target·W h_i + a_source·W h_j). The heads of
-the first layer are joined and pass an elu, those of the second are averaged.
+the first layer are concatenated and pass an ELU, those of the second are averaged.
 """
 
 from functools import partial
@@ -11,12 +11,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from dccgcn.autograd import attend
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels import attend
 from dccgcn.models.base import Method
-from dccgcn.models.baselines.layers import Dropout, FeatureLinear, random_key
 from dccgcn.models.baselines.neural import Network, NetworkSettings, fit_network
-from dccgcn.operators import Layer, ReceptiveField, topology_operator
+from dccgcn.models.layers import Dropout, FeatureLinear, random_key
+from dccgcn.models.receptive_field import Layer, ReceptiveField
+from dccgcn.models.torch_operator import TorchOperator
+from dccgcn.operators import topology_operator
 from dccgcn.settings import count, rate, share, weight
 
 
@@ -29,11 +31,14 @@ class GatSettings(NetworkSettings):
     dropout: float = share(0.6, "Share of each layer's inputs, and of the attention weights, dropped in training.")
     slope: float = weight(0.2, "Slope of the leaky ReLU below zero.")
     lr: float = rate(0.005, "Learning rate of Adam.")
-    epochs: int = count(500, "Training epochs, at most.")
+    epochs: int = count(500, "Maximum number of training epochs.")
 
 
 class AttentionLayer(nn.Module):
-    """What PyG's GATConv does after its product, (inputs, heads · width) → (outputs, heads, width), in one kernel."""
+    """PyG's GATConv after the product with W, in one kernel: h'_i = Σ_j a_ij h_j per head.
+
+    Shapes: (inputs, heads · width) → (outputs, heads, width).
+    """
 
     def __init__(self, heads: int, width: int, s: GatSettings) -> None:
         super().__init__()
@@ -43,13 +48,13 @@ class AttentionLayer(nn.Module):
 
     def forward(self, layer: Layer, h: Tensor) -> Tensor:
         h = h.view(-1, *self.target.shape)
-        target, source = (h * self.target).sum(2)[layer.own], (h * self.source).sum(2)
+        target, source = (h * self.target).sum(2)[layer.output_positions], (h * self.source).sum(2)
         drop = self.dropout if self.training else 0.0
         return attend(layer.pattern, target, source, h, self.slope, drop, random_key(self.training))
 
 
 class Gat(Network):
-    """The network on one graph."""
+    """The network on one graph. Shapes: X (inputs, d) → (outputs, c), hidden layer (·, heads · hidden)."""
 
     def __init__(self, graph: NodeGraph, s: GatSettings) -> None:
         super().__init__()
@@ -63,12 +68,13 @@ class Gat(Network):
         self.second = AttentionLayer(s.output_heads, graph.c, s)
         self.second_bias = nn.Parameter(torch.zeros(graph.c))
 
-    def part(self, nodes: np.ndarray) -> ReceptiveField:
-        return ReceptiveField.of(self.graph, self.scaling, topology_operator(self.graph, "none"), nodes)  # of A + I
+    def inputs_of(self, nodes: np.ndarray) -> ReceptiveField:
+        operator = TorchOperator.of(topology_operator(self.graph, "none"))  # A + I
+        return ReceptiveField.of(self.graph, self.scaling, operator, nodes)
 
-    def forward(self, part: ReceptiveField) -> Tensor:
-        first, second = part.layers
-        h = F.elu(self.first(first, self.product(part.x)).flatten(1) + self.first_bias)
+    def forward(self, field: ReceptiveField) -> Tensor:
+        first, second = field.layers
+        h = F.elu(self.first(first, self.product(field.x)).flatten(1) + self.first_bias)
         return self.second(second, self.dropout(h) @ self.output).mean(1) + self.second_bias
 
 

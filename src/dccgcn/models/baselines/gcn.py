@@ -11,16 +11,19 @@ from torch import Tensor
 
 from dccgcn.graph import NodeGraph
 from dccgcn.models.base import Method
-from dccgcn.models.baselines.neural import answer
-from dccgcn.models.dcc.channel import Channel
+from dccgcn.models.baselines.neural import prediction_from_logits
+from dccgcn.models.layers import TwoLayerGcn
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress, seeded, train_full_batch, validation_score
-from dccgcn.operators import Normalisation, Operator, ReceptiveField, Scaling, scaling, topology_operator
+from dccgcn.models.receptive_field import ReceptiveField
+from dccgcn.models.torch_operator import TorchOperator
+from dccgcn.models.training import seeded, train_full_batch, validation_score
+from dccgcn.operators import Normalisation, Operator, Scaling, scaling, topology_operator
+from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate, share, weight
 
 
 class TwoLayerSettings(Settings):
-    """The settings of the paper and its code, but for the graph."""
+    """The settings of the paper and its code, without those of the graph."""
 
     hidden: int = count(16, "Width of the hidden layer.")
     dropout: float = share(0.5, "Share of features and hidden units dropped in training.")
@@ -31,7 +34,7 @@ class TwoLayerSettings(Settings):
 
 
 class GcnSettings(TwoLayerSettings):
-    """All of them."""
+    """The settings of the paper and its code."""
 
     normalisation: Normalisation = Field("symmetric", description="How A + I is normalised.")
 
@@ -45,11 +48,13 @@ def fit(
     validation: np.ndarray | None = None,
 ) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    return fit_on(topology_operator(graph, settings.normalisation), graph, train, settings, seed, progress, validation)
+    return fit_on_operator(
+        topology_operator(graph, settings.normalisation), graph, train, settings, seed, progress, validation
+    )
 
 
-def fit_on(
-    view: Operator,
+def fit_on_operator(
+    operator: Operator,
     graph: NodeGraph,
     train: np.ndarray,
     settings: TwoLayerSettings,
@@ -61,29 +66,30 @@ def fit_on(
     weights: Callable[[int], Tensor] | None = None,
     patience: int | None = None,
 ) -> Prediction:
-    """GCN on any graph over the same nodes. It is one channel of Eq. 6 with every influence equal.
+    """GCN on any graph over the same nodes.
 
-    labels: a class for each node in ``train`` where it is not the graph's; a node may stand there twice, with two.
-    weights(epoch): the factor of each node's cross-entropy in the loss; omitted: the mean.
-    patience: the smallest validation loss chooses the epoch, and ends training when it is that many epochs old.
+    labels: a class for each node in ``train``, which may list a node twice; omitted: those of the graph.
+    weights(epoch): the factor of each node's cross-entropy in the loss, (train,); omitted: the mean.
+    patience: epochs without a smaller validation loss before training stops; omitted: no early stopping, and the epoch
+    with the best validation accuracy is used.
     """
-    s = settings
+    s, a = settings, TorchOperator.of(operator)
     with seeded(seed):
-        model = Channel(graph.d, s.hidden, graph.c, s.dropout, output_activation=False)
-    near = ReceptiveField.of(graph, s.features, view, train)
+        model = TwoLayerGcn(graph.d, s.hidden, graph.c, s.dropout, output_activation=False)
+    field = ReceptiveField.of(graph, s.features, a, train)
     targets = torch.as_tensor(graph.labels[train] if labels is None else labels)
 
     def loss(epoch: int) -> Tensor:
-        logits = model(near, view.alpha, (seed, epoch, 0))
+        logits = model(field, a.alpha, (seed, epoch, 0))
         if weights is None:
             return F.cross_entropy(logits, targets)
         return F.cross_entropy(logits, targets, reduction="none") @ weights(epoch)
 
     score = None
     if validation is not None:
-        known = torch.as_tensor(graph.labels[validation])
-        checked = ReceptiveField.of(graph, s.features, view, validation)
-        accuracy_and_loss = validation_score(model, lambda: model(checked, view.alpha), known)
+        checked = ReceptiveField.of(graph, s.features, a, validation)
+        validation_labels = torch.as_tensor(graph.labels[validation])
+        accuracy_and_loss = validation_score(model, lambda: model(checked, a.alpha), validation_labels)
         score = accuracy_and_loss if patience is None else lambda: accuracy_and_loss()[1:]
     groups: list[dict[str, Any]] = [
         {"params": [model.theta1], "weight_decay": s.weight_decay},
@@ -92,8 +98,8 @@ def fit_on(
     train_full_batch(loss, groups, s.lr, s.epochs, progress, score, patience)
     model.eval()
     with torch.no_grad():
-        logits = model(ReceptiveField.of(graph, s.features, view, np.arange(graph.n)), view.alpha)
-    return answer(logits)
+        logits = model(ReceptiveField.of(graph, s.features, a, np.arange(graph.n)), a.alpha)
+    return prediction_from_logits(logits)
 
 
 METHOD = Method(

@@ -14,21 +14,28 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
+from dccgcn.autograd import dropout, dropout_key, relu_dropout
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels import dropout, dropout_key, relu_dropout
 from dccgcn.models.base import Method
-from dccgcn.models.baselines.neural import answer
-from dccgcn.models.baselines.polynomial_filter import FilteredFeatures, Step, power, series, train_on_rows
+from dccgcn.models.baselines.neural import prediction_from_logits
+from dccgcn.models.baselines.polynomial_filter import (
+    FilteredFeatures,
+    Propagation,
+    apply_power,
+    neumann_series,
+    train_on_labelled_rows,
+)
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress, seeded
+from dccgcn.models.training import seeded
 from dccgcn.operators import Scaling, scaling
+from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate, share, weight
 
-FEW = 12  # labels per class; the paper has settings for 4 and for 20 per class, this is their middle
+FEW = 12  # labels per class: the middle between 4 and 20, for which the paper has settings
 
 
 class GlpSettings(Settings):
-    """The settings of its paper and code for citation networks."""
+    """The settings of the paper and its code for citation networks."""
 
     filter: Literal["rnm", "ar"] = Field("ar", description="Renormalisation filter S^k, or auto-regressive one.")
     k: int | None = Field(
@@ -46,7 +53,7 @@ class GlpSettings(Settings):
 
 
 class Perceptron(nn.Module):
-    """dropout → W0 → relu → dropout → W1, without biases. Which units are dropped depends on seed and epoch."""
+    """dropout(relu(dropout(x) W0)) W1, without biases, (rows, features) → (rows, classes)."""
 
     def __init__(self, features: int, hidden: int, classes: int, dropout: float, seed: int) -> None:
         super().__init__()
@@ -70,29 +77,31 @@ def fit(
 ) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes."""
     s = settings
-    k, alpha = strength(s, len(train) / graph.c)
+    k, alpha = filter_strength(s, len(train) / graph.c)
 
-    def p(step: Step, h: Tensor) -> Tensor:
-        return power(step, h, k) if s.filter == "rnm" else series(step, h, 1 / alpha, ceil(4 * alpha))
+    def p(propagate: Propagation, h: Tensor) -> Tensor:
+        if s.filter == "rnm":
+            return apply_power(propagate, h, k)
+        return neumann_series(propagate, h, 1 / alpha, ceil(4 * alpha))
 
     features = FilteredFeatures.of(graph, s.features, p)
     with seeded(seed):
         network = Perceptron(graph.d, s.hidden, graph.c, s.dropout, seed)
-    train_on_rows(network, features, graph, train, s.lr, s.epochs, s.weight_decay, progress, validation)
+    train_on_labelled_rows(network, features, graph, train, s.lr, s.epochs, s.weight_decay, progress, validation)
     with torch.no_grad():
         logits = features.times(network.w0).relu() @ network.w1
-    return answer(logits)
+    return prediction_from_logits(logits)
 
 
-def strength(settings: GlpSettings, labels_per_class: float) -> tuple[int, float]:
-    """k and α: as set, else by the number of labels."""
+def filter_strength(settings: GlpSettings, labels_per_class: float) -> tuple[int, float]:
+    """k and α as set, else by the number of labels."""
     k, alpha = (10, 20.0) if labels_per_class < FEW else (5, 10.0)
     return settings.k or k, settings.alpha or alpha
 
 
 METHOD = Method(
     name="glp",
-    summary="A perceptron on low-pass features.",
+    summary="An MLP on low-pass filtered features.",
     reference="Li et al., CVPR 2019",
     settings=GlpSettings,
     fit=fit,

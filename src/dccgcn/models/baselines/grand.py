@@ -5,8 +5,8 @@ X̄ = (1/(K+1)) Σ_{k≤K} S^k X̃ goes through an MLP. The loss is the samples'
 λ · mean ||p_s - sharpen(p̄)||² over samples s and all nodes, where p̄ is the samples' mean and sharpen raises it to the
 power 1/T. Propagation is linear, so it runs after the product with W0, at the width of the hidden layer; the dropout of
 single features, which the released code applies to X̄, therefore comes before it. Where the columns of X̄ are normalised
-first (Pubmed), X̄ has to be formed, which is ten times slower; answers are given with the moments of training, where
-dropped nodes add to the variance.
+first (Pubmed), X̄ has to be formed, which is ten times slower; predictions use the moments of training, to whose
+variance dropped nodes add.
 """
 
 from collections.abc import Callable
@@ -17,15 +17,16 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
+from dccgcn.autograd import FeatureMatrix
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels import FeatureMatrix, spmm
 from dccgcn.models.base import Method
-from dccgcn.models.baselines.layers import FeatureLinear
 from dccgcn.models.baselines.neural import Network, NetworkSettings, fit_network
+from dccgcn.models.layers import FeatureLinear
+from dccgcn.models.torch_operator import TorchOperator
 from dccgcn.operators import normalise_rows, topology_operator
 from dccgcn.settings import count, share, weight
 
-_CACHED = 64  # columns
+_COLUMNS = 64  # propagated at a time: those of all nodes fit into the cache
 
 
 class GrandSettings(NetworkSettings):
@@ -35,64 +36,65 @@ class GrandSettings(NetworkSettings):
     order: int = count(8, "Steps of propagation, K.")
     samples: int = count(4, "Random drops per epoch.")
     drop_node: float = share(0.5, "Probability δ that a node's features are dropped.")
-    consistency: float = weight(1.0, "Weight λ of the samples' disagreement.")
+    consistency: float = weight(1.0, "Weight λ of the consistency loss.")
     temperature: float = Field(0.5, gt=0, le=1, description="Temperature T of the sharpening.")
     input_dropout: float = share(0.5, "Share of features dropped in training.")
     hidden_dropout: float = share(0.5, "Share of hidden units dropped in training.")
     batch_norm: bool = Field(False, description="Normalise propagated features and hidden units over all nodes.")
-    patience: int = count(200, "With validation nodes, stop after so many epochs without a better one.")
+    patience: int = count(200, "Epochs without improvement on the validation nodes before training stops.")
 
 
 class Grand(Network):
-    """The network on one graph."""
+    """The network on one graph. Shapes: X (n, d) → (nodes, c), hidden layer (n, hidden)."""
 
     def __init__(self, graph: NodeGraph, s: GrandSettings) -> None:
         super().__init__()
-        self.s, self.view = s, topology_operator(graph, "symmetric")
+        self.s, self.operator = s, TorchOperator.of(topology_operator(graph, "symmetric"))
         self.features = FeatureMatrix.of(normalise_rows(graph.features, s.features))
         self.first = FeatureLinear(graph.d, s.hidden, s.input_dropout, bias=False)
         self.bias = nn.Parameter(torch.zeros(s.hidden))
         self.norm = nn.BatchNorm1d(s.hidden) if s.batch_norm else nn.Identity()
         if s.batch_norm:
             self.x = self.features.times(torch.eye(graph.d))  # dense
-            self.x_bar, self.x_norm = self.spread_wide(self.x), nn.BatchNorm1d(graph.d)
+            self.x_bar, self.x_norm = self.mean_propagation_wide(self.x), nn.BatchNorm1d(graph.d)
         self.second = nn.Linear(s.hidden, graph.c)
 
     def forward(self, nodes: Tensor) -> Tensor:
-        hidden = self.project(self.x_bar) if self.s.batch_norm else self.spread(self.first(self.features))
+        hidden = self.project(self.x_bar) if self.s.batch_norm else self.mean_propagation(self.first(self.features))
         return self.classify(hidden)[nodes]
 
-    def loss(self, part: Tensor, labels: Tensor) -> Tensor:
-        logits = self.samples()
-        supervised = F.cross_entropy(logits[:, part].flatten(0, 1), labels.repeat(self.s.samples))
-        return supervised + self.s.consistency * disagreement(logits.softmax(2), self.s.temperature)
+    def loss(self, nodes: Tensor, labels: Tensor) -> Tensor:
+        logits = self.sample_logits()
+        supervised = F.cross_entropy(logits[:, nodes].flatten(0, 1), labels.repeat(self.s.samples))
+        return supervised + self.s.consistency * consistency_loss(logits.softmax(2), self.s.temperature)
 
-    def samples(self) -> Tensor:
+    def sample_logits(self) -> Tensor:
         """Logits with nodes dropped at random, (samples, n, c)."""
-        s, n = self.s, self.view.pattern.shape[0]
+        s, n = self.s, self.operator.pattern.shape[0]
 
-        def dropped(rows: Callable[[], Tensor]) -> list[Tensor]:
+        def drop_nodes(rows: Callable[[], Tensor]) -> list[Tensor]:
             return [rows() * ((torch.rand(n, 1) >= s.drop_node) / (1 - s.drop_node)) for _ in range(s.samples)]
 
         if s.batch_norm:
-            hidden = [self.project(self.spread_wide(x)) for x in dropped(lambda: self.x)]
+            hidden = [self.project(self.mean_propagation_wide(x)) for x in drop_nodes(lambda: self.x)]
         else:
-            hidden = list(self.spread(torch.cat(dropped(lambda: self.first(self.features)), 1)).split(s.hidden, 1))
+            projected = torch.cat(drop_nodes(lambda: self.first(self.features)), 1)
+            hidden = list(self.mean_propagation(projected).split(s.hidden, 1))
         return self.classify(torch.cat(hidden)).view(s.samples, n, -1)
 
     def project(self, x_bar: Tensor) -> Tensor:
         """dropout(X̄ with normalised columns) W0, (n, d) → (n, hidden)."""
         return F.dropout(self.x_norm(x_bar), self.s.input_dropout, self.training) @ self.first.weight
 
-    def spread_wide(self, x: Tensor) -> Tensor:
-        """The same as spread, a few columns at a time: those of all nodes fit into the cache."""
-        return torch.cat([self.spread(part.contiguous()) for part in x.split(_CACHED, 1)], 1)
+    def mean_propagation_wide(self, x: Tensor) -> Tensor:
+        """The same for many columns, a few at a time."""
+        return torch.cat([self.mean_propagation(part.contiguous()) for part in x.split(_COLUMNS, 1)], 1)
 
-    def spread(self, h: Tensor) -> Tensor:
-        """The mean of S^k h, (n, width) → (n, width)."""
+    def mean_propagation(self, h: Tensor) -> Tensor:
+        """1/(K+1) Σ_{k≤K} S^k h, (n, width) → (n, width)."""
         total = h
         for _ in range(self.s.order):
-            h = spmm(self.view.pattern, self.view.alpha, h)
+            h = self.operator.propagate(h)
             total = total + h
         return total / (self.s.order + 1)
 
@@ -102,16 +104,16 @@ class Grand(Network):
         return self.second(F.dropout(h, self.s.hidden_dropout, self.training))
 
 
-def disagreement(p: Tensor, temperature: float) -> Tensor:
+def consistency_loss(p: Tensor, temperature: float) -> Tensor:
     """mean ||p_s - sharpen(p̄)||² of probabilities (samples, n, c); no gradient passes through the target."""
-    sharp = p.detach().mean(0) ** (1 / temperature)
-    sharp = sharp / sharp.sum(1, keepdim=True)
-    return (p - sharp).square().sum(2).mean()
+    target = p.detach().mean(0) ** (1 / temperature)
+    target = target / target.sum(1, keepdim=True)
+    return (p - target).square().sum(2).mean()
 
 
 METHOD = Method(
     name="grand",
-    summary="Answers must agree when nodes are dropped at random.",
+    summary="Predictions made consistent over random drops of nodes.",
     reference="Feng et al., NeurIPS 2020",
     settings=GrandSettings,
     fit=partial(fit_network, Grand),

@@ -1,4 +1,4 @@
-"""kNN-GCN: GCN on the cosine kNN graph of the features alone, as Wang et al. (KDD 2020) compare with."""
+"""kNN-GCN: GCN on the cosine kNN graph of the features, a baseline of Wang et al. (KDD 2020)."""
 
 from dataclasses import replace
 
@@ -8,8 +8,8 @@ from dccgcn.graph import NodeGraph
 from dccgcn.models.base import Method
 from dccgcn.models.baselines import gcn
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress
 from dccgcn.operators import knn_operator
+from dccgcn.progress import Progress
 from dccgcn.settings import count
 
 
@@ -32,8 +32,9 @@ def fit(
     validation: np.ndarray | None = None,
 ) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    view = knn_operator(graph, settings.k, settings.normalisation)
-    return replace(gcn.fit_on(view, graph, train, settings, seed, progress, validation), findings=view.findings)
+    operator = knn_operator(graph, settings.k, settings.normalisation)
+    prediction = gcn.fit_on_operator(operator, graph, train, settings, seed, progress, validation)
+    return replace(prediction, findings=operator.findings)
 
 
 METHOD = Method(

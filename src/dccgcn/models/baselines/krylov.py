@@ -1,7 +1,7 @@
-"""Truncated Krylov network (Luan et al., NeurIPS 2019): one wide layer that reads many distances at once.
+"""Truncated Krylov network (Luan et al., NeurIPS 2019): one wide layer on features at many propagation steps.
 
-H = tanh([X, SX, …, S^(m-1) X] W + b), Z = H V + c. The layer's input never changes, so its rows are made once for the
-nodes that the loss looks at; for all nodes it is never built, since [X, SX, …] W = X W_0 + S (X W_1 + S (X W_2 + …)).
+H = tanh([X, SX, …, S^(m-1) X] W + b), Z = H V + c. The layer's input is constant, so its rows are computed once for
+the nodes in the loss; for all nodes it is never formed, since [X, SX, …] W = X W_0 + S (X W_1 + S (X W_2 + …)).
 """
 
 import numpy as np
@@ -11,43 +11,45 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
+from dccgcn.autograd import FeatureMatrix
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels import FeatureMatrix, spmm
 from dccgcn.models.base import Method
-from dccgcn.models.baselines.neural import NetworkSettings, answer
+from dccgcn.models.baselines.neural import NetworkSettings, prediction_from_logits
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress, seeded, train_full_batch, validation_score
-from dccgcn.operators import Normalisation, Operator, normalise_rows, topology_operator
+from dccgcn.models.torch_operator import TorchOperator
+from dccgcn.models.training import seeded, train_full_batch, validation_score
+from dccgcn.operators import Normalisation, normalise_rows, topology_operator
+from dccgcn.progress import Progress
 from dccgcn.settings import count, rate, share, weight
 
 _UNITS = 256  # hidden units at a time where all nodes are classified, to bound memory
 
 
 class KrylovSettings(NetworkSettings):
-    """The paper searched settings for each dataset and label rate; these are its row for Cora, 0.5 %, no validation."""
+    """The paper tunes settings per dataset and label rate; these are its row for Cora, 0.5 %, no validation."""
 
     hidden: int = count(128, "Width of the hidden layer.")
     blocks: int = count(18, "Number m of blocks X, SX, …, S^(m-1) X.")
     dropout: float = share(0.76, "Share of hidden units dropped in training.")
     lr: float = rate(3.3e-3, "Learning rate of Adam.")
     weight_decay: float = weight(1e-4, "L2 penalty on all parameters.")
-    epochs: int = count(200, "Training epochs, at most.")
+    epochs: int = count(200, "Maximum number of training epochs.")
     normalisation: Normalisation = Field("row", description="How A + I is normalised.")
 
 
-def krylov_rows(view: Operator, x: sp.csr_array | np.ndarray, nodes: np.ndarray, blocks: int) -> Tensor:
+def krylov_rows(matrix: sp.csr_array, x: sp.csr_array | np.ndarray, nodes: np.ndarray, blocks: int) -> Tensor:
     """[X, SX, …, S^(m-1) X] for some nodes, (nodes, blocks·d)."""
-    power = sp.eye_array(view.matrix.shape[0], dtype=np.float32, format="csr")[nodes]
+    power = sp.eye_array(matrix.shape[0], dtype=np.float32, format="csr")[nodes]
     rows = []
     for _ in range(blocks):
         block = power @ x
         rows.append(block.toarray() if sp.issparse(block) else block)
-        power = power @ view.matrix
+        power = power @ matrix
     return torch.as_tensor(np.concatenate(rows, axis=1, dtype=np.float32))
 
 
 class Krylov(nn.Module):
-    """The parameters; forward() takes rows of the Krylov matrix and gives their logits, (rows, c)."""
+    """H = tanh(rows W + b), Z = H V + c. Shapes: rows of the Krylov matrix (rows, blocks·d) → (rows, c)."""
 
     def __init__(self, features: int, classes: int, s: KrylovSettings) -> None:
         super().__init__()
@@ -63,13 +65,13 @@ class Krylov(nn.Module):
         return self.output(self.dropout(torch.tanh(self.hidden(rows))))
 
     @torch.no_grad()
-    def classify_all(self, view: Operator, x: FeatureMatrix) -> Tensor:
+    def classify_all(self, operator: TorchOperator, x: FeatureMatrix) -> Tensor:
         """The logits of all nodes, (n, c)."""
         logits = self.output.bias.expand(x.shape[0], -1)
         for units in torch.arange(self.hidden.out_features).split(_UNITS):
             h = torch.zeros(x.shape[0], len(units))
             for w in reversed(self.hidden.weight[units].T.split(self.features)):  # W_(m-1) first; (d, units) each
-                h = x.times(w) + spmm(view.pattern, view.alpha, h)
+                h = x.times(w) + operator.propagate(h)
             logits = logits + torch.tanh(h + self.hidden.bias[units]) @ self.output.weight[:, units].T
         return logits
 
@@ -84,28 +86,28 @@ def fit(
 ) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes."""
     s = settings
-    view, x = topology_operator(graph, s.normalisation), normalise_rows(graph.features, s.features)
+    operator, x = topology_operator(graph, s.normalisation), normalise_rows(graph.features, s.features)
     with seeded(seed):
         network = Krylov(graph.d, graph.c, s)
-    rows, labels = krylov_rows(view, x, train, s.blocks), torch.as_tensor(graph.labels[train])
+    rows, labels = krylov_rows(operator.matrix, x, train, s.blocks), torch.as_tensor(graph.labels[train])
 
     def loss(epoch: int) -> Tensor:
         return F.cross_entropy(network(rows), labels)
 
     score = None
     if validation is not None:
-        checked = krylov_rows(view, x, validation, s.blocks)
+        checked = krylov_rows(operator.matrix, x, validation, s.blocks)
         score = validation_score(network, lambda: network(checked), torch.as_tensor(graph.labels[validation]))
     groups = [{"params": list(network.parameters()), "weight_decay": s.weight_decay}]
     with seeded(seed):
         train_full_batch(loss, groups, s.lr, s.epochs, progress, score, s.patience)
-    logits = network.classify_all(view, FeatureMatrix.of(x))
-    return answer(logits)
+    logits = network.classify_all(TorchOperator.of(operator), FeatureMatrix.of(x))
+    return prediction_from_logits(logits)
 
 
 METHOD = Method(
     name="krylov",
-    summary="One wide layer on the features at many distances.",
+    summary="One wide layer on the features at many propagation steps.",
     reference="Luan et al., NeurIPS 2019",
     settings=KrylovSettings,
     fit=fit,

@@ -1,7 +1,7 @@
-"""What methods that solve with the Laplacian L = D - A share.
+"""Linear systems with the graph Laplacian L = D - A, for any graph.
 
-L is singular: a potential is known up to a constant in each connected component. Everything here goes component by
-component, so it works on any graph; a component without a label has nothing to say.
+L is singular: solutions are unique up to a constant in each connected component, so everything here goes component by
+component. Nodes of a component without labels get uniform probabilities.
 """
 
 from dataclasses import dataclass
@@ -21,53 +21,52 @@ _BLOCK = 16  # columns solved for at once, few enough to stay in the cache; resu
 class Components:
     """The connected components of a graph, and which classes have labels in each."""
 
-    of: np.ndarray  # (n,) number of each node's component
-    members: sp.csr_array  # (components, n) of ones: sums over components
-    present: np.ndarray  # (n, c) whether a node's component holds a label of the class
+    index: np.ndarray  # (n,) component of each node
+    members: sp.csr_array  # (components, n) indicator matrix, for sums over components
+    class_present: np.ndarray  # (n, c) whether a node's component has a label of the class
 
     @classmethod
     def find(cls, adjacency: sp.csr_array, train: np.ndarray, onehot: np.ndarray) -> "Components":
-        """The components of a graph whose nodes ``train`` have these labels, (train, c)."""
-        number, of = connected_components(adjacency, directed=False)
-        n = len(of)
-        members = sp.csr_array((np.ones(n), (of, np.arange(n))), shape=(number, n))
-        present = (members[:, train] @ onehot > 0)[of]
-        return cls(of, members, present)
+        """The components of a graph whose nodes ``train`` have the labels ``onehot``, (train, c)."""
+        number, index = connected_components(adjacency, directed=False)
+        n = len(index)
+        members = sp.csr_array((np.ones(n), (index, np.arange(n))), shape=(number, n))
+        return cls(index, members, (members[:, train] @ onehot > 0)[index])
 
     @property
-    def reached(self) -> np.ndarray:
-        """(n,) whether any label is in a node's component."""
-        return np.asarray(self.present.any(axis=1))
+    def any_label(self) -> np.ndarray:
+        """(n,) whether a node's component has any label."""
+        return np.asarray(self.class_present.any(axis=1))
 
     def mean(self, values: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-        """Of each column over each node's component, (n, columns); weights (n,), 0/0 counts as 0."""
-        w = np.ones(len(self.of)) if weights is None else weights
+        """Weighted mean of each column over each node's component, (n, columns); weights (n,), 0/0 is 0."""
+        w = np.ones(len(self.index)) if weights is None else weights
         total = (self.members @ w)[:, None]
         means = (self.members @ (values * w[:, None])) / np.where(total > 0, total, 1)
-        return means[self.of]
+        return means[self.index]
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
-        """Softmax of scores, in units of their spread within the component, over the classes that have a label there.
+        """Softmax of scores over the classes with a label in the component, after division by their deviation there.
 
-        Potentials have no scale of their own, so this is a ranking in the form of probabilities. Where there is no
-        label, they are uniform.
+        Scores have an arbitrary scale, so these are a ranking in the form of probabilities. Without any label they are
+        uniform. Shapes: (n, c) → (n, c).
         """
-        known = np.where(self.present, scores, 0)
-        choice = np.maximum(self.present.sum(axis=1, keepdims=True), 1)  # number of classes
-        gap = np.where(self.present, known - known.sum(axis=1, keepdims=True) / choice, 0)
-        spread = np.sqrt(self.mean(np.square(gap).sum(axis=1, keepdims=True) / choice))
-        gap /= np.where(spread > 0, spread, 1)
-        weights = np.where(self.present, np.exp(gap - gap.max(axis=1, keepdims=True)), 0)
-        weights[~self.reached] = 1
+        known = np.where(self.class_present, scores, 0)
+        classes = np.maximum(self.class_present.sum(axis=1, keepdims=True), 1)
+        centred = np.where(self.class_present, known - known.sum(axis=1, keepdims=True) / classes, 0)
+        deviation = np.sqrt(self.mean(np.square(centred).sum(axis=1, keepdims=True) / classes))
+        centred /= np.where(deviation > 0, deviation, 1)
+        weights = np.where(self.class_present, np.exp(centred - centred.max(axis=1, keepdims=True)), 0)
+        weights[~self.any_label] = 1
         return (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
 
     def findings(self, graph: NodeGraph) -> tuple[Finding, ...]:
-        """Which nodes no label reaches."""
-        lost = np.flatnonzero(~self.reached)
-        if len(lost) == 0:
+        """Which nodes have no label in their component."""
+        nodes = np.flatnonzero(~self.any_label)
+        if len(nodes) == 0:
             return ()
         text = (
-            f"No label reaches {len(lost)} nodes, whose classes are all equally probable: {first_few(graph.ids[lost])}."
+            f"{len(nodes)} nodes have no path to a label and get uniform probabilities: {first_few(graph.ids[nodes])}."
         )
         return (Finding("warning", "uniform-nodes", text),)
 
@@ -83,11 +82,11 @@ def laplacian(adjacency: sp.csr_array) -> sp.csr_array:
     return sp.csr_array(sp.diags_array(np.asarray(a.sum(axis=1)).reshape(-1)) - a)
 
 
-def absorbing(adjacency: sp.csr_array, alpha: float) -> sp.csr_array:
-    """D - A + αI, whose inverse P are the absorption probabilities of a random walk (Wu et al., NIPS 2012).
+def shifted_laplacian(adjacency: sp.csr_array, alpha: float) -> sp.csr_array:
+    """D - A + αI, whose inverse P holds the absorption probabilities of a random walk (Wu et al., NIPS 2012).
 
-    α is tiny and the constant on a component an eigenvector with eigenvalue α: take the mean off before solving, or it
-    costs all precision.
+    A constant on a component is an eigenvector with the tiny eigenvalue α: subtract the mean before solving, or all
+    precision is lost.
     """
     matrix = laplacian(adjacency)
     matrix.setdiag(matrix.diagonal() + alpha)
@@ -95,10 +94,10 @@ def absorbing(adjacency: sp.csr_array, alpha: float) -> sp.csr_array:
 
 
 def conjugate_gradients(matrix: sp.csr_array, b: np.ndarray, tolerance: float = 1e-10) -> np.ndarray:
-    """x with matrix @ x = b, column by column, preconditioned by the diagonal.
+    """Solve matrix @ x = b, column by column, preconditioned by the diagonal.
 
-    The matrix is symmetric and positive semi-definite; if it is singular, b must be in its range. A column is done when
-    its residual is this small relative to b.
+    The matrix is symmetric and positive semi-definite; if it is singular, b must be in its range. A column has
+    converged when its residual relative to b is below the tolerance. Shapes: (n, n), (n, columns) → (n, columns).
     """
     x = np.empty_like(b)
     for start in range(0, b.shape[1], _BLOCK):
@@ -112,10 +111,10 @@ def _solve(matrix: sp.csr_array, b: np.ndarray, tolerance: float) -> np.ndarray:
     x, r = np.zeros_like(b), b.copy()
     p = scale * r
     rz = _dots(r, p)
-    enough = tolerance**2 * _dots(b, b)
-    most = 10 * len(b) + 1000  # exact arithmetic needs at most len(b)
-    for _ in range(most):
-        active = _dots(r, r) > enough
+    target = tolerance**2 * _dots(b, b)
+    max_steps = 10 * len(b) + 1000  # exact arithmetic needs at most len(b)
+    for _ in range(max_steps):
+        active = _dots(r, r) > target
         if not active.any():
             return x
         q = matrix @ p
@@ -124,11 +123,11 @@ def _solve(matrix: sp.csr_array, b: np.ndarray, tolerance: float) -> np.ndarray:
         x += step * p
         r -= step * q
         z = scale * r
-        rz, before = _dots(r, z), rz
-        p *= np.divide(rz, before, out=np.zeros_like(rz), where=active)
+        rz, rz_before = _dots(r, z), rz
+        p *= np.divide(rz, rz_before, out=np.zeros_like(rz), where=active)
         p += z
-    raise TrainingError(f"Conjugate gradients did not converge in {most} steps.", "Raise the tolerance.")
+    raise TrainingError(f"Conjugate gradients did not converge in {max_steps} steps.", "Raise the tolerance.")
 
 
 def _dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.einsum("ij,ij->j", a, b)  # column by column, without a temporary product
+    return np.einsum("ij,ij->j", a, b)  # of each pair of columns, without a temporary product

@@ -1,11 +1,11 @@
 """Self-training, co-training, their union and their intersection (Li, Han & Wu, AAAI 2018): GCN with more labels.
 
 t_k = ⌊3 η |L_k| / |L|⌋ nodes are given class k, with η = n / (mean degree)²: a label reaches some (mean degree)² nodes
-through two layers, so η labels reach all. Self-training takes the nodes that a first GCN puts into class k with the
+through two layers, so η labels reach all. Self-training takes the nodes that a first GCN assigns to class k with the
 highest probability; co-training those with the largest Σ_{v ∈ L_k} P_uv, where P = (D - A + αI)^-1 are the absorption
-probabilities of a random walk. GCN is then trained again on given and guessed labels alike.
+probabilities of a random walk. GCN is then trained again on given labels and pseudo-labels alike.
 
-As in the released code, a node that two classes want counts as a label of each.
+As in the released code, a node that is chosen for two classes is a label of each.
 """
 
 from dataclasses import replace
@@ -17,23 +17,31 @@ import numpy as np
 from dccgcn.graph import NodeGraph
 from dccgcn.models.base import Method
 from dccgcn.models.baselines import gcn
-from dccgcn.models.baselines.laplacian import Components, absorbing, conjugate_gradients
-from dccgcn.models.baselines.pseudo_label_utils import confidence, given, largest, quota, retrain, told, unknown
+from dccgcn.models.baselines.laplacian import Components, conjugate_gradients, shifted_laplacian
+from dccgcn.models.baselines.pseudo_label_utils import (
+    candidate_mask,
+    fit_gcn,
+    predicted_confidence,
+    pseudo_label_finding,
+    pseudo_labels_per_class,
+    top_k_mask,
+    training_mask,
+)
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress
+from dccgcn.progress import Progress
 from dccgcn.settings import rate
 
 Choice = Literal["self-training", "co-training", "union", "intersection"]
 
 
 class SelfTrainingSettings(gcn.GcnSettings):
-    """GCN's, and how many labels are guessed."""
+    """GCN's, and the number of pseudo-labels."""
 
-    eta_factor: float = rate(3.0, "Labels to guess, in multiples of n / (mean degree)^2.")
+    eta_factor: float = rate(3.0, "Number of pseudo-labels, in multiples of n / (mean degree)^2.")
 
 
 class CoTrainingSettings(SelfTrainingSettings):
-    """The same, and the random walk's."""
+    """Those of self-training and of the random walk."""
 
     alpha: float = rate(1e-6, "Absorption of the random walk, (D - A + alpha I)^-1.")
 
@@ -48,35 +56,35 @@ def fit(
     *,
     choice: Choice,
 ) -> Prediction:
-    """Guess labels in one of the four ways, and train GCN on them too."""
-    t = quota(graph, train, settings.eta_factor)
-    free = unknown(graph, train, validation)
-    guesses = []
+    """Choose pseudo-labels in one of the four ways, and train GCN on them too."""
+    t = pseudo_labels_per_class(graph, train, settings.eta_factor)
+    candidates = candidate_mask(graph, train, validation)
+    masks = []
     if choice != "co-training":
         first = gcn.fit(graph, train, settings, seed, progress, validation)
-        guesses.append(largest(confidence(first.probabilities, free), t))
+        masks.append(top_k_mask(predicted_confidence(first.probabilities, candidates), t))
     if choice != "self-training":
         assert isinstance(settings, CoTrainingSettings)
-        guesses.append(largest(absorption(graph, train, settings.alpha) * free[:, None], t))
-    guessed = np.logical_and.reduce(guesses) if choice == "intersection" else np.logical_or.reduce(guesses)
-    prediction = retrain(graph, given(graph, train) | guessed, settings, seed, progress, validation)
-    return replace(prediction, findings=(*prediction.findings, told(guessed)))
+        masks.append(top_k_mask(absorption(graph, train, settings.alpha) * candidates[:, None], t))
+    pseudo_labels = np.logical_and.reduce(masks) if choice == "intersection" else np.logical_or.reduce(masks)
+    prediction = fit_gcn(graph, training_mask(graph, train) | pseudo_labels, settings, seed, progress, validation)
+    return replace(prediction, findings=(*prediction.findings, pseudo_label_finding(pseudo_labels)))
 
 
 def absorption(graph: NodeGraph, train: np.ndarray, alpha: float) -> np.ndarray:
     """Σ_{v ∈ L_k} P_uv for each node and class, (n, c); exactly 0 where no label of the class can be reached."""
-    y = given(graph, train)
+    y = training_mask(graph, train)
     components = Components.find(graph.adjacency, train, y[train])
-    mean = components.mean(y)  # what P makes of it is itself over α
-    rest = conjugate_gradients(absorbing(graph.adjacency, alpha), y - mean)
-    return np.where(components.present, mean / alpha + rest, 0)
+    mean = components.mean(y)  # an eigenvector of P with eigenvalue 1/α
+    rest = conjugate_gradients(shifted_laplacian(graph.adjacency, alpha), y - mean)
+    return np.where(components.class_present, mean / alpha + rest, 0)
 
 
 def _method(choice: Choice, summary: str, settings: type[SelfTrainingSettings]) -> Method:
     return Method(choice, summary, "Li et al., AAAI 2018", settings, partial(fit, choice=choice))
 
 
-SELF_TRAINING = _method("self-training", "GCN, trained again with its most confident answers.", SelfTrainingSettings)
-CO_TRAINING = _method("co-training", "GCN with labels from a random walk.", CoTrainingSettings)
-UNION = _method("union", "GCN with what self-training or co-training labels.", CoTrainingSettings)
-INTERSECTION = _method("intersection", "GCN with what self-training and co-training label.", CoTrainingSettings)
+SELF_TRAINING = _method("self-training", "GCN, trained again on its most confident predictions.", SelfTrainingSettings)
+CO_TRAINING = _method("co-training", "GCN with pseudo-labels from a random walk.", CoTrainingSettings)
+UNION = _method("union", "GCN with the pseudo-labels of self-training or co-training.", CoTrainingSettings)
+INTERSECTION = _method("intersection", "GCN with the pseudo-labels of self- and co-training.", CoTrainingSettings)

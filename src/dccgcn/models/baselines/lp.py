@@ -1,11 +1,11 @@
-"""Label propagation in the three variants in use. None of them looks at features.
+"""Label propagation in the three variants in use. None of them uses features.
 
-lp            F ← D^-1 A F with labelled rows reset to Y, until it stops moving (Zhu, Ghahramani & Lafferty, ICML 2003).
+lp            F ← D^-1 A F with labelled rows reset to Y, until convergence (Zhu, Ghahramani & Lafferty, ICML 2003).
               The limit is the harmonic function L_uu F_u = A_ul Y_l, which is solved for. With few labels it is nearly
               constant, and its largest class that of a well-connected label; class mass normalisation, of the same
-              paper, is the remedy: each class is scaled to a share of the unlabelled nodes. Equal shares, for want of
-              better knowledge: those of a handful of labels mislead, since 4 labels against 3 and 3 already give
-              nearly every node to the first class where the function is nearly constant.
+              paper, is the remedy: each class is scaled to a share of the unlabelled nodes. Shares are equal by
+              default: those of few labels mislead, since 4 labels against 3 and 3 already give nearly every node to
+              the first class where the function is nearly constant.
 lp-absorption P = (L + αI)^-1; a node takes the class of the labelled node with the largest entry in its row
               (partially absorbing random walks, Wu et al., NIPS 2012, as used by Li et al., AAAI 2018).
 lp-series     F = a/(1+a) Σ_{k<K} (S/(1+a))^k Y with S = D̃^-1/2 (A+I) D̃^-1/2 (as in the code of Li et al., CVPR 2019).
@@ -19,10 +19,10 @@ from pydantic import Field
 
 from dccgcn.graph import NodeGraph
 from dccgcn.models.base import Method
-from dccgcn.models.baselines.laplacian import Components, absorbing, conjugate_gradients, laplacian, one_hot
-from dccgcn.models.baselines.polynomial_filter import series, step_of
+from dccgcn.models.baselines.laplacian import Components, conjugate_gradients, laplacian, one_hot, shifted_laplacian
+from dccgcn.models.baselines.polynomial_filter import neumann_series, propagation
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress
+from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate
 
 _BLOCK = 64  # labelled nodes whose columns of P are solved for at once; results do not depend on it
@@ -33,9 +33,9 @@ class LpSettings(Settings):
 
     class_mass: Literal["equal", "labels", "none"] = Field(
         "equal",
-        description="Share of the nodes each class is scaled to: the same, its share of the labels, or as found.",
+        description="Share of the nodes that each class is scaled to: equal, its share of the labels, or no scaling.",
     )
-    tolerance: float = rate(1e-10, "Relative residual at which the labels count as no longer moving.")
+    tolerance: float = rate(1e-10, "Relative residual at which the solution counts as converged.")
 
 
 class AbsorptionSettings(Settings):
@@ -47,7 +47,7 @@ class AbsorptionSettings(Settings):
 class SeriesSettings(Settings):
     """The settings of Li et al. (2019)."""
 
-    a: float = rate(0.01, "Weight a of the own label against the neighbours'; smaller reaches farther.")
+    a: float = rate(0.01, "Weight a of a node's label against its neighbours'; smaller propagates farther.")
     steps: int = count(400, "Number of terms K.")
 
 
@@ -59,18 +59,18 @@ def fit(
     progress: Progress | None = None,
     validation: np.ndarray | None = None,
 ) -> Prediction:
-    """Iterative and clamped. There is nothing random, and no epoch to choose."""
+    """The harmonic function, with class mass normalisation. Deterministic; validation nodes are not used."""
     y = one_hot(graph, train)
     components = Components.find(graph.adjacency, train, y)
-    free = np.setdiff1d(np.flatnonzero(components.reached), train)
+    unlabelled = np.setdiff1d(np.flatnonzero(components.any_label), train)
     f = np.zeros((graph.n, graph.c))
     f[train] = y
-    rows = laplacian(graph.adjacency)[free]
-    f[free] = conjugate_gradients(rows[:, free], -(rows @ f), settings.tolerance)
+    rows = laplacian(graph.adjacency)[unlabelled]
+    f[unlabelled] = conjugate_gradients(rows[:, unlabelled], -(rows @ f), settings.tolerance)
     if settings.class_mass != "none":
-        mass, share = f[free].sum(axis=0), y.mean(axis=0) if settings.class_mass == "labels" else np.ones(graph.c)
+        mass, share = f[unlabelled].sum(axis=0), y.mean(axis=0) if settings.class_mass == "labels" else np.ones(graph.c)
         f *= np.divide(share, mass, out=np.ones(graph.c), where=mass > 0)
-    return Prediction(_shares(f), findings=components.findings(graph))
+    return Prediction(_normalise_rows(f), findings=components.findings(graph))
 
 
 def fit_absorption(
@@ -81,21 +81,21 @@ def fit_absorption(
     progress: Progress | None = None,
     validation: np.ndarray | None = None,
 ) -> Prediction:
-    """Absorption probabilities. A column of P is 1/(α·size) in all of its node's component, plus what is solved for:
-    the response to a unit with its mean taken off."""
+    """Absorption probabilities. A column of P is the constant 1/(α·size) on its node's component, plus the solution for
+    a unit vector minus its mean. Deterministic; validation nodes are not used."""
     y = one_hot(graph, train)
     components = Components.find(graph.adjacency, train, y)
-    matrix = absorbing(graph.adjacency, settings.alpha)
+    matrix = shifted_laplacian(graph.adjacency, settings.alpha)
     scores = np.full((graph.n, graph.c), -np.inf)
     for start in range(0, len(train), _BLOCK):
         block = train[start : start + _BLOCK]
         unit = np.zeros((graph.n, len(block)))
         unit[block, np.arange(len(block))] = 1
         p = conjugate_gradients(matrix, unit - components.mean(unit))
-        near = components.of[:, None] == components.of[block]  # (n, block); P is 0 between components
+        same_component = components.index[:, None] == components.index[block]  # (n, block); elsewhere P is 0
         for column, label in enumerate(graph.labels[block]):
-            own = near[:, column]
-            scores[own, label] = np.maximum(scores[own, label], p[own, column])
+            rows = same_component[:, column]
+            scores[rows, label] = np.maximum(scores[rows, label], p[rows, column])
         if progress:
             progress("absorption", start + len(block), len(train))
     return Prediction(components.probabilities(scores), findings=components.findings(graph))
@@ -109,17 +109,17 @@ def fit_series(
     progress: Progress | None = None,
     validation: np.ndarray | None = None,
 ) -> Prediction:
-    """Truncated series. There is nothing random, and no epoch to choose."""
+    """Truncated series. Deterministic; validation nodes are not used."""
     y = one_hot(graph, train)
-    given = np.zeros((graph.n, graph.c), dtype=np.float32)
-    given[train] = y
-    f = series(step_of(graph), torch.as_tensor(given), settings.a, settings.steps).cpu().numpy()
+    start = np.zeros((graph.n, graph.c), dtype=np.float32)
+    start[train] = y
+    f = neumann_series(propagation(graph), torch.as_tensor(start), settings.a, settings.steps).cpu().numpy()
     components = Components.find(graph.adjacency, train, y)
-    return Prediction(_shares(f), findings=components.findings(graph))
+    return Prediction(_normalise_rows(f), findings=components.findings(graph))
 
 
-def _shares(f: np.ndarray) -> np.ndarray:
-    """Rows divided by their sum; uniform where nothing arrived."""
+def _normalise_rows(f: np.ndarray) -> np.ndarray:
+    """Non-negative rows divided by their sum; uniform where it is 0."""
     f = np.clip(f, 0, None)
     total = f.sum(axis=1, keepdims=True)
     return np.where(total > 0, f / np.where(total > 0, total, 1), 1 / f.shape[1]).astype(np.float32)
@@ -127,21 +127,21 @@ def _shares(f: np.ndarray) -> np.ndarray:
 
 METHOD = Method(
     name="lp",
-    summary="Labels spread along the edges until they stop moving; labelled nodes keep theirs.",
+    summary="Labels propagate along the edges until convergence; labelled nodes keep theirs.",
     reference="Zhu, Ghahramani & Lafferty, ICML 2003",
     settings=LpSettings,
     fit=fit,
 )
 ABSORPTION = Method(
     name="lp-absorption",
-    summary="The class of the labelled node that absorbs most of a node's random walks.",
+    summary="The class of the labelled node with the largest absorption probability.",
     reference="Wu et al., NIPS 2012; Li et al., AAAI 2018",
     settings=AbsorptionSettings,
     fit=fit_absorption,
 )
 SERIES = Method(
     name="lp-series",
-    summary="Labels spread by a truncated series of the normalised adjacency.",
+    summary="Labels propagate by a truncated series of the normalised adjacency.",
     reference="Li et al., CVPR 2019",
     settings=SeriesSettings,
     fit=fit_series,

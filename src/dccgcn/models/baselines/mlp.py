@@ -1,4 +1,4 @@
-"""MLP: Z = relu(X W0) W1, that is GCN with S = I. What the features alone can do."""
+"""MLP: Z = relu(X W0) W1, which is GCN with S = I. It uses features only."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -7,12 +7,12 @@ from dccgcn.graph import NodeGraph
 from dccgcn.models.base import Method
 from dccgcn.models.baselines import gcn
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress
 from dccgcn.operators import Operator
+from dccgcn.progress import Progress
 
 
 class MlpSettings(gcn.TwoLayerSettings):
-    """GCN's settings, but for the graph."""
+    """GCN's settings, without those of the graph."""
 
 
 def fit(
@@ -25,13 +25,13 @@ def fit(
 ) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes."""
     edgeless = sp.csr_array((graph.n, graph.n), dtype=np.float32)
-    view = Operator.of(edgeless, "none")  # every node sees itself alone
-    return gcn.fit_on(view, graph, train, settings, seed, progress, validation)
+    operator = Operator.of(edgeless, "none")  # the identity
+    return gcn.fit_on_operator(operator, graph, train, settings, seed, progress, validation)
 
 
 METHOD = Method(
     name="mlp",
-    summary="The features alone, GCN without edges.",
+    summary="Features only: GCN without edges.",
     reference="Kipf & Welling, ICLR 2017",
     settings=MlpSettings,
     fit=fit,

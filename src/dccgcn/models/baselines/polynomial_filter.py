@@ -1,7 +1,7 @@
-"""p(S) X: features filtered by a polynomial of S = D̃^-1/2 (A+I) D̃^-1/2, without holding the result.
+"""p(S) X: features filtered by a polynomial of S = D̃^-1/2 (A+I) D̃^-1/2, without forming the result.
 
-p(S) X is dense (365 MB on Flickr), but nothing needs all of it. S is symmetric, so its rows for the labelled nodes are
-(p(S) E)ᵀ X, where E has a unit column for each of them; and for all nodes (p(S) X) W = p(S) (X W). Both are narrow.
+p(S) X is dense (365 MB on Flickr) and never needed as a whole. S is symmetric, so its rows for the labelled nodes are
+(p(S) E)ᵀ X, where E has a unit column for each of them; for all nodes (p(S) X) W = p(S) (X W). Both are narrow.
 """
 
 from collections.abc import Callable
@@ -13,34 +13,35 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from dccgcn.autograd import FeatureMatrix
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels import FeatureMatrix, spmm
-from dccgcn.models.training import Progress, train_full_batch, validation_score
+from dccgcn.models.torch_operator import TorchOperator
+from dccgcn.models.training import train_full_batch, validation_score
 from dccgcn.operators import Scaling, normalise_rows, topology_operator
+from dccgcn.progress import Progress
 
 _BLOCK = 512  # columns filtered at once; results do not depend on it
 
-Step = Callable[[Tensor], Tensor]  # h → S h, both (n, width)
+Propagation = Callable[[Tensor], Tensor]  # h → S h, both (n, width)
 
 
-def step_of(graph: NodeGraph) -> Step:
+def propagation(graph: NodeGraph) -> Propagation:
     """Multiplication by S."""
-    view = topology_operator(graph, "symmetric")
-    return lambda h: spmm(view.pattern, view.alpha, h)
+    return TorchOperator.of(topology_operator(graph, "symmetric")).propagate
 
 
-def power(step: Step, h: Tensor, k: int) -> Tensor:
+def apply_power(propagate: Propagation, h: Tensor, k: int) -> Tensor:
     """S^k h."""
     for _ in range(k):
-        h = step(h)
+        h = propagate(h)
     return h
 
 
-def series(step: Step, h: Tensor, a: float, terms: int) -> Tensor:
+def neumann_series(propagate: Propagation, h: Tensor, a: float, terms: int) -> Tensor:
     """a/(1+a) Σ_{k < terms} (S/(1+a))^k h, which tends to (I + (I - S)/a)^-1 h."""
     total = h
     for _ in range(terms - 1):  # Horner's rule
-        total = h + step(total) / (1 + a)
+        total = h + propagate(total) / (1 + a)
     return total * (a / (1 + a))
 
 
@@ -52,12 +53,13 @@ class FilteredFeatures:
     p: Callable[[Tensor], Tensor]
 
     @classmethod
-    def of(cls, graph: NodeGraph, scaling: Scaling, p: Callable[[Step, Tensor], Tensor]) -> "FilteredFeatures":
-        step = step_of(graph)
-        return cls(normalise_rows(graph.features, scaling), lambda h: p(step, h))
+    def of(cls, graph: NodeGraph, scaling: Scaling, p: Callable[[Propagation, Tensor], Tensor]) -> "FilteredFeatures":
+        """p(propagate, h) is p(S) h, from the multiplication h → S h."""
+        propagate = propagation(graph)
+        return cls(normalise_rows(graph.features, scaling), lambda h: p(propagate, h))
 
     def rows(self, nodes: np.ndarray) -> Tensor:
-        """The rows of these nodes, (nodes, d)."""
+        """(p(S) X) of these nodes, (nodes, d)."""
         n, d = self.x.shape
         out = np.empty((len(nodes), d), dtype=np.float32)
         for start in range(0, len(nodes), _BLOCK):
@@ -73,7 +75,7 @@ class FilteredFeatures:
         return self.p(FeatureMatrix.of(self.x).times(theta))
 
 
-def train_on_rows(
+def train_on_labelled_rows(
     network: nn.Module,
     features: FilteredFeatures,
     graph: NodeGraph,
@@ -84,12 +86,12 @@ def train_on_rows(
     progress: Progress | None = None,
     validation: np.ndarray | None = None,
 ) -> None:
-    """Fit network(rows, epoch) → logits to the labelled rows alone; it is in evaluation mode afterwards."""
+    """Train network(rows, epoch) → logits on the labelled rows only; it is in evaluation mode afterwards."""
     x, labels = features.rows(train), torch.as_tensor(graph.labels[train])
     score = None
     if validation is not None:
-        checked = features.rows(validation)
-        score = validation_score(network, lambda: network(checked), torch.as_tensor(graph.labels[validation]))
+        validation_rows = features.rows(validation)
+        score = validation_score(network, lambda: network(validation_rows), torch.as_tensor(graph.labels[validation]))
     groups = [{"params": list(network.parameters()), "weight_decay": weight_decay}]
     train_full_batch(lambda epoch: F.cross_entropy(network(x, epoch), labels), groups, lr, epochs, progress, score)
     network.eval()

@@ -16,12 +16,12 @@ from torch import Tensor
 from dccgcn.graph import NodeGraph
 from dccgcn.models.base import Method
 from dccgcn.models.baselines import gcn
-from dccgcn.models.baselines.pseudo_label_utils import unknown
+from dccgcn.models.baselines.pseudo_label_utils import candidate_mask
 from dccgcn.models.dcc import method as dcc
 from dccgcn.models.dcc.settings import DccSettings
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress
 from dccgcn.operators import topology_operator
+from dccgcn.progress import Progress
 from dccgcn.settings import count, weight
 
 
@@ -30,7 +30,7 @@ class PseudoLabelSettings(gcn.GcnSettings):
 
     choice: Literal["confident", "dual-channel"] = Field(
         "dual-channel",
-        description="Pseudo-labelled nodes: the most confident of one GCN, or random ones of DCC-GCN's agreement.",
+        description="Pseudo-labelled nodes: the most confident of GCN, or random ones on which DCC-GCN agrees.",
     )
     added: int = count(100, "Number of pseudo-labelled nodes.")
     alpha: float = weight(0.3, "Weight of their cross-entropy, Eq. 13.")
@@ -52,43 +52,45 @@ def fit(
     progress: Progress | None = None,
     validation: np.ndarray | None = None,
 ) -> Prediction:
-    """Choose and label the nodes, then train GCN on Eq. 13."""
+    """Choose pseudo-labels, then train GCN on Eq. 13."""
     s = settings
-    free = np.flatnonzero(unknown(graph, train, validation))
+    candidates = np.flatnonzero(candidate_mask(graph, train, validation))
     if s.choice == "confident":
-        nodes, labels = most_confident(gcn.fit(graph, train, s, seed, progress, validation), free, s.added)
+        nodes, labels = most_confident(gcn.fit(graph, train, s, seed, progress, validation), candidates, s.added)
     else:
-        agreed = dcc.fit(graph, train, DccSettings.of(s.dcc), seed, progress)
-        nodes, labels = random_agreed(agreed, free, s.added, seed)
+        dual = dcc.fit(graph, train, DccSettings.of(s.dcc), seed, progress)
+        nodes, labels = random_agreed(dual, candidates, s.added, seed)
     before = torch.cat([torch.full((len(train),), 1 / len(train)), torch.zeros(len(nodes))])
     after = before + torch.cat([torch.zeros(len(train)), torch.full((len(nodes),), s.alpha / max(1, len(nodes)))])
 
     def weights(epoch: int) -> Tensor:  # epochs count from 0 here, from 1 in the paper
         return after if epoch >= s.alpha_after else before
 
-    both, classes = np.concatenate([train, nodes]), np.concatenate([graph.labels[train], labels])
-    view = topology_operator(graph, s.normalisation)
-    return gcn.fit_on(view, graph, both, s, seed, progress, validation, labels=classes, weights=weights)
+    all_nodes, all_labels = np.concatenate([train, nodes]), np.concatenate([graph.labels[train], labels])
+    operator = topology_operator(graph, s.normalisation)
+    return gcn.fit_on_operator(
+        operator, graph, all_nodes, s, seed, progress, validation, labels=all_labels, weights=weights
+    )
 
 
-def most_confident(first: Prediction, free: np.ndarray, added: int) -> tuple[np.ndarray, np.ndarray]:
-    """The free nodes with the highest probability, and their predicted classes."""
-    order = np.argsort(-first.probabilities[free].max(axis=1), kind="stable")
-    nodes = free[order[:added]]
+def most_confident(first: Prediction, candidates: np.ndarray, added: int) -> tuple[np.ndarray, np.ndarray]:
+    """The candidate nodes with the highest probability, and their predicted classes, (added,) each."""
+    order = np.argsort(-first.probabilities[candidates].max(axis=1), kind="stable")
+    nodes = candidates[order[:added]]
     return nodes, first.y_pred[nodes]
 
 
-def random_agreed(dual: Prediction, free: np.ndarray, added: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Random free nodes of the high-confidence set, and the class that both channels give them."""
+def random_agreed(dual: Prediction, candidates: np.ndarray, added: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Random candidate nodes on which the channels agree, and the class they agree on, (added,) each."""
     assert dual.channels_agree is not None
-    high = free[dual.channels_agree[free]]
+    high = candidates[dual.channels_agree[candidates]]
     nodes = np.random.default_rng(seed).permutation(high)[:added]
     return nodes, dual.channels["topology"].argmax(axis=1)[nodes]
 
 
 METHOD = Method(
     name="pseudo-labels",
-    summary="GCN with 100 nodes that a GCN or DCC-GCN labelled.",
+    summary="GCN with 100 pseudo-labels of a GCN or of DCC-GCN.",
     reference="Lee, ICML Workshop 2013",
     settings=PseudoLabelSettings,
     fit=fit,

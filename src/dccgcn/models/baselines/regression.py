@@ -1,4 +1,4 @@
-"""Softmax regression on filtered features, which SGC and SSGC share."""
+"""Softmax regression on filtered features, for SGC and SSGC."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -8,16 +8,17 @@ import torch
 from torch import Tensor, nn
 
 from dccgcn.graph import NodeGraph
-from dccgcn.models.baselines.neural import answer
-from dccgcn.models.baselines.polynomial_filter import FilteredFeatures, train_on_rows
+from dccgcn.models.baselines.neural import prediction_from_logits
+from dccgcn.models.baselines.polynomial_filter import FilteredFeatures, train_on_labelled_rows
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress, seeded
+from dccgcn.models.training import seeded
 from dccgcn.operators import Scaling, scaling
+from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate, weight
 
 
 class RegressionSettings(Settings):
-    """The settings that both papers' codes have in common."""
+    """The settings that both released codes share."""
 
     lr: float = rate(0.2, "Learning rate of Adam.")
     weight_decay: float = weight(5e-6, "L2 penalty on all parameters.")
@@ -25,8 +26,8 @@ class RegressionSettings(Settings):
     features: Scaling = scaling("row")
 
 
-class Regression(nn.Linear):
-    """x W + b."""
+class SoftmaxRegression(nn.Linear):
+    """x W + b, (rows, d) → (rows, classes)."""
 
     def forward(self, x: Tensor, epoch: int = 0) -> Tensor:
         return super().forward(x)
@@ -41,16 +42,16 @@ def fit_regression(
     progress: Progress | None = None,
     validation: np.ndarray | None = None,
 ) -> Prediction:
-    """softmax(p(S) X W + b), trained on the labelled rows alone."""
+    """softmax(p(S) X W + b), trained on the labelled rows only."""
     s = settings
     with seeded(seed):
-        linear = Regression(graph.d, graph.c)
-    train_on_rows(linear, features, graph, train, s.lr, s.epochs, s.weight_decay, progress, validation)
+        linear = SoftmaxRegression(graph.d, graph.c)
+    train_on_labelled_rows(linear, features, graph, train, s.lr, s.epochs, s.weight_decay, progress, validation)
     w, b = linear.weight.detach().T.contiguous(), linear.bias.detach()
     return classify(features, {"weight": w.cpu().numpy(), "bias": b.cpu().numpy()})
 
 
 def classify(features: FilteredFeatures, model: Mapping[str, np.ndarray]) -> Prediction:
-    """softmax(p(S) X W + b) for all nodes, those that came after training too."""
+    """softmax(p(S) X W + b) for all nodes, including nodes added after training."""
     logits = features.times(torch.as_tensor(model["weight"])) + torch.as_tensor(model["bias"])
-    return replace(answer(logits), model=dict(model))
+    return replace(prediction_from_logits(logits), model=dict(model))

@@ -6,15 +6,15 @@ import numpy as np
 
 from dccgcn.graph import NodeGraph
 from dccgcn.models.base import Method
-from dccgcn.models.baselines.polynomial_filter import FilteredFeatures, power
+from dccgcn.models.baselines.polynomial_filter import FilteredFeatures, apply_power
 from dccgcn.models.baselines.regression import RegressionSettings, classify, fit_regression
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress
+from dccgcn.progress import Progress
 from dccgcn.settings import count
 
 
 class SgcSettings(RegressionSettings):
-    """The defaults of its code. Its authors tune the weight decay by dataset, on the validation nodes."""
+    """The defaults of the released code. Its authors tune the weight decay by dataset, on the validation nodes."""
 
     k: int = count(2, "Number of propagation steps, K.")
 
@@ -28,17 +28,17 @@ def fit(
     validation: np.ndarray | None = None,
 ) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    return fit_regression(filtered(graph, settings), graph, train, settings, seed, progress, validation)
+    return fit_regression(filtered_features(graph, settings), graph, train, settings, seed, progress, validation)
 
 
 def predict_new(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: SgcSettings) -> Prediction:
     """Classify a graph with appended nodes, with the weights of training."""
-    return classify(filtered(graph, settings), model)
+    return classify(filtered_features(graph, settings), model)
 
 
-def filtered(graph: NodeGraph, settings: SgcSettings) -> FilteredFeatures:
+def filtered_features(graph: NodeGraph, settings: SgcSettings) -> FilteredFeatures:
     """S^K X."""
-    return FilteredFeatures.of(graph, settings.features, lambda step, h: power(step, h, settings.k))
+    return FilteredFeatures.of(graph, settings.features, lambda propagate, h: apply_power(propagate, h, settings.k))
 
 
 METHOD = Method(

@@ -10,19 +10,19 @@ from torch import Tensor
 
 from dccgcn.graph import NodeGraph
 from dccgcn.models.base import Method
-from dccgcn.models.baselines.polynomial_filter import FilteredFeatures, Step
+from dccgcn.models.baselines.polynomial_filter import FilteredFeatures, Propagation
 from dccgcn.models.baselines.regression import RegressionSettings, classify, fit_regression
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress
+from dccgcn.progress import Progress
 from dccgcn.settings import count, share, weight
 
 
 class SsgcSettings(RegressionSettings):
-    """The settings of its code for Cora."""
+    """The settings of the released code for Cora."""
 
     weight_decay: float = weight(1e-5, "L2 penalty on all parameters.")
     k: int = count(16, "Number of propagation steps, K.")
-    alpha: float = share(0.05, "Share of a node's own features, α.")
+    alpha: float = share(0.05, "Share α of the unpropagated features.")
 
 
 def fit(
@@ -34,25 +34,25 @@ def fit(
     validation: np.ndarray | None = None,
 ) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    return fit_regression(filtered(graph, settings), graph, train, settings, seed, progress, validation)
+    return fit_regression(filtered_features(graph, settings), graph, train, settings, seed, progress, validation)
 
 
 def predict_new(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: SsgcSettings) -> Prediction:
     """Classify a graph with appended nodes, with the weights of training."""
-    return classify(filtered(graph, settings), model)
+    return classify(filtered_features(graph, settings), model)
 
 
-def filtered(graph: NodeGraph, settings: SsgcSettings) -> FilteredFeatures:
+def filtered_features(graph: NodeGraph, settings: SsgcSettings) -> FilteredFeatures:
     """α X + (1-α)/K Σ_{k=1..K} S^k X."""
     s = settings
-    return FilteredFeatures.of(graph, s.features, lambda step, h: mean_of_powers(step, h, s.k, s.alpha))
+    return FilteredFeatures.of(graph, s.features, lambda propagate, h: ssgc_filter(propagate, h, s.k, s.alpha))
 
 
-def mean_of_powers(step: Step, h: Tensor, k: int, alpha: float) -> Tensor:
-    """α h + (1-α)/k Σ_{i=1..k} S^i h."""
+def ssgc_filter(propagate: Propagation, h: Tensor, k: int, alpha: float) -> Tensor:
+    """α h + (1-α)/k Σ_{i=1..k} S^i h, (n, width) → (n, width)."""
     total = alpha * h
     for _ in range(k):
-        h = step(h)
+        h = propagate(h)
         total += (1 - alpha) / k * h
     return total
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-import torch
 
-from dccgcn.kernels import log_shares, smooth
+from dccgcn.kernels import log_shares, ppr_smooth
 from dccgcn.models.concord.labels import Labels
 from dccgcn.models.concord.neighbour_mi import mi_loss, refine_head
 from dccgcn.models.concord.precompute import CHANNELS, EmbeddingSpec
@@ -114,7 +113,7 @@ def log_proba_each(
         operator = members[here[0]].operator
         if with_head := [v for v in here if members[v].z is not None]:
             p = np.hstack([unsmoothed[members[v].embedding] for v in with_head])
-            p = ppr_smooth(operator, p, settings.teleport, settings.n_smoothing)[nodes]
+            p = ppr_smooth(operator.matrix, p, settings.teleport, settings.n_smoothing)[nodes]
             parts = iter(np.split(log_shares(p, _FLOOR, c), len(with_head) * len(trainings), axis=1))
             for v in with_head:
                 for of_training in log_probs:
@@ -127,12 +126,6 @@ def log_proba_each(
     return log_probs
 
 
-def ppr_smooth(operator: Operator, p: np.ndarray, teleport: float, n_steps: int) -> np.ndarray:
-    """P ← (1-a) S P + a P0: power iteration of personalised PageRank                                 (C6)"""
-    start = torch.as_tensor(np.ascontiguousarray(p))
-    return smooth(operator.pattern, operator.alpha, start, teleport, n_steps).cpu().numpy()
-
-
 def propagate_labels(operator: Operator, label_sets: Sequence[Labels]) -> list[np.ndarray]:
     """Class probabilities from each set of labels by (C6), (n, classes) each; uniform where no label reaches.
 
@@ -142,7 +135,7 @@ def propagate_labels(operator: Operator, label_sets: Sequence[Labels]) -> list[n
     y = np.zeros((n, len(label_sets), c), np.float32)
     for i, labels in enumerate(label_sets):
         y[labels.nodes, i] = labels.targets * labels.weights[:, None]
-    q = ppr_smooth(operator, y.reshape(n, -1), _LABEL_TELEPORT, _LABEL_STEPS).reshape(n, len(label_sets), c)
+    q = ppr_smooth(operator.matrix, y.reshape(n, -1), _LABEL_TELEPORT, _LABEL_STEPS).reshape(n, len(label_sets), c)
     q /= np.maximum(q.sum(axis=0), 1e-9)
     mass = q.sum(axis=2, keepdims=True)
     p = np.where(mass > 1e-12, q / np.maximum(mass, 1e-12), np.float32(1 / c))

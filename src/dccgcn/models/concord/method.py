@@ -39,7 +39,7 @@ from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.spectral_features import scarcity, spectral_reweight
 from dccgcn.models.concord.state import FitState, n_given, read_projections, read_state, to_arrays
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.training import Progress
+from dccgcn.progress import Progress
 from dccgcn.runtime.threads import threads_for
 
 # L-BFGS steps on (C5) in the last two rounds. Earlier, a weakly supervised head may swap classes irrecoverably.

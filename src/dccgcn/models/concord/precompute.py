@@ -110,7 +110,7 @@ def channel_operators(graph: NodeGraph, settings: ConcordSettings, idf: np.ndarr
 
 def total_nnz(operators: Mapping[str, Operator]) -> int:
     """Entries of both channels' operators."""
-    return sum(operators[name].pattern.entries for name in CHANNELS)
+    return sum(operators[name].matrix.nnz for name in CHANNELS)
 
 
 def embedding_specs(s: ConcordSettings, n: int, q: float, with_idf: bool) -> list[EmbeddingSpec]:

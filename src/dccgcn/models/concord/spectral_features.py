@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-import torch
 from sklearn.preprocessing import normalize
 
-from dccgcn.kernels import sparse_times, spmm
+from dccgcn.kernels import add_scaled, sparse_times, spmm
 from dccgcn.operators import Operator
 
 OVERSAMPLING = 8  # columns beyond the rank in the block Krylov method
@@ -70,12 +69,12 @@ def idf(features: Any) -> np.ndarray | None:
 
 def ssgc_filter(h: Matrix, operator: Operator, n_steps: int, alpha: float) -> Matrix:
     """p(S) h of (C1), the filter of SSGC."""
-    current = torch.as_tensor(np.ascontiguousarray(h, dtype=np.float32))
-    total = alpha * current
+    current = np.ascontiguousarray(h, dtype=np.float32)
+    total = np.float32(alpha) * current
     for _ in range(n_steps):
-        current = spmm(operator.pattern, operator.alpha, current)
-        total.add_(current, alpha=(1 - alpha) / n_steps)
-    return total.cpu().numpy()
+        current = spmm(operator.matrix, current)
+        add_scaled(total, current, (1 - alpha) / n_steps)
+    return total
 
 
 def identity_filter(h: Matrix) -> Matrix:

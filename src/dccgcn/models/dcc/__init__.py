@@ -1,1 +1,1 @@
-"""DCC-GCN, the paper, a file per section: settings, influence, channel, selection, calibration, objective, model."""
+"""DCC-GCN, the paper, a file per section: settings, influence, selection, calibration, objective, model."""

@@ -1,28 +1,14 @@
-"""Section 3.4: the embedding of a low-confidence node is rebuilt from its high-confidence neighbours."""
+"""Section 3.4: the embedding of a low-confidence node becomes a weighted sum of its high-confidence neighbours'."""
 
-from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from dccgcn.kernels import Pattern, edge_distance, neighbour_softmax, spmm
+from dccgcn.autograd import Pattern, edge_distance, neighbour_softmax, spmm
 from dccgcn.models.dcc.influence import row_sums
 from dccgcn.operators import hop_blocks
-
-
-@dataclass(frozen=True, eq=False)
-class Neighbourhood:
-    """N^m of some nodes: a row for each of them, a column for each node whose embedding is at hand."""
-
-    rows: Tensor  # (rows,) positions of the nodes to repair
-    pattern: Pattern  # (rows, columns)
-
-    @classmethod
-    def of(cls, rows: np.ndarray, reached: sp.csr_array) -> "Neighbourhood":
-        return cls(torch.as_tensor(rows), Pattern.of(reached))
 
 
 def calibration_weights(
@@ -36,28 +22,31 @@ def calibration_weights(
     bias: float,
     total: Literal["normalised", "plain"],
 ) -> tuple[Tensor, Tensor]:
-    """r_vu of Eq. 7 for each pair, 0 for low-confidence neighbours; and which rows have any other.
+    """r_vu of Eq. 7 on each entry of the m-hop pattern, 0 for low-confidence neighbours; and which rows have any other.
 
-    Shapes: mu_rows, s_rows (rows, c); mu, s (columns, c); high (columns,) → (entries,), (rows,) bool.
+    Shapes: pattern (rows, columns); mu_rows, s_rows (rows, c); mu, s (columns, c); high (columns,) → (entries,),
+    (rows,) bool.
     """
     r = 1 / (edge_distance(pattern, mu_rows, s_rows, mu, s) + bias)
-    counts = high[pattern.cols]
-    found = torch.zeros(pattern.shape[0], dtype=torch.bool, device=high.device)
-    found[pattern.rows[counts]] = True
+    usable = high[pattern.cols]
+    has_neighbour = torch.zeros(pattern.shape[0], dtype=torch.bool, device=high.device)
+    has_neighbour[pattern.rows[usable]] = True
     if kind == "softmax":
-        return neighbour_softmax(pattern, r.masked_fill(~counts, -torch.inf)), found
-    r = r * counts
-    return (r / row_sums(pattern, r)[pattern.rows] if total == "normalised" else r), found
+        return neighbour_softmax(pattern, r.masked_fill(~usable, -torch.inf)), has_neighbour
+    r = r * usable
+    return (r / row_sums(pattern, r)[pattern.rows] if total == "normalised" else r), has_neighbour
 
 
-def calibrate(own: Tensor, pattern: Pattern, weights: Tensor, found: Tensor, embeddings: Tensor) -> Tensor:
-    """Eq. 7: z_u = Σ_{v ∈ N^m_high-conf(u)} r_vu h_v; a node with no such neighbour keeps its own.
+def calibrate(uncalibrated: Tensor, pattern: Pattern, weights: Tensor, chosen: Tensor, embeddings: Tensor) -> Tensor:
+    """Eq. 7: z_u = Σ_{v ∈ N^m_high-conf(u)} r_vu h_v for the chosen rows; the others stay as they are.
 
-    The map from embeddings to logits is linear, so it may come first: calibrating c logits instead of
-    h2 units gives the same for a fraction of the work.
-    Shapes: own (rows, width), embeddings (columns, width) → (rows, width).
+    The map from embeddings to logits is linear, so it may come first: calibrating c logits instead of hidden2 units
+    gives the same for a fraction of the work.
+
+    Shapes: uncalibrated (rows, width), weights (entries,), chosen (rows,) bool, embeddings (columns, width) →
+    (rows, width).
     """
-    return torch.where(found[:, None], spmm(pattern, weights, embeddings), own)
+    return torch.where(chosen[:, None], spmm(pattern, weights, embeddings), uncalibrated)
 
 
 @torch.no_grad()
@@ -72,13 +61,13 @@ def calibrate_all(
     bias: float,
     total: Literal["normalised", "plain"],
 ) -> tuple[Tensor, Tensor]:
-    """Eq. 7 for every low-confidence node, in blocks of rows: embeddings (n, width) and which were repaired."""
+    """Eq. 7 for every low-confidence node, in blocks of rows: embeddings (n, width), and which changed, (n,) bool."""
     z = embeddings.clone()
-    repaired = torch.zeros_like(high)
+    corrected = torch.zeros_like(high)
     low = torch.nonzero(~high).squeeze(1)
-    for rows, reached in hop_blocks(adjacency, low.cpu().numpy(), m):
-        hood = Neighbourhood.of(rows, reached)
-        r, found = calibration_weights(hood.pattern, mu[hood.rows], s[hood.rows], mu, s, high, kind, bias, total)
-        z[hood.rows] = calibrate(embeddings[hood.rows], hood.pattern, r, found, embeddings)
-        repaired[hood.rows] = found
-    return z, repaired
+    for nodes, neighbours in hop_blocks(adjacency, low.cpu().numpy(), m):
+        rows, pattern = torch.as_tensor(nodes), Pattern.of(neighbours)
+        r, chosen = calibration_weights(pattern, mu[rows], s[rows], mu, s, high, kind, bias, total)
+        z[rows] = calibrate(embeddings[rows], pattern, r, chosen, embeddings)
+        corrected[rows] = chosen
+    return z, corrected

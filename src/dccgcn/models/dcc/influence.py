@@ -1,11 +1,11 @@
-"""Section 3.2: how much one node influences another, from their label distributions."""
+"""Section 3.2: the influence of one node on another, from their label distributions."""
 
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from dccgcn.kernels import Pattern, edge_distance, neighbour_softmax
+from dccgcn.autograd import Pattern, edge_distance, neighbour_softmax
 
 
 def distance(pattern: Pattern, mu: Tensor, s: Tensor) -> Tensor:
@@ -17,7 +17,10 @@ def distance(pattern: Pattern, mu: Tensor, s: Tensor) -> Tensor:
 
 
 def influence(pattern: Pattern, d: Tensor, kind: Literal["softmax", "inverse"], bias: float) -> Tensor:
-    """r_uv = 1/d_M(u,v). The bias keeps it finite where μ_u = μ_v, which is so on every self-loop."""
+    """r_uv = 1/d_M(u,v) of Eq. 6, or its softmax over the neighbours, (entries,) → (entries,).
+
+    The bias keeps it finite where μ_u = μ_v, as on every self-loop.
+    """
     r = 1 / (d + bias)
     return neighbour_softmax(pattern, r) if kind == "softmax" else r
 
@@ -25,7 +28,7 @@ def influence(pattern: Pattern, d: Tensor, kind: Literal["softmax", "inverse"], 
 def propagation_weights(
     pattern: Pattern, r: Tensor, alpha: Tensor, how: Literal["product", "normalised", "influence"]
 ) -> Tensor:
-    """The weight r_uv α_uv of Eq. 6 on each entry, as printed or with rows that sum to one."""
+    """The weight r_uv α_uv of Eq. 6 on each entry, as printed or normalised to rows that sum to one, (entries,)."""
     if how == "influence":
         return r
     product = r * alpha
@@ -33,6 +36,6 @@ def propagation_weights(
 
 
 def row_sums(pattern: Pattern, values: Tensor) -> Tensor:
-    """Sum of the values in each row; 1 where a row is empty, so that it can divide."""
+    """Sum of the values of each row, (entries,) → (rows,); 1 where it is 0, so that it can be divided by."""
     sums = torch.zeros(pattern.shape[0], dtype=values.dtype, device=values.device).index_add(0, pattern.rows, values)
     return torch.where(sums == 0, 1, sums)

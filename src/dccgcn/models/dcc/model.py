@@ -1,33 +1,37 @@
-"""DCC-GCN as a module: two channels, their heads, the output layer, and the label distributions μ with Σ."""
+"""DCC-GCN as a module: two channels, their classifiers, the output layer, and the label distributions μ with Σ."""
 
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from dccgcn.models.dcc.channel import Channel
 from dccgcn.models.dcc.influence import distance, influence, propagation_weights
-from dccgcn.models.dcc.selection import Head
+from dccgcn.models.dcc.selection import ChannelClassifier
 from dccgcn.models.dcc.settings import DccSettings
-from dccgcn.operators import Operator
+from dccgcn.models.layers import TwoLayerGcn
+from dccgcn.models.torch_operator import TorchOperator
 
 CHANNELS = ("topology", "features")
 
 
 class DccGcn(nn.Module):
-    """The parameters of DCC-GCN, and the equations that need nothing else. Channel 0 is topology, 1 features."""
+    """The parameters of DCC-GCN (Shi et al., Select and Calibrate the Low-confidence, Neurocomputing), and the
+    equations that need nothing else. Channel 0 is topology, 1 features.
 
-    channels: Any  # a ModuleList of Channel; torch does not type what its lists hold
-    parts: Any  # a ModuleList of Linear
+    Shapes: embeddings (nodes, hidden2) per channel, logits (nodes, classes), μ and Σ⁻¹ (nodes, classes).
+    """
+
+    channels: Any  # a ModuleList of TwoLayerGcn; torch does not type what its lists hold
+    output_weights: Any  # a ModuleList of Linear
 
     def __init__(self, nodes: int, features: int, classes: int, settings: DccSettings) -> None:
         super().__init__()
         s = self.settings = settings
         self.channels = nn.ModuleList(
-            Channel(features, s.hidden1, s.hidden2, s.dropout, s.output_activation) for _ in CHANNELS
+            TwoLayerGcn(features, s.hidden1, s.hidden2, s.dropout, s.output_activation) for _ in CHANNELS
         )
-        self.heads = nn.ModuleList(Head(s.hidden2, classes) for _ in CHANNELS)
-        self.parts = nn.ModuleList(  # W of Eq. 8, a block of columns per channel
+        self.classifiers = nn.ModuleList(ChannelClassifier(s.hidden2, classes) for _ in CHANNELS)
+        self.output_weights = nn.ModuleList(  # W of Eq. 8, a block of columns per channel
             nn.Linear(s.hidden2, classes, bias=False) for _ in (CHANNELS if s.aggregation else CHANNELS[:1])
         )
         self.b = nn.Parameter(torch.zeros(classes))
@@ -46,14 +50,15 @@ class DccGcn(nn.Module):
         """Diagonals of Σ⁻¹, (n, c)."""
         return self.log_s[channel if len(self.log_s) > 1 else 0].exp()
 
-    def edge_weights(self, view: Operator, channel: int) -> tuple[Tensor, Tensor]:
-        """Eq. 5's distance and Eq. 6's weight on each entry of a view; both layers and Eq. 9 share them."""
-        d = distance(view.pattern, self.mu(channel), self.s(channel))
-        r = influence(view.pattern, d, self.settings.influence, self.settings.influence_bias)
-        return d, propagation_weights(view.pattern, r, view.alpha, self.settings.propagation)
+    def edge_weights(self, operator: TorchOperator, channel: int) -> tuple[Tensor, Tensor]:
+        """The distance of Eq. 5, which Eq. 9 also uses, and the weight of Eq. 6 on each entry, (entries,) each."""
+        d = distance(operator.pattern, self.mu(channel), self.s(channel))
+        r = influence(operator.pattern, d, self.settings.influence, self.settings.influence_bias)
+        return d, propagation_weights(operator.pattern, r, operator.alpha, self.settings.propagation)
 
     def groups(self) -> list[dict[str, Any]]:
         """Parameters for the optimiser: weight decay on the networks, none on μ and Σ."""
-        free = [*self.mu_scores, *(p for p in self.log_s if p.requires_grad)]
-        network = [*self.channels.parameters(), *self.heads.parameters(), *self.parts.parameters(), self.b]
-        return [{"params": network, "weight_decay": self.settings.weight_decay}, {"params": free}]
+        undecayed = [*self.mu_scores, *(p for p in self.log_s if p.requires_grad)]
+        modules = self.channels, self.classifiers, self.output_weights
+        network = [*(p for module in modules for p in module.parameters()), self.b]
+        return [{"params": network, "weight_decay": self.settings.weight_decay}, {"params": undecayed}]

@@ -9,9 +9,9 @@ Reduction = Literal["mean", "sum"]
 
 
 def l_smooth(d: Tensor, nodes: int, reduction: Reduction) -> Tensor:
-    """Eq. 9: the distances of Eq. 5 over the edges. Each edge has two entries, and each of n self-loops adds nothing.
+    """Eq. 9: the distances of Eq. 5 over the edges.
 
-    Shapes: d (entries,), an entry for each direction of each edge and for each self-loop.
+    Shapes: d (entries,), an entry for each direction of each edge and for each of n self-loops, where it is 0.
     """
     edges = (len(d) - nodes) / 2
     return d.sum() / 2 if reduction == "sum" else d.sum() / 2 / max(edges, 1)
@@ -28,10 +28,10 @@ def l_label(mu: Tensor, s: Tensor, labels: Tensor, phi: float, reduction: Reduct
 
 
 def l_cross(logits: Tensor, labels: Tensor, reduction: Reduction) -> Tensor:
-    """Eq. 11: cross-entropy of the labelled nodes."""
+    """Eq. 11: cross-entropy of the labelled nodes. Shapes: logits (labelled, c); labels (labelled,)."""
     return F.cross_entropy(logits, labels, reduction=reduction)
 
 
 def total(cross: Tensor, smooth: Tensor, label: Tensor, lambda1: float, lambda2: float) -> Tensor:
-    """Eq. 12."""
+    """Eq. 12: L_cross + λ1 L_smooth + λ2 L_label."""
     return cross + lambda1 * smooth + lambda2 * label

@@ -1,4 +1,4 @@
-"""DCC-GCN's settings: Table 8 first, then every choice that the paper leaves open, then its ablations."""
+"""DCC-GCN's settings: those of Table 8, the choices that the paper leaves open, and its ablations."""
 
 from typing import Literal
 
@@ -19,9 +19,9 @@ class DccSettings(Settings):
     dropout: float = share(0.5, "Share of features and hidden units dropped in training (Table 8).")
     k: int = count(6, "Neighbours of each node in the feature graph (Table 8).")
     lambda1: float = weight(0.25, "Weight of the smoothness of mu, Eq. 9 (Table 8).")
-    lambda2: float = weight(0.5, "Weight of the labels' pull on mu, Eq. 10 (Table 8).")
+    lambda2: float = weight(0.5, "Weight of the label loss on mu, Eq. 10 (Table 8).")
     epochs: int = count(200, "Training epochs (Appendix D).")
-    m: int = count(2, "Hops within which high-confidence neighbours repair a node, Eq. 7.")
+    m: int = count(2, "Hops within which high-confidence neighbours calibrate a node, Eq. 7.")
 
     # What the paper leaves open
     features: Scaling = scaling("raw")
@@ -29,13 +29,13 @@ class DccSettings(Settings):
     influence: Literal["softmax", "inverse"] = Field(
         "inverse", description="r of Eq. 5-6: 1/(d + bias), or its softmax over the neighbours as in ConfGCN."
     )
-    influence_bias: float = rate(1.0, "Stabiliser of 1/d, which is infinite on every self-loop.")
+    influence_bias: float = rate(1.0, "Added to the distance d in 1/d, which is infinite on every self-loop.")
     propagation: Literal["product", "normalised", "influence"] = Field(
         "normalised",
         description="Weights of Eq. 6: r times alpha as printed, the same with rows summing to one, or r alone.",
     )
     mu: Literal["softmax", "free"] = Field(
-        "softmax", description="Label distributions through a softmax, or free scores."
+        "softmax", description="Label distributions as a softmax of scores, or as unconstrained scores."
     )
     share_mu: bool = Field(True, description="One mu and Sigma for both channels, or one each.")
     learn_sigma: bool = Field(True, description="Learn Sigma (diagonal, as its inverse), or keep the identity.")
@@ -44,10 +44,10 @@ class DccSettings(Settings):
         "sum", description="Eq. 9, 10 and 11 as sums, as printed, or as means per edge and per label."
     )
     phi: float = rate(1.0, "phi of Eq. 10.")
-    head_weight: float = weight(1.0, "Weight of the cross-entropy that trains the two selection heads.")
+    head_weight: float = weight(1.0, "Weight of the cross-entropy that trains the classifiers of the two channels.")
     output_activation: bool = Field(True, description="ReLU after the second layer of a channel too, as in Eq. 6.")
     calibrate_from: float = Field(
-        1.0, ge=0, le=1, description="Share of the epochs after which training calibrates; 1: only afterwards."
+        1.0, ge=0, le=1, description="Share of the epochs after which training calibrates; 1: only prediction does."
     )
     calibration_sum: Literal["normalised", "plain"] = Field(
         "normalised", description="Eq. 7 as a weighted mean of the neighbours, or as the plain sum printed."

@@ -1,9 +1,9 @@
-"""The raw kernels in torch: for other devices, and the second opinion in tests."""
+"""The kernels in torch operations: for devices other than the CPU, and as a reference in tests."""
 
 import torch
 from torch import Tensor
 
-from dccgcn.kernels.pattern import Pattern
+from dccgcn.autograd.pattern import Pattern
 
 
 def spmm(p: Pattern, values: Tensor, dense: Tensor) -> Tensor:
@@ -19,32 +19,26 @@ def spmm_transposed(p: Pattern, values: Tensor, dense: Tensor) -> Tensor:
 
 
 def sddmm(p: Pattern, left: Tensor, right: Tensor) -> Tensor:
-    zeros = torch.sparse_csr_tensor(
-        p.indptr,
-        p.indices,
-        torch.zeros(p.entries, dtype=left.dtype, device=left.device),
-        p.shape,
-        check_invariants=False,
-    )
+    zeros = torch.sparse_csr_tensor(p.indptr, p.indices, left.new_zeros(p.entries), p.shape, check_invariants=False)
     return torch.sparse.sampled_addmm(zeros, left, right.T, beta=0).values()
 
 
 def edge_distance(p: Pattern, mu_r: Tensor, s_r: Tensor, mu_c: Tensor, s_c: Tensor) -> Tensor:
-    gap = mu_r[p.rows] - mu_c[p.cols]  # (entries, classes)
-    return (gap.square() * (s_r[p.rows] + s_c[p.cols])).sum(1)
+    difference = mu_r[p.rows] - mu_c[p.cols]  # (entries, classes)
+    return (difference.square() * (s_r[p.rows] + s_c[p.cols])).sum(1)
 
 
 def edge_distance_grad(
     p: Pattern, grad: Tensor, mu_r: Tensor, s_r: Tensor, mu_c: Tensor, s_c: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    gap = mu_r[p.rows] - mu_c[p.cols]
-    by_mu = 2 * grad[:, None] * gap * (s_r[p.rows] + s_c[p.cols])
-    by_s = grad[:, None] * gap.square()
+    difference = mu_r[p.rows] - mu_c[p.cols]
+    grad_mu = 2 * grad[:, None] * difference * (s_r[p.rows] + s_c[p.cols])
+    grad_s = grad[:, None] * difference.square()
     return (
-        torch.zeros_like(mu_r).index_add_(0, p.rows, by_mu),
-        torch.zeros_like(s_r).index_add_(0, p.rows, by_s),
-        torch.zeros_like(mu_c).index_add_(0, p.cols, -by_mu),
-        torch.zeros_like(s_c).index_add_(0, p.cols, by_s),
+        torch.zeros_like(mu_r).index_add_(0, p.rows, grad_mu),
+        torch.zeros_like(s_r).index_add_(0, p.rows, grad_s),
+        torch.zeros_like(mu_c).index_add_(0, p.cols, -grad_mu),
+        torch.zeros_like(s_c).index_add_(0, p.cols, grad_s),
     )
 
 

@@ -1,14 +1,13 @@
-"""Every kernel against dense arithmetic, its gradient against finite differences, and one backend against the other."""
+"""Every operation against dense arithmetic, its gradient against finite differences, and numba against torch."""
 
 import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from scipy.special import softmax
 from torch.autograd import gradcheck
 
-from dccgcn.kernels import (
+from dccgcn.autograd import (
     FeatureMatrix,
     Pattern,
     attend,
@@ -16,17 +15,13 @@ from dccgcn.kernels import (
     dropout_key,
     edge_distance,
     edge_product,
-    log_shares,
+    feature_matrix,
     neighbour_softmax,
     relu_dropout,
-    smooth,
-    softmax_rows,
-    sparse_times,
     spmm,
-    strips,
 )
-from dccgcn.kernels import features as features_module
-from dccgcn.kernels.random import bits, bits_torch, threshold
+from dccgcn.autograd.dropout_ops import random_bits
+from dccgcn.kernels.random_bits import bits, threshold
 
 BACKENDS = ["numba", "torch"]
 
@@ -112,71 +107,6 @@ def test_spmm_against_dense(mask, backend):
     expected = dense(mask, values) @ right.detach().numpy()
     np.testing.assert_allclose(spmm(p, values, right).detach(), expected, atol=1e-14)
     assert gradcheck(lambda v, d: spmm(p, v, d), (values, right))
-
-
-@pytest.mark.parametrize("steps", [0, 1, 6])
-def test_smoothing_against_dense_steps(backend, steps):
-    mask = MASKS["square"]
-    p = pattern_of(mask, backend)
-    values = numbers(p.entries, dtype=torch.float32, grad=False)
-    start = numbers(mask.shape[0], 3, dtype=torch.float32, grad=False)
-    before, expected = start.clone(), start.double().numpy()
-    for _ in range(steps):
-        expected = 0.8 * dense(mask, values) @ expected + 0.2 * start.double().numpy()
-    np.testing.assert_allclose(smooth(p, values, start, 0.2, steps), expected, rtol=1e-4, atol=1e-5)
-    assert torch.equal(start, before)
-
-
-def test_softmax_of_rows_is_that_of_scipy():
-    scores = np.random.default_rng(0).normal(scale=30, size=(50, 4)).astype(np.float32)
-    scores[0] = [1e4, 0, -1e4, 1e4]
-    nothing = np.zeros(4, np.float32)
-    np.testing.assert_allclose(softmax_rows(scores, nothing, 4), softmax(scores, axis=1), atol=1e-6)
-
-
-def test_softmax_of_columns_side_by_side_takes_each_group_alone():
-    scores = np.random.default_rng(1).normal(size=(9, 8)).astype(np.float32)  # the last two columns belong to nobody
-    offset = np.array([0, 1, -2, 0.5, 0, 3], np.float32)
-    found = softmax_rows(scores, offset, 3)
-    for group in (slice(0, 3), slice(3, 6)):
-        expected = softmax((scores[:, :6] + offset)[:, group], axis=1)
-        np.testing.assert_allclose(found[:, group], expected, atol=1e-6)
-
-
-def test_logarithms_of_shares():
-    values = np.random.default_rng(2).random((9, 6)).astype(np.float32)
-    shares = values.reshape(9, 2, 3) / values.reshape(9, 2, 3).sum(axis=2, keepdims=True)
-    np.testing.assert_allclose(log_shares(values, 0.1, 3), np.log(shares + 0.1).reshape(9, 6), atol=1e-6)
-
-
-@pytest.mark.parametrize("width", [1, 7, 8])
-def test_product_without_tensors_for_rows_of_every_length(width):
-    rng = np.random.default_rng(width)
-    left = np.tril(rng.normal(size=(9, 9)), -1).astype(np.float32)  # rows of 0 to 8 entries
-    right = rng.normal(size=(9, width)).astype(np.float32)
-    np.testing.assert_allclose(sparse_times(sp.csr_array(left), right), left @ right, atol=1e-5)
-
-
-@pytest.mark.parametrize("width", [5, 128, 300])
-@pytest.mark.parametrize("transposed", [False, True])
-def test_product_in_strips_is_the_product(width, transposed):
-    rng = np.random.default_rng(width)
-    matrix = sp.random_array((150, 70), density=0.3, rng=rng, dtype=np.float32, format="csr")
-    matrix.sort_indices()
-    p, values = Pattern.of(matrix), matrix.data * (rng.random(matrix.nnz) < 0.5)  # half of them dropped
-    left = sp.csr_array((values, matrix.indices, matrix.indptr), matrix.shape).toarray()
-    right = rng.normal(size=(150 if transposed else 70, width)).astype(np.float32)
-    arrays = (p.t_indptr, p.t_indices, p.t_order) if transposed else (p.indptr, p.indices, torch.empty(0).int())
-    out = np.full((70 if transposed else 150, width), np.nan, np.float32)
-    strips.spmm(*(array.numpy() for array in arrays), values, right, out)
-    np.testing.assert_allclose(out, (left.T if transposed else left) @ right, atol=1e-4)
-
-
-def test_strips_are_for_many_entries_and_a_dense_beyond_the_cache():
-    assert strips.worthwhile(2_000_000, np.empty((5000, 512), np.float32))
-    assert not strips.worthwhile(100_000, np.empty((5000, 512), np.float32))  # each row of it is read a few times
-    assert not strips.worthwhile(2_000_000, np.empty((5000, 16), np.float32))  # small
-    assert not strips.worthwhile(2_000_000, np.empty((9000, 128), np.float32))  # no wider than a strip
 
 
 @pytest.mark.parametrize("learned", [0, 1])
@@ -332,7 +262,7 @@ def test_results_are_bitwise_the_same_for_any_number_of_threads(threads, alone):
 
 @pytest.mark.parametrize("key", [0, 1, 123456789, 2**32 - 1])
 def test_numba_and_torch_draw_the_same_bits(key):
-    drawn = bits_torch(key, 500, torch.device("cpu"))
+    drawn = random_bits(key, 500, torch.device("cpu"))
     assert [int(bits(np.uint32(key), e)) for e in range(500)] == drawn.tolist()
     assert 0 <= int(drawn.min()) < int(drawn.max()) < 2**32
 
@@ -341,7 +271,7 @@ def test_numba_and_torch_draw_the_same_bits(key):
 def test_dropout_drops_a_share_p_and_scales_the_rest(p, threads):
     values = torch.ones(100_000)
     out = dropout(values, p, key=7)
-    kept = bits_torch(7, values.numel(), values.device) >= threshold(p)
+    kept = random_bits(7, values.numel(), values.device) >= threshold(p)
     torch.testing.assert_close(out, kept / (1 - p))
     sd = (p * (1 - p) / values.numel()) ** 0.5
     assert abs(float((out == 0).float().mean()) - p) < 4 * sd
@@ -357,7 +287,7 @@ def test_dropout_of_nothing_changes_nothing():
 def test_masks_of_different_keys_and_neighbouring_positions_are_independent():
     keys = [dropout_key(seed, epoch, site) for seed in (0, 1, 2**32) for epoch in range(10) for site in range(4)]
     assert len(set(keys)) == len(keys)
-    kept = torch.stack([bits_torch(key, 4000, torch.device("cpu")) >= threshold(0.5) for key in keys]).double()
+    kept = torch.stack([random_bits(key, 4000, torch.device("cpu")) >= threshold(0.5) for key in keys]).double()
     correlation = torch.corrcoef(kept) - torch.eye(len(keys))
     assert correlation.abs().max() < 5.5 / 4000**0.5
     shifted = torch.corrcoef(torch.stack([kept[:, :-1].flatten(), kept[:, 1:].flatten()]))[0, 1]
@@ -367,7 +297,7 @@ def test_masks_of_different_keys_and_neighbouring_positions_are_independent():
 @pytest.mark.parametrize("p", [0.0, 0.5])
 def test_relu_dropout_against_torch(p, threads):
     values = numbers(40, 6)
-    kept = (bits_torch(11, 240, values.device) >= threshold(p)).view(40, 6)
+    kept = (random_bits(11, 240, values.device) >= threshold(p)).view(40, 6)
     torch.testing.assert_close(relu_dropout(values, p, 11), values.relu() * kept / (1 - p))
     assert gradcheck(lambda t: relu_dropout(t, p, 11), values)
 
@@ -376,7 +306,7 @@ def test_relu_dropout_passes_a_gradient_that_is_not_contiguous():
     values = numbers(4, 3)
     weights = numbers(3, 4, seed=1, grad=False)
     (relu_dropout(values, 0.5, 2).T * weights).sum().backward()
-    kept = (bits_torch(2, 12, values.device) >= threshold(0.5)).view(4, 3) & (values > 0)
+    kept = (random_bits(2, 12, values.device) >= threshold(0.5)).view(4, 3) & (values > 0)
     torch.testing.assert_close(values.grad, weights.T * kept * 2)
 
 
@@ -386,7 +316,7 @@ def test_relu_dropout_passes_a_gradient_that_is_not_contiguous():
 @pytest.mark.parametrize("above", [0.0, 1.0], ids=["dense", "sparse"])
 @pytest.mark.parametrize("given", [sp.csr_array, np.asarray])
 def test_feature_matrix_against_dense(monkeypatch, above, given):
-    monkeypatch.setattr(features_module, "DENSE_ABOVE", above)
+    monkeypatch.setattr(feature_matrix, "DENSE_ABOVE", above)
     x = (random_mask((12, 9), 3) * np.arange(108).reshape(12, 9)).astype(np.float32)
     matrix = FeatureMatrix.of(given(x))
     assert (matrix.pattern is None) == (above == 0)
@@ -399,7 +329,7 @@ def test_feature_matrix_against_dense(monkeypatch, above, given):
 
 @pytest.mark.parametrize("above", [0.0, 1.0], ids=["dense", "sparse"])
 def test_feature_matrix_drops_stored_values(monkeypatch, above):
-    monkeypatch.setattr(features_module, "DENSE_ABOVE", above)
+    monkeypatch.setattr(feature_matrix, "DENSE_ABOVE", above)
     x = sp.random_array((200, 100), density=0.3, rng=np.random.default_rng(0), dtype=np.float32)
     matrix = FeatureMatrix.of(sp.csr_array(x))
     dropped = matrix.times(torch.eye(100), 0.4, key=5)

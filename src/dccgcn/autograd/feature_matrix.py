@@ -1,4 +1,4 @@
-"""X·Θ with bag-of-words X: the largest product of the first layer, sparse where that is faster."""
+"""X Θ with bag-of-words X: the largest product of a network's first layer, sparse where that is faster."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,16 +8,15 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from dccgcn.kernels import ops
-from dccgcn.kernels.pattern import Pattern
-
-# Above this share of non-zeros a dense product is faster, dropout included (see docs/performance.md).
-DENSE_ABOVE = 0.25
+from dccgcn.autograd.dropout_ops import dropout
+from dccgcn.autograd.pattern import Pattern
+from dccgcn.autograd.sparse_ops import spmm
+from dccgcn.kernels import DENSE_ABOVE
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureMatrix:
-    """The features X, ready for products: a pattern with values, or a dense tensor."""
+    """The features X for products with weights: a pattern with values, or a dense tensor."""
 
     pattern: Pattern | None
     values: Tensor  # (entries,) with a pattern, else (n, d)
@@ -25,6 +24,7 @@ class FeatureMatrix:
 
     @classmethod
     def of(cls, x: Any) -> "FeatureMatrix":
+        """From an array or a SciPy matrix, (n, d), on torch's default device."""
         shape = (int(x.shape[0]), int(x.shape[1]))
         filled = (x.nnz if sp.issparse(x) else np.count_nonzero(x)) / max(1, shape[0] * shape[1])
         if filled > DENSE_ABOVE:
@@ -36,7 +36,7 @@ class FeatureMatrix:
 
     def times(self, theta: Tensor, p: float = 0.0, key: int = 0) -> Tensor:
         """dropout(X, p) @ theta: (n, d) times (d, width) → (n, width)."""
-        values = ops.dropout(self.values, p, key)
+        values = dropout(self.values, p, key)
         if self.pattern is None:
             return values @ theta
-        return ops.spmm(self.pattern, values, theta)
+        return spmm(self.pattern, values, theta)

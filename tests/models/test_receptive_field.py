@@ -6,8 +6,10 @@ import scipy.sparse as sp
 import torch
 
 from dccgcn.graph import NodeGraph
-from dccgcn.models.dcc.channel import Channel
-from dccgcn.operators import ReceptiveField, knn_operator, normalise_rows, receptive_field, topology_operator
+from dccgcn.models.layers import TwoLayerGcn
+from dccgcn.models.receptive_field import ReceptiveField, receptive_layers
+from dccgcn.models.torch_operator import TorchOperator
+from dccgcn.operators import knn_operator, normalise_rows, topology_operator
 from helpers import literal
 
 N = 60
@@ -22,26 +24,27 @@ def graph(request):
 
 
 @pytest.fixture(params=["topology", "features"])
-def view(request, graph):
-    return topology_operator(graph, "symmetric") if request.param == "topology" else knn_operator(graph, 2, "row")
+def operator(request, graph):
+    topology = request.param == "topology"
+    return TorchOperator.of(topology_operator(graph, "symmetric") if topology else knn_operator(graph, 2, "row"))
 
 
-def run(graph, view, outputs, activation, weights):
+def run(graph, operator, outputs, activation, weights):
     torch.manual_seed(3)
-    channel = Channel(graph.d, 6, 4, dropout=0.5, output_activation=activation).eval()
+    channel = TwoLayerGcn(graph.d, 6, 4, dropout=0.5, output_activation=activation).eval()
     weights = weights.clone().requires_grad_()
-    out = channel(ReceptiveField.of(graph, "unit", view, outputs), weights)
+    out = channel(ReceptiveField.of(graph, "unit", operator, outputs), weights)
     return channel, weights, out
 
 
 @pytest.mark.parametrize("activation", [False, True])
 @pytest.mark.parametrize("seed", range(3))
-def test_field_gives_the_rows_of_the_whole(graph, view, activation, seed):
+def test_field_gives_the_rows_of_the_whole(graph, operator, activation, seed):
     rng = np.random.default_rng(seed)
     outputs = np.sort(rng.choice(N, [1, 5, 25][seed], replace=False))
-    alpha = view.alpha * torch.from_numpy(rng.uniform(0.5, 2, view.pattern.entries)).float()
-    whole, on_whole, everything = run(graph, view, np.arange(N), activation, alpha)
-    part, on_part, some = run(graph, view, outputs, activation, alpha)
+    alpha = operator.alpha * torch.from_numpy(rng.uniform(0.5, 2, operator.pattern.entries)).float()
+    whole, on_whole, everything = run(graph, operator, np.arange(N), activation, alpha)
+    part, on_part, some = run(graph, operator, outputs, activation, alpha)
     torch.testing.assert_close(some, everything[outputs])
 
     pull = torch.from_numpy(rng.normal(size=some.shape)).float()
@@ -52,29 +55,29 @@ def test_field_gives_the_rows_of_the_whole(graph, view, activation, seed):
     torch.testing.assert_close(on_part.grad, on_whole.grad)
 
 
-def test_each_layer_reads_the_nodes_one_step_further_and_no_others(graph, view):
+def test_each_layer_reads_the_nodes_one_step_further_and_no_others(graph, operator):
     outputs = np.array([2, 5, N - 1])
-    layers = receptive_field(view, outputs, depth=3)
-    dense = view.adjacency.toarray() > 0
+    layers = receptive_layers(operator, outputs, depth=3)
+    dense = operator.arrays.adjacency.toarray() > 0
     for layer, m in zip(layers, (3, 2, 1), strict=True):
         expected = set(outputs.tolist()).union(*(literal.within_hops(dense, u, m) for u in outputs))
         assert layer.inputs.tolist() == sorted(expected)
         assert layer.pattern.shape == (len(layer.outputs), len(layer.inputs))
-        assert layer.inputs[layer.own].tolist() == layer.outputs.tolist()
+        assert layer.inputs[layer.output_positions].tolist() == layer.outputs.tolist()
     assert [layer.outputs.tolist() for layer in layers[:-1]] == [layer.inputs.tolist() for layer in layers[1:]]
 
 
-def test_field_takes_outputs_in_any_order(graph, view):
+def test_field_takes_outputs_in_any_order(graph, operator):
     order = np.random.default_rng(1).permutation(N)[:20]
-    _, _, shuffled = run(graph, view, order, False, view.alpha)
-    _, _, whole = run(graph, view, np.arange(N), False, view.alpha)
+    _, _, shuffled = run(graph, operator, order, False, operator.alpha)
+    _, _, whole = run(graph, operator, np.arange(N), False, operator.alpha)
     torch.testing.assert_close(shuffled, whole[order])
 
 
-def test_field_takes_all_nodes_in_any_order(graph, view):
+def test_field_takes_all_nodes_in_any_order(graph, operator):
     order = np.random.default_rng(1).permutation(N)
-    _, _, shuffled = run(graph, view, order, False, view.alpha)
-    _, _, whole = run(graph, view, np.arange(N), False, view.alpha)
+    _, _, shuffled = run(graph, operator, order, False, operator.alpha)
+    _, _, whole = run(graph, operator, np.arange(N), False, operator.alpha)
     torch.testing.assert_close(shuffled, whole[order])
 
 
@@ -84,4 +87,10 @@ def test_scaling_against_the_formula(graph, how):
     found = normalise_rows(graph.features, how)
     assert sp.issparse(found) == sp.issparse(graph.features)
     found = found.toarray() if sp.issparse(found) else found
-    np.testing.assert_allclose(found, literal.scaled(x.astype(float), how), rtol=1e-5)
+    np.testing.assert_allclose(found, literal.normalise_rows(x.astype(float), how), rtol=1e-5)
+
+
+def test_propagation_is_the_product_with_the_matrix(graph, operator):
+    h = torch.randn(N, 3)
+    torch.testing.assert_close(operator.propagate(h), torch.from_numpy(operator.arrays.matrix.toarray()) @ h)
+    assert TorchOperator.of(operator.arrays) is operator  # made once

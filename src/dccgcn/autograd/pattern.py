@@ -1,4 +1,4 @@
-"""Pattern: where the entries of a sparse matrix are. Their values live apart, since they are learned."""
+"""Pattern: the positions of a sparse matrix's entries, without their values."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,8 +14,8 @@ from torch import Tensor
 class Pattern:
     """A CSR pattern with its transpose.
 
-    The transpose is a permutation of the entries, made once: ``values[t_order]`` are the values of
-    the transposed matrix, so gradients never sort or search.
+    The transpose is a permutation of the entries, computed once: ``values[t_order]`` are the values of the transposed
+    matrix, so gradients never sort or search.
     """
 
     indptr: Tensor  # (rows + 1,) int32

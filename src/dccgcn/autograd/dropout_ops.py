@@ -1,0 +1,70 @@
+"""Dropout by the kernels' counter-based random bits, which need no stored mask."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from dccgcn.kernels import elementwise_kernels
+from dccgcn.kernels.random_bits import GOLDEN, MASK, finalise, threshold
+
+
+def dropout(values: Tensor, p: float, key: int) -> Tensor:
+    """Dropout of a tensor that needs no gradient (such as the stored values of the features), any shape."""
+    if p == 0:
+        return values
+    if values.device.type != "cpu":
+        return values * keep_mask(values, p, key) / (1 - p)
+    out = torch.empty_like(values)
+    elementwise_kernels.dropout(_flat(values), np.uint32(key), np.uint32(threshold(p)), _scale(p, values), _flat(out))
+    return out
+
+
+def relu_dropout(values: Tensor, p: float, key: int) -> Tensor:
+    """dropout(relu(values)) in one pass, with a gradient, any shape."""
+    return _ReluDropout.apply(values, p, key)
+
+
+class _ReluDropout(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, p: float, key: int) -> Tensor:
+        ctx.p = p
+        if values.device.type != "cpu":
+            out = values.relu() * keep_mask(values, p, key) / (1 - p)
+        else:
+            out = torch.empty_like(values)
+            random = np.uint32(key), np.uint32(threshold(p))
+            elementwise_kernels.relu_dropout(_flat(values), *random, _scale(p, values), _flat(out))
+        ctx.save_for_backward(out)
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
+        (output,) = ctx.saved_tensors
+        if grad.device.type != "cpu":
+            return grad * (output > 0) / (1 - ctx.p), None, None
+        out = torch.empty_like(output)
+        scale = _scale(ctx.p, output)
+        elementwise_kernels.relu_dropout_grad(_flat(grad.contiguous()), _flat(output), scale, _flat(out))
+        return out, None, None
+
+
+def random_bits(key: int, count: int, device: torch.device) -> Tensor:
+    """``kernels.random_bits.bits`` for the positions 0 to count-1, (count,) int64."""
+    return finalise((torch.arange(count, device=device) * GOLDEN + key) & MASK)
+
+
+def keep_mask(values: Tensor, p: float, key: int) -> Tensor:
+    """Which elements dropout keeps, a bool tensor of the same shape."""
+    return random_bits(key, values.numel(), values.device).view(values.shape) >= threshold(p)
+
+
+def _flat(tensor: Tensor) -> np.ndarray:
+    return tensor.detach().view(-1).numpy()
+
+
+def _scale(p: float, like: Tensor) -> np.floating:
+    return like.numpy(force=True).dtype.type(1 / (1 - p))

@@ -1,0 +1,301 @@
+"""Numba kernels of the approximate kNN search: candidates from shared terms, then steps of NN-descent.
+
+Each output row is written by one thread and depends on nothing that another one writes.
+
+Common parameters: ``x`` are the features as ``Rows``; ``terms`` (n, most) int32 the chosen terms of each node,
+ascending, -1 where there are fewer; ``indices``, ``similarity`` and ``tied`` the result, as in ``knn_kernels``.
+"""
+
+import math
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from dccgcn.kernels.knn_kernels import insert_ranked, store_ranked
+
+_TASK = 256  # rows per task
+_MAX_COUNT = 255  # of a counter of shared buckets, uint8
+
+_jit = numba.njit(cache=True)
+_jit_parallel = numba.njit(parallel=True, cache=True)
+
+
+class Rows(NamedTuple):
+    """The features, row after row."""
+
+    indptr: np.ndarray  # (n + 1,) int64, where rows begin and end
+    indices: np.ndarray  # columns, ascending within a row; empty if features are dense
+    data: np.ndarray
+    norm: np.ndarray  # (n,) float64
+    d: int
+
+
+@_jit_parallel
+def row_norms(indptr, data):  # type: ignore[no-untyped-def]
+    """Euclidean norm of each row, (n,), in double precision."""
+    norm = np.empty(len(indptr) - 1)
+    for i in numba.prange(len(norm)):
+        total = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            total += np.float64(data[e]) * np.float64(data[e])
+        norm[i] = np.sqrt(total)
+    return norm
+
+
+@_jit_parallel
+def top_terms(x, document_frequency, most):  # type: ignore[no-untyped-def]
+    """The columns of each row with the largest (value / norm)² / document frequency, ascending, (n, most); -1: fewer.
+
+    Parameters
+    ----------
+    document_frequency : (d,) number of rows that have a column
+    """
+    terms = np.full((len(x.norm), most), -1, np.int32)
+    for i in numba.prange(len(x.norm)):
+        best = np.empty(most, np.int64)
+        columns = np.empty(most, np.int32)
+        size = 0
+        for e in range(x.indptr[i], x.indptr[i + 1]):
+            if x.data[e] != 0:
+                score = 2 * math.log(abs(x.data[e]) / x.norm[i]) - math.log(document_frequency[x.indices[e]])
+                size = insert_ranked(best, columns, size, score, x.indices[e])
+        _insertion_sort(columns[:size])
+        terms[i, :size] = columns[:size]
+    return terms
+
+
+@_jit_parallel
+def top_columns(cosine, nonzero, terms):  # type: ignore[no-untyped-def]
+    """Write the columns of the largest values of each row of ``cosine`` to ``terms``, ascending; rows that are nonzero.
+
+    Parameters
+    ----------
+    cosine : (rows, columns)
+    nonzero : (rows,) bool
+    terms : (rows, most) int32, written
+    """
+    most = terms.shape[1]
+    for i in numba.prange(len(cosine)):
+        if nonzero[i]:
+            best = np.empty(most, np.int64)
+            columns = np.empty(most, np.int32)
+            size = 0
+            for j in range(cosine.shape[1]):
+                size = insert_ranked(best, columns, size, cosine[i, j], j)
+            _insertion_sort(columns)
+            terms[i] = columns
+
+
+@numba.njit(inline="always")
+def _insertion_sort(values):  # type: ignore[no-untyped-def]
+    for at in range(1, len(values)):
+        while at > 0 and values[at - 1] > values[at]:
+            values[at - 1], values[at] = values[at], values[at - 1]
+            at -= 1
+
+
+@_jit
+def _buckets(terms, size, out):  # type: ignore[no-untyped-def]
+    """Write the bucket of every term, pair and triple of terms (-1 ends them) to ``out``; return their number."""
+    count = 0
+    for p in range(len(terms)):
+        if terms[p] < 0:
+            break
+        out[count] = _hash(terms[p], terms[p], terms[p], size)
+        count += 1
+        for q in range(p):
+            out[count] = _hash(terms[q], terms[p], terms[p], size)
+            count += 1
+            for r in range(q):
+                out[count] = _hash(terms[r], terms[q], terms[p], size)
+                count += 1
+    return count
+
+
+@_jit
+def _n_combinations(n):  # type: ignore[no-untyped-def]
+    """Number of single terms, pairs and triples of n terms."""
+    return n + n * (n - 1) // 2 + n * (n - 1) * (n - 2) // 6
+
+
+@numba.njit(inline="always")
+def _hash(a, b, c, size):  # type: ignore[no-untyped-def]
+    """A bucket for three terms; size is a power of two."""
+    h = np.uint64(a) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(b) * np.uint64(0xC2B2AE3D27D4EB4F)
+    h = (h ^ (h >> np.uint64(29)) ^ np.uint64(c)) * np.uint64(0xBF58476D1CE4E5B9)
+    h = (h ^ (h >> np.uint64(32))) * np.uint64(0x94D049BB133111EB)
+    return np.int64((h ^ (h >> np.uint64(29))) & np.uint64(size - 1))
+
+
+@_jit
+def build_buckets(terms, size):  # type: ignore[no-untyped-def]
+    """The nodes of each bucket, as CSR: those of bucket b are nodes[indptr[b]:indptr[b + 1]].
+
+    Parameters
+    ----------
+    size : number of buckets, a power of two
+
+    Returns
+    -------
+    indptr : (size + 1,) int64
+    nodes : int32
+    """
+    buckets = np.empty(_n_combinations(terms.shape[1]), np.int64)
+    indptr = np.zeros(size + 1, np.int64)
+    for i in range(len(terms)):
+        for b in buckets[: _buckets(terms[i], size, buckets)]:
+            indptr[b + 1] += 1
+    indptr = np.cumsum(indptr)
+    nodes = np.empty(indptr[size], np.int32)
+    at = indptr[:-1].copy()
+    for i in range(len(terms)):
+        for b in buckets[: _buckets(terms[i], size, buckets)]:
+            nodes[at[b]] = i
+            at[b] += 1
+    return indptr, nodes
+
+
+@_jit
+def _rank_candidates(i, candidates, x, row, indices, similarity, tied):  # type: ignore[no-untyped-def]
+    """Store the k candidates most similar to node i. They may repeat; ``row`` (d,) is all zeros before and after."""
+    sparse, k = len(x.indices) > 0, indices.shape[1]
+    best = np.empty(k + 1, np.int64)
+    nodes = np.empty(k + 1, np.int32)
+    for e in range(x.indptr[i], x.indptr[i + 1]):
+        row[x.indices[e] if sparse else e - x.indptr[i]] = x.data[e]
+    candidates.sort()
+    size, last = 0, -1
+    for j in candidates:
+        if j != last:
+            last = j
+            dot = 0.0
+            if sparse:
+                for e in range(x.indptr[j], x.indptr[j + 1]):
+                    dot += row[x.indices[e]] * x.data[e]
+            else:
+                for c in range(x.d):
+                    dot += row[c] * x.data[x.indptr[j] + c]
+            size = insert_ranked(best, nodes, size, dot / (x.norm[i] * x.norm[j]), j)
+    store_ranked(best, nodes, size, i, k, indices, similarity, tied)
+    for e in range(x.indptr[i], x.indptr[i + 1]):
+        row[x.indices[e] if sparse else e - x.indptr[i]] = 0
+
+
+@_jit_parallel
+def collect_candidates(  # type: ignore[no-untyped-def]
+    start, stop, terms, indptr, nodes, x, max_entries, max_candidates, defaults, indices, similarity, tied
+):
+    """Neighbours of the nodes start to stop among those that share most of their smallest buckets.
+
+    Parameters
+    ----------
+    indptr, nodes : the buckets, from ``build_buckets``
+    max_entries : entries of buckets that a node reads, smallest buckets first
+    max_candidates : nodes that are then compared exactly
+    defaults : int32, candidates for nodes that share no bucket
+    """
+    for task in numba.prange((stop - start + _TASK - 1) // _TASK):
+        low, high = start + task * _TASK, min(start + (task + 1) * _TASK, stop)
+        _collect(
+            low, high, terms, indptr, nodes, x, max_entries, max_candidates, defaults, indices, similarity, tied
+        )  # fmt: skip
+
+
+@_jit
+def _collect(  # type: ignore[no-untyped-def]
+    low, high, terms, indptr, nodes, x, max_entries, max_candidates, defaults, indices, similarity, tied
+):
+    k = indices.shape[1]
+    shared = np.zeros(len(terms), np.uint8)  # buckets shared with each node
+    seen = np.empty(len(terms), np.int32)
+    histogram = np.empty(_MAX_COUNT + 1, np.int64)  # nodes by number of shared buckets
+    buckets = np.empty(_n_combinations(terms.shape[1]), np.int64)
+    length = np.empty(len(buckets), np.int64)
+    candidates = np.empty(max_candidates + len(defaults), np.int32)
+    row = np.zeros(x.d)
+    for i in range(low, high):
+        n_buckets = _buckets(terms[i], len(indptr) - 1, buckets)
+        for b in range(n_buckets):
+            length[b] = indptr[buckets[b] + 1] - indptr[buckets[b]]
+        histogram[:] = 0
+        count, left = 0, max_entries
+        for b in np.argsort(length[:n_buckets]):
+            if length[b] > left and left < max_entries:
+                break
+            left -= length[b]
+            for e in range(indptr[buckets[b]], indptr[buckets[b] + 1]):
+                j = nodes[e]
+                times = shared[j]
+                if times == 0:
+                    seen[count] = j
+                    count += 1
+                if times < _MAX_COUNT:
+                    shared[j] = times + 1
+                    histogram[times] -= 1
+                    histogram[times + 1] += 1
+        histogram[shared[i]] -= 1
+        shared[i] = 0  # a node is in its own buckets
+        least, more = _MAX_COUNT, histogram[_MAX_COUNT]
+        while least > 1 and more + histogram[least - 1] <= max_candidates:
+            least -= 1
+            more += histogram[least]
+        size = 0
+        for c in range(count):
+            if shared[seen[c]] >= least and size < max_candidates:
+                candidates[size] = seen[c]
+                size += 1
+            shared[seen[c]] = 0
+        if size <= k and x.norm[i] > 0:
+            for j in defaults:
+                if j != i:
+                    candidates[size] = j
+                    size += 1
+        _rank_candidates(i, candidates[:size], x, row, indices, similarity, tied)
+
+
+@_jit_parallel
+def nn_descent_step(current, is_new, x, indices, similarity, tied):  # type: ignore[no-untyped-def]
+    """Neighbours of each node among its current neighbours and theirs.
+
+    Parameters
+    ----------
+    current : (n, width) int32, current neighbours, -1: none
+    is_new : (n, width) bool
+        Current neighbours that the step before did not have. A pair that neither end reaches by a new one was compared
+        before.
+    """
+    for task in numba.prange((len(current) + _TASK - 1) // _TASK):
+        _descend(task * _TASK, min((task + 1) * _TASK, len(current)), current, is_new, x, indices, similarity, tied)
+
+
+@_jit
+def _descend(low, high, current, is_new, x, indices, similarity, tied):  # type: ignore[no-untyped-def]
+    width = current.shape[1]
+    candidates = np.empty(width + width * width, np.int32)
+    row = np.zeros(x.d)
+    for i in range(low, high):
+        size = 0
+        for a in range(width):
+            j = current[i, a]
+            if j >= 0:
+                candidates[size] = j
+                size += 1
+                for b in range(width):
+                    other = current[j, b]
+                    if (is_new[i, a] or is_new[j, b]) and other >= 0 and other != i:
+                        candidates[size] = other
+                        size += 1
+        _rank_candidates(i, candidates[:size], x, row, indices, similarity, tied)
+
+
+@_jit_parallel
+def not_among(new, old):  # type: ignore[no-untyped-def]
+    """Which entries of each row of ``new`` are not in the same row of ``old``, (n, width) bool."""
+    result = np.ones(new.shape, np.bool_)
+    for i in numba.prange(len(new)):
+        for a in range(new.shape[1]):
+            for b in range(old.shape[1]):
+                if new[i, a] == old[i, b]:
+                    result[i, a] = False
+    return result

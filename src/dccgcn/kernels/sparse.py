@@ -1,0 +1,75 @@
+"""Products, smoothing and row-wise softmax on NumPy arrays, without gradients, on all threads."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from dccgcn.kernels import column_blocks, csr_kernels, elementwise_kernels
+
+DENSE_ABOVE = 0.25  # share of non-zeros above which a dense product is faster (see docs/performance.md)
+_NO_ORDER = np.empty(0, np.int32)
+
+
+def spmm(matrix: sp.csr_array, dense: np.ndarray) -> np.ndarray:
+    """matrix @ dense: (rows, columns) times (columns, width) → (rows, width)."""
+    out = np.empty((matrix.shape[0], dense.shape[1]), dense.dtype)
+    multiply(*_pattern(matrix), _NO_ORDER, matrix.data, np.ascontiguousarray(dense), out)
+    return out
+
+
+def multiply(
+    indptr: np.ndarray, indices: np.ndarray, order: np.ndarray, values: np.ndarray, dense: np.ndarray, out: np.ndarray
+) -> None:
+    """``csr_kernels.spmm``, or its variant by column blocks where ``dense`` is large and read often."""
+    kernel = column_blocks.spmm if column_blocks.worthwhile(len(indices), dense) else csr_kernels.spmm
+    kernel(indptr, indices, order, values, dense, out)
+
+
+def ppr_smooth(matrix: sp.csr_array, start: np.ndarray, teleport: float, steps: int) -> np.ndarray:
+    """P ← (1-a) S P + a P0 for a number of steps: personalised PageRank by power iteration, a = teleport.
+
+    Shapes: matrix (n, n), start (n, width) → (n, width). Meant for a narrow ``start``, such as class probabilities.
+    """
+    p = np.ascontiguousarray(start)
+    restart, values = p * p.dtype.type(teleport), matrix.data * matrix.data.dtype.type(1 - teleport)
+    for _ in range(steps):
+        smoothed = np.empty_like(p)
+        csr_kernels.add_product(*_pattern(matrix), values, p, restart, smoothed)
+        p = smoothed
+    return p
+
+
+def sparse_times(matrix: sp.csr_array, dense: np.ndarray) -> np.ndarray:
+    """matrix @ dense for a narrow dense; both float32, (rows, columns) times (columns, width)."""
+    zeros = np.zeros((matrix.shape[0], dense.shape[1]), dense.dtype)
+    out = np.empty_like(zeros)
+    csr_kernels.add_product(matrix.indptr, matrix.indices, matrix.data, dense, zeros, out)
+    return out
+
+
+def add_scaled(total: np.ndarray, values: np.ndarray, factor: float) -> None:
+    """total += factor * values in place, both (rows, width) of one dtype."""
+    elementwise_kernels.add_scaled(total, values, total.dtype.type(factor))
+
+
+def softmax_rows(scores: np.ndarray, offset: np.ndarray, size: int) -> np.ndarray:
+    """softmax(scores + offset) of each group of ``size`` columns of a row.
+
+    Shapes: scores (n, len(offset) or more) → (n, len(offset)). On rows this short NumPy's reductions are several times
+    slower than a kernel; its exponential is faster.
+    """
+    out = np.empty((len(scores), len(offset)), scores.dtype)
+    elementwise_kernels.subtract_max(scores, offset, size, out)
+    np.exp(out, out=out)
+    elementwise_kernels.normalise_groups(out, size)
+    return out
+
+
+def log_shares(values: np.ndarray, floor: float, size: int) -> np.ndarray:
+    """log(floor + v / Σ v) in place, the sum over each group of ``size`` columns of a row, (n, columns)."""
+    elementwise_kernels.normalise_groups(values, size)
+    values += values.dtype.type(floor)
+    return np.log(values, out=values)
+
+
+def _pattern(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    return matrix.indptr.astype(np.int32, copy=False), matrix.indices.astype(np.int32, copy=False)

@@ -7,7 +7,7 @@ import numpy as np
 
 from dccgcn import __version__
 from dccgcn.errors import some
-from dccgcn.experiments.markdown import markdown_table
+from dccgcn.text import markdown_table
 from dccgcn.models.registry import get_method
 from dccgcn.workflow.result import Result
 

@@ -43,7 +43,7 @@ def progress_bar(title: str) -> Iterator[Progress]:
 
 
 @contextmanager
-def runs_progress(title: str) -> Iterator[Callable[[int, int, dict[str, Any] | None], None]]:
+def runs_progress(title: str) -> Iterator[Callable[[int, int, Any], None]]:
     """A live bar over many runs; the last finished one is told beside it."""
     columns = (
         TextColumn("{task.description}"),
@@ -55,8 +55,8 @@ def runs_progress(title: str) -> Iterator[Callable[[int, int, dict[str, Any] | N
     with Bar(*columns, console=errors) as bar:
         task = bar.add_task(title, total=None)
 
-        def tell(done: int, of: int, row: dict[str, Any] | None) -> None:
-            last = f", {row['job']['method']} on {row['job']['dataset']}: {100 * row['accuracy']:.1f} %" if row else ""
+        def tell(done: int, of: int, row: Any) -> None:
+            last = f", {row.job.method} on {row.job.dataset}: {100 * row.accuracy:.1f} %" if row else ""
             bar.update(task, completed=done, total=of, description=title + last)
 
         yield tell

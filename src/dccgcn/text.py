@@ -1,0 +1,61 @@
+"""Text for messages and pages: shortened lists, suggestions, printable names, Markdown tables."""
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+
+def first_few(items: Iterable[object], limit: int = 5) -> str:
+    """The first ids, names or line numbers of a list, for a message.
+
+    >>> first_few([3, 1, 4, 1, 5, 9])
+    '3, 1, 4, 1, 5, … (6 in all)'
+    """
+    listed = list(items)
+    shown = ", ".join(_shortened_repr(item) for item in listed[:limit])
+    return shown if len(listed) <= limit else f"{shown}, … ({len(listed)} in all)"
+
+
+def _shortened_repr(item: object) -> str:
+    # an id may be ten kilobytes long or hold line breaks; a message must stay readable
+    return truncate(repr(str(item)) if isinstance(item, str) else str(item), 60)
+
+
+def truncate(text: str, limit: int) -> str:
+    """The text, cut to a length; an ellipsis marks the cut.
+
+    >>> truncate("semi-supervised", 5)
+    'semi…'
+    """
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def printable(text: object, replacement: str = " ") -> str:
+    """The text without control characters, line breaks and other unprintable characters.
+
+    >>> printable("red\\x1b[31m")
+    'red [31m'
+    """
+    return "".join(character if character.isprintable() else replacement for character in str(text))
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A suggestion to append to an error message; empty if no known name is similar.
+
+    >>> did_you_mean("concrod", ["concord", "gcn"])
+    " Did you mean 'concord'?"
+    """
+    similar = difflib.get_close_matches(name, list(known), n=1)
+    return f" Did you mean {similar[0]!r}?" if similar else ""
+
+
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table. The first column is aligned left, the others right.
+
+    >>> print(markdown_table(["method", "accuracy"], [["concord", "81.2"]]))
+    | method | accuracy |
+    |---|---:|
+    | concord | 81.2 |
+    """
+    lines = ["| " + " | ".join(header) + " |", "|---|" + "---:|" * (len(header) - 1)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines)

@@ -8,7 +8,8 @@ import torch
 
 from dccgcn import NodeClassifier
 from dccgcn.errors import DccgcnError
-from dccgcn.experiments.jobs import Job, execute
+from dccgcn.experiments.execute import execute
+from dccgcn.experiments.jobs import Job
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import published
 from dccgcn.models.registry import METHODS
@@ -95,8 +96,8 @@ def test_an_estimator_and_a_job_compute_where_they_are_told_to(graph):
     np.testing.assert_allclose(there, here, atol=1e-5)
     job = Job("cora", "per-class", 2, 0, "ssgc", 0, {"epochs": 5})
     here, there = execute(job), execute(job, pretend.NAME)
-    assert (here["device"], there["device"]) == ("cpu", pretend.NAME)
-    assert there["accuracy"] == pytest.approx(here["accuracy"], abs=0.01)
+    assert (here.device, there.device) == ("cpu", pretend.NAME)
+    assert there.accuracy == pytest.approx(here.accuracy, abs=0.01)
 
 
 def test_label_next_of_a_graph_trains_where_it_is_told_to(monkeypatch):

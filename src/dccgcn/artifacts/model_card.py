@@ -7,8 +7,8 @@ import numpy as np
 
 from dccgcn import __version__
 from dccgcn.errors import some
-from dccgcn.text import markdown_table
 from dccgcn.models.registry import get_method
+from dccgcn.text import markdown_table
 from dccgcn.workflow.result import Result
 
 SURE = 0.5  # below, an answer is more likely wrong than right

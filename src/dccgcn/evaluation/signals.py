@@ -15,9 +15,9 @@ def trust_record(prediction: Prediction, test: np.ndarray, truth: np.ndarray) ->
     """Plain numbers for the final answers and, of a dual-channel method, for those of its first channel alone.
 
     The first channel is "one model" in the paper's sense: its own confidence, margin and entropy compete there with
-    the other channel's disagreement about the same answers. "other_auroc": how well the confidence, margin and entropy of
-    each channel, of the answers before calibration, and of one model on both channels, find the wrong ones among the
-    final answers.
+    the other channel's disagreement about the same answers. "other_auroc": how well the confidence, margin and
+    entropy of each channel, of the predictions before correction (the pool), and of the joint model, find errors of
+    the final predictions.
     """
     agree = None if prediction.channels_agree is None else prediction.channels_agree[test]
     own = None if prediction.trust is None else prediction.trust[test]

@@ -42,5 +42,5 @@ def _difference(results: Results, system: System, start: System) -> list[str]:
     means = [(a.ours.mean, b.ours.mean) for a, b in pairs if a.ours and b.ours]
     if not means:
         return ["–", "–"]
-    difference = paired_difference(*zip(*means, strict=True))
+    difference = paired_difference([a for a, _ in means], [b for _, b in means])
     return [f"{difference.mean:+.1f}", difference.interval]

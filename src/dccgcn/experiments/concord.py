@@ -24,21 +24,24 @@ def concord_body(results: Results) -> str:
     spec = results.spec
     concord = spec.system("concord")
     others = [system for system in spec.of_group("paper", "stored") if system is not concord]
-    differences = {system: _paired(results, concord, system) for system in others}
-    known = {system: row for system, row in differences.items() if any(row)}
+    differences = [(system, _paired(results, concord, system)) for system in others]
+    known = [(system, row) for system, row in differences if any(row)]
     columns = list(map(str, spec.columns))
     published = [spec.published(spec.system("dcc-gcn"), column) for column in spec.columns]
     targets = [*spec.targets, *[None] * (len(columns) - len(spec.targets))]
     accuracy = [
         ["DCC-GCN, published", *("–" if value is None else f"{value:.1f}" for value in published)],
         ["target", *("–" if value is None else f"{value:g}" for value in targets)],
-        *([f"**{s.name}**" if s is concord else s.name, *_means(results, s)] for s in (concord, *known)),
+        *(
+            [f"**{s.name}**" if s is concord else s.name, *_means(results, s)]
+            for s in (concord, *(s for s, _ in known))
+        ),
     ]
     ablation = [[s.name, *_texts(_paired(results, s, concord))] for s in spec.of_group("ablation")]
     return _BODY.format(
         accuracy=markdown_table(["accuracy in %", *columns], accuracy),
-        verdict=_verdict([d for row in known.values() for d in row if d]),
-        paired=markdown_table(["Concord less …", *columns], [[s.name, *_texts(row)] for s, row in known.items()]),
+        verdict=_verdict([d for _, row in known for d in row if d]),
+        paired=markdown_table(["Concord less …", *columns], [[s.name, *_texts(row)] for s, row in known]),
         ablation=markdown_table(["", *columns], ablation),
         trust=markdown_table(["", *columns, "mean"], _trust(results, concord)),
     )

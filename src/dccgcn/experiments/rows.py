@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from dccgcn.evaluation.metrics import ChannelCounts
 from dccgcn.experiments.jobs import Job
 
-VERSION = 2  # of the format; version 1 had other field names and other keys
+VERSION: Literal[2] = 2  # of the format; version 1 had other field names and other keys
 
 
 class _Stored(BaseModel):

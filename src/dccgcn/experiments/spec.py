@@ -215,5 +215,3 @@ def described(options: Mapping[str, Any]) -> str:
 def shown(value: object) -> str:
     """A setting as it is written in YAML."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-

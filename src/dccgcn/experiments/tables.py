@@ -78,9 +78,8 @@ def paired_table(comparisons: list[Comparison]) -> str:
         d = one.difference
         others = "the paper's baselines" if one.baselines == "paper" else "all others"
         paper = "–" if one.published is None else f"{one.published:+.1f}"
-        rows.append(
-            [one.subject, one.column, f"{one.best}, of {others}", f"{d.mean:+.1f}", d.interval, f"{d.n} {one.unit}", paper]
-        )  # fmt: skip
+        values = [f"{d.mean:+.1f}", d.interval, f"{d.n} {one.unit}", paper]
+        rows.append([one.subject, one.column, f"{one.best}, of {others}", *values])
     header = ["on the same splits", "labels", "against the best", "difference", "95 % interval", "over", "paper"]
     notes = [
         f"Higher than {one.best} on {one.column}, with fewer runs: {', '.join(one.higher)}."

@@ -189,4 +189,4 @@ def test_settings_of_another_method_are_named(tmp_path):
     first = (tmp_path / "run" / "settings.yaml").read_text().splitlines()[0]
     assert "--method lp --seed 0 --settings settings.yaml --split split.json" in first
     refused(dccgcn("fit", "cora", "--settings", str(tmp_path / "run" / "settings.yaml")), "concord: There is no option")
-    refused(dccgcn("reproduce", "systems", "--only", "nosuch", "--plan"), "No figure is of")
+    refused(dccgcn("reproduce", "systems", "--only", "nosuch", "--plan"), "has no column for")

@@ -8,9 +8,11 @@ import time
 import pytest
 
 from dccgcn.errors import DccgcnError
-from dccgcn.experiments.jobs import Job, execute
+from dccgcn.experiments.execute import execute
+from dccgcn.experiments.jobs import Job
 from dccgcn.experiments.ray_pool import ray_pool
-from dccgcn.experiments.runner import read_store, run_jobs
+from dccgcn.experiments.runner import run_jobs
+from dccgcn.experiments.store import read_store
 
 pytest.importorskip("ray", reason="Ray is not installed; pip install 'dccgcn[ray]'")
 
@@ -27,16 +29,16 @@ def cluster():
 
 
 def busy_workers(cluster):
-    """Process ids of this cluster's workers that are at a job."""
+    """Process ids of this cluster's workers that run a job."""
     raylet = cluster.head_node.all_processes["raylet"][0].process.pid
     listed = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(raylet)], capture_output=True, text=True).stdout
-    return [int(line.split()[0]) for line in listed.splitlines() if "ray::_attempt" in line]
+    return [int(line.split()[0]) for line in listed.splitlines() if "ray::attempt" in line]
 
 
-def test_a_killed_workers_job_is_given_to_another(cluster, tmp_path, one_thread):
+def test_a_killed_workers_job_is_run_by_another(cluster, tmp_path, one_thread):
     killed, done_at = [], []
 
-    def tell(done, of, row):
+    def on_progress(done, total, row):
         done_at.append(done)
         for _ in range(200 if row and not killed else 0):
             if found := busy_workers(cluster):
@@ -45,17 +47,17 @@ def test_a_killed_workers_job_is_given_to_another(cluster, tmp_path, one_thread)
                 break
             time.sleep(0.01)
 
-    rows = run_jobs(JOBS, tmp_path / "runs.jsonl", ray_pool(cluster.address), tell)
-    assert done_at == list(range(7))  # every job once, and the store told of none before
+    rows, _ = run_jobs(JOBS, tmp_path / "runs.jsonl", ray_pool(cluster.address), on_progress)
+    assert done_at == list(range(7))  # every job once
     assert read_store(tmp_path / "runs.jsonl") == rows
-    assert all(row["threads"] == 1 for row in rows.values())
+    assert all(row.threads == 1 for row in rows.values())
     if not killed:
         pytest.skip("every worker was done before one could be killed")
     here = execute(JOBS[0])
     same = {"seconds": 0, "threads": 1}  # in this process other tests may have left another number of threads
-    assert {**here, **same} == {**rows[JOBS[0].key()], **same}
+    assert here.model_copy(update=same) == rows[JOBS[0].key()].model_copy(update=same)
 
 
-def test_an_address_without_a_cluster_is_answered_with_a_remedy(tmp_path):
+def test_an_address_without_a_cluster_is_refused_with_a_remedy(tmp_path):
     with pytest.raises(DccgcnError, match="ray start"):
         run_jobs(JOBS, tmp_path / "runs.jsonl", ray_pool("127.0.0.1:1"))

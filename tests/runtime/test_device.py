@@ -9,7 +9,8 @@ import torch
 from dccgcn import NodeClassifier
 from dccgcn.api import run
 from dccgcn.errors import DccgcnError
-from dccgcn.experiments.jobs import Job, execute
+from dccgcn.experiments.execute import execute
+from dccgcn.experiments.jobs import Job
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split
 from dccgcn.models.registry import METHODS
@@ -96,8 +97,8 @@ def test_estimators_and_jobs_use_their_device(graph):
     np.testing.assert_allclose(there, here, atol=1e-5)
     job = Job("cora", "per-class", 2, 0, "ssgc", 0, {"epochs": 5})
     here, there = execute(job), execute(job, pretend.NAME)
-    assert (here["device"], there["device"]) == ("cpu", pretend.NAME)
-    assert there["accuracy"] == pytest.approx(here["accuracy"], abs=0.01)
+    assert (here.device, there.device) == ("cpu", pretend.NAME)
+    assert there.accuracy == pytest.approx(here.accuracy, abs=0.01)
 
 
 def test_label_next_trains_on_its_device(monkeypatch):

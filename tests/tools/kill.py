@@ -23,7 +23,7 @@ import pandas as pd
 from dccgcn.api import load_model, run
 from dccgcn.artifacts.report.store import load_data
 from dccgcn.errors import DataFileError
-from dccgcn.experiments.runner import read_store
+from dccgcn.experiments.store import read_store
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
 from dccgcn.io.write import write_tables
@@ -170,11 +170,11 @@ def compare(count: int, folder: Path, seed: int) -> Counter[str]:
         else:
             time.sleep(rng.uniform(0, timing.first_file))
         stages[attempt.kill()] += 1
-        now = read_store(store, False)
+        now = read_store(store, repair=False)
         assert all(now[key] == row for key, row in finished.items()), "a finished run was lost"
         finished = now
         time.sleep(1.5)  # workers check for their parent once a second
-        assert read_store(store, False) == now, "a worker still writes"
+        assert read_store(store, repair=False) == now, "a worker still writes"
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     assert len(read_store(store)) == ROWS
     return stages

@@ -7,7 +7,7 @@ import numpy as np
 
 from dccgcn import __version__
 from dccgcn.models.registry import get_method
-from dccgcn.text import first_few
+from dccgcn.text import first_few, markdown_table, printable, truncate
 from dccgcn.workflow.run import Run
 
 LOW_CONFIDENCE = 0.5  # below this a prediction is more likely wrong than right
@@ -37,8 +37,7 @@ def model_card(run: Run) -> str:
 
 def escape(text: object, max_length: int = 80) -> str:
     """Text of a user as Markdown that shows it without markup, on one line and shortened."""
-    shown = "".join(sign if sign.isprintable() else " " for sign in str(text))
-    shown = shown if len(shown) <= max_length else shown[: max_length - 1] + "…"
+    shown = truncate(printable(text), max_length)
     return re.sub(r"([\\`*_{}\[\]()#+!|~-])", r"\\\1", html.escape(shown, quote=False))
 
 
@@ -73,12 +72,12 @@ def _class_table(run: Run) -> str:
     n_train = np.bincount(run.graph.labels[run.split.train], minlength=run.graph.c)
     predicted = np.flatnonzero(run.is_predicted)
     y_pred = run.prediction.y_pred[predicted]
-    lines = [f"| class | training labels | predicted nodes | mean {name} |", "|---|---:|---:|---:|"]
+    rows = []
     for k, class_name in enumerate(run.graph.classes):
         values = confidence[predicted][y_pred == k]
         mean = f"{values.mean():.2f}" if len(values) else "–"
-        lines.append(f"| {escape(class_name)} | {n_train[k]} | {len(values)} | {mean} |")
-    return "\n".join(lines)
+        rows.append([escape(class_name), str(n_train[k]), str(len(values)), mean])
+    return markdown_table(["class", "training labels", "predicted nodes", f"mean {name}"], rows)
 
 
 def _limits(run: Run) -> list[str]:

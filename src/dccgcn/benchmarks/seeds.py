@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dccgcn.experiments.runner import append, read_store
+from dccgcn.experiments.store import append_line, read_lines
 from dccgcn.runtime.lock import lock_file
 
 
@@ -26,7 +26,7 @@ def for_each_seed(
     store: a file of finished measurements, which are not made again.
     """
     with lock_file(store) if store else nullcontext():
-        rows = read_store(store) if store else {}
+        rows = dict(read_lines(store, _parse)) if store else {}
         found = []
         for done, seed in enumerate(seeds):
             described = json.dumps({**about, "seed": seed}, sort_keys=True)
@@ -34,8 +34,13 @@ def for_each_seed(
             if key not in rows:
                 rows[key] = {"key": key, **json.loads(described), "measured": measure(seed)}
                 if store:
-                    append(store, rows[key])
+                    append_line(store, json.dumps(rows[key]))
             found.append(rows[key]["measured"])
             if tell:
                 tell(done + 1, len(seeds))
     return {name: np.array([each[name] for each in found]) for name in found[0]}
+
+
+def _parse(line: bytes) -> tuple[str, dict[str, Any]]:
+    row = json.loads(line)
+    return row["key"], row

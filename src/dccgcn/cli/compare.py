@@ -37,42 +37,36 @@ def compare(
         dccgcn compare cora --methods dcc-gcn,gcn --label-rate 0.005 --splits 10
     """
     from dccgcn.datasets import describe
-    from dccgcn.experiments.overview import standings
+    from dccgcn.experiments.overview import leaderboard
+    from dccgcn.experiments.results import Results
     from dccgcn.experiments.runner import local_pool, run_jobs
-    from dccgcn.experiments.study import Cell, Study, System
+    from dccgcn.experiments.spec import Column, Spec, System, jobs_of
     from dccgcn.models.registry import get_method
     from dccgcn.runtime.device import get_device
 
     describe(name)
     get_device(device)  # before any process is started
-    systems = tuple(System(get_method(method.strip()).name) for method in methods.split(","))
+    names = list(dict.fromkeys(get_method(method.strip()).name for method in methods.split(",")))
     if label_rate is not None and labels_per_class is not None:
         raise SplitError("--labels-per-class and --label-rate exclude one another.", "Give one of them, or none.")
     draw, amount = ("rate", label_rate) if label_rate is not None else ("per-class", float(labels_per_class or 2))
-    cell = Cell(name, draw, amount, splits)
-    study = Study((cell,), systems, first_seed)
-    with runs_progress(f"compare on {name}") as tell:
-        rows = run_jobs(study.jobs(), store / f"{name}.jsonl", local_pool(jobs, device), tell)
-    lines = standings(study, cell, rows)
+    column = Column(name, draw, amount, splits)
+    systems = tuple(System(method, method) for method in names)
+    spec = Spec("compare", "overview", (column,), systems, splits, first_seed=first_seed)
+    with runs_progress(f"compare on {name}") as on_progress:
+        rows, _ = run_jobs(jobs_of([spec], splits), store / f"{name}.jsonl", local_pool(jobs, device), on_progress)
+    standings = leaderboard(Results(spec, rows))
     if json:
-        print_json(
-            {"dataset": name, "labels": cell.labels, "splits": splits, "standings": [s.to_json() for s in lines]}
-        )
+        listed = [standing.to_json() for standing in standings]
+        print_json({"dataset": name, "labels": column.labels, "splits": splits, "standings": listed})
     else:
-        _print(f"{name}, {cell.labels}, {splits} splits from seed {first_seed}", systems[0].method, lines)
+        _print(f"{name}, {column.labels}, {splits} splits from seed {first_seed}", names[0], standings)
 
 
-def _print(title: str, first: str, lines: "list[Standing]") -> None:
+def _print(title: str, first: str, standings: "list[Standing]") -> None:
     shown = table(title, "method", "accuracy", "macro-F1", f"to {first}", "95 % interval", "seconds")
-    for line in lines:
-        d = line.difference
-        interval = f"{d.low:+.1f} to {d.high:+.1f}" if d and d.low is not None and d.high is not None else ""
-        shown.add_row(
-            line.method,
-            str(line.accuracy),
-            str(line.macro_f1),
-            f"{d.mean:+.1f}" if d else "",
-            interval,
-            f"{line.seconds:.1f}",
-        )
+    for one in standings:
+        d = one.difference
+        difference = (f"{d.mean:+.1f}", d.interval) if d else ("", "")
+        shown.add_row(one.method, str(one.accuracy), str(one.macro_f1), *difference, f"{one.seconds:.1f}")
     output.print(shown)

@@ -42,7 +42,7 @@ def progress_bar(title: str) -> Iterator[Progress]:
 
 
 @contextmanager
-def runs_progress(title: str) -> Iterator[Callable[[int, int, dict[str, Any] | None], None]]:
+def runs_progress(title: str) -> Iterator[Callable[[int, int, Any], None]]:
     """A progress bar over many runs, with the accuracy of the run that finished last."""
     columns = (
         TextColumn("{task.description}"),
@@ -54,8 +54,8 @@ def runs_progress(title: str) -> Iterator[Callable[[int, int, dict[str, Any] | N
     with Bar(*columns, console=errors) as bar:
         task = bar.add_task(title, total=None)
 
-        def update(done: int, total: int, row: dict[str, Any] | None) -> None:
-            last = f", {row['job']['method']} on {row['job']['dataset']}: {100 * row['accuracy']:.1f} %" if row else ""
+        def update(done: int, total: int, row: Any) -> None:
+            last = f", {row.job.method} on {row.job.dataset}: {100 * row.accuracy:.1f} %" if row else ""
             bar.update(task, completed=done, total=total, description=title + last)
 
         yield update

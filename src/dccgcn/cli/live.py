@@ -1,9 +1,9 @@
-"""The live display of a reproduction: cells done, time left, and the table so far."""
+"""The live display of a reproduction: finished cells, time left, and the table so far."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Group
 from rich.live import Live
@@ -15,81 +15,81 @@ from dccgcn.cli.display import errors, table
 
 if TYPE_CHECKING:
     from dccgcn.experiments.reproduction import Reproduction
+    from dccgcn.experiments.runner import Finished, OnProgress
 
 
 @contextmanager
-def live(work: "Reproduction", workers: int | None) -> Iterator[Callable[[int, int, dict[str, Any] | None], None]]:
-    """A bar over all runs, with the time that is left by what like runs took, and the table of the last run.
+def live(reproduction: "Reproduction", workers: int | None) -> Iterator["OnProgress"]:
+    """A bar over all runs, with the estimated time left, and the table that the last run belongs to.
 
-    workers: how many runs go on at once; None: not known, as on a cluster.
+    workers: number of parallel runs; None: unknown, as on a cluster.
     """
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     bar = Bar(*columns, TextColumn("{task.fields[left]}"), console=errors)
     task = bar.add_task("runs", total=None, left="")
-    board = Board(work)
+    board = Board(reproduction)
     with Live(bar, console=errors, refresh_per_second=2) as shown:
         drawn = 0.0
 
-        def tell(done: int, of: int, row: dict[str, Any] | None) -> None:
+        def on_progress(done: int, total: int, last: "Finished | None") -> None:
             nonlocal drawn
-            board.add(row)
-            bar.update(task, completed=done, total=of, left=board.left(workers))
-            if row and (monotonic() - drawn > 1 or done == of):  # a table of quick runs need not follow each
-                so_far = board.table(row)
+            board.add(last)
+            bar.update(task, completed=done, total=total, left=board.left(workers))
+            if last and (monotonic() - drawn > 1 or done == total):  # at most one table per second
+                so_far = board.table(last.key)
                 shown.update(Group(so_far, bar) if so_far else bar)
                 drawn = monotonic()
 
-        yield tell
+        yield on_progress
 
 
 class Board:
-    """What is known so far."""
+    """Finished runs, and the expected time of the others."""
 
-    def __init__(self, work: "Reproduction") -> None:
+    def __init__(self, reproduction: "Reproduction") -> None:
         from dccgcn.experiments.plan import estimator
 
-        self.work = work
-        self.rows = {key: row for key, row in work.stored().items() if work.usable(row)}
+        self.reproduction = reproduction
+        self.rows = reproduction.stored()
         seconds = estimator(self.rows)
-        self.expected = {job.key(): seconds(job) for job in work.first() if job.key() not in self.rows}
-        self.home = {key: (e, line, c) for e in work.experiments[::-1] for (line, c, _), key in e.keys.items()}
+        self.expected = {job.key(): seconds(job) for job in reproduction.jobs() if job.key() not in self.rows}
+        self.spec_of = {key: spec for spec in reproduction.specs[::-1] for key in spec.keys.values()}
+        self.cells = [
+            [spec.keys[system.name, c, nth] for nth in range(min(spec.n_runs(system, column), reproduction.splits))]
+            for spec in reproduction.specs
+            for system in spec.systems
+            for c, column in enumerate(spec.columns)
+            if (job := spec.job(system, column, 0)) and job.dataset not in reproduction.unavailable
+        ]
 
-    def add(self, row: dict[str, Any] | None) -> None:
-        if row:
-            self.rows[row["key"]] = row
-            self.expected.pop(row["key"], None)
+    def add(self, last: "Finished | None") -> None:
+        from dccgcn.experiments.rows import RunRow
+
+        if last:
+            self.expected.pop(last.key, None)
+        if isinstance(last, RunRow):
+            self.rows[last.key] = last
 
     def left(self, workers: int | None) -> str:
-        """Cells done, and the time left for the others.
-
-        A cell is done when all runs behind its mean are there.
-        """
-        cells: dict[tuple[str, str, int], bool] = {}
-        for e in self.work.experiments:
-            for line in e.lines:
-                for c, column in enumerate(e.columns):
-                    keys = [
-                        e.keys.get((line.name, c, n)) for n in range(min(e.runs_of(line, column), self.work.splits))
-                    ]
-                    job = e.job(line, column, 0)
-                    if any(keys) and job and job.dataset not in self.work.missing:
-                        cells[e.name, line.name, c] = all(key in self.rows for key in keys)
-        told = f"{sum(cells.values())} of {len(cells)} cells"
+        """Finished cells, and the time left for the others. A cell is finished when all runs of its mean are."""
+        cells = [keys for keys in self.cells if keys]
+        text = f"{sum(all(key in self.rows for key in keys) for keys in cells)} of {len(cells)} cells"
         if workers is None or not self.expected:
-            return told
+            return text
         minutes = sum(self.expected.values()) / workers / 60
-        return f"{told}, about {minutes / 60:.1f} h left" if minutes > 90 else f"{told}, about {minutes:.0f} min left"
+        return f"{text}, about {minutes / 60:.1f} h left" if minutes > 90 else f"{text}, about {minutes:.0f} min left"
 
-    def table(self, row: dict[str, Any]) -> Table | None:
-        """The experiment that the run belongs to, as far as it is measured."""
-        from dccgcn.experiments.measured import entry
+    def table(self, key: str) -> Table | None:
+        """The means so far of the experiment that the run belongs to."""
+        from dccgcn.experiments.results import Results
 
-        if row["key"] not in self.home or not self.home[row["key"]][0].metrics:
+        spec = self.spec_of.get(key)
+        if spec is None or not spec.metrics:
             return None
-        e = self.home[row["key"]][0]
-        metric, called = next(iter(e.metrics.items()))
-        made = table(f"{e.title}, {called}", "", *(f"{c.dataset}\n{c.labels}" for c in e.columns))
-        for line in e.lines:
-            found = [entry(e, self.rows, line, c, metric, {}) for c in range(len(e.columns))]
-            made.add_row(line.name, *(f"{one.ours} ({one.ours.n})" if one.ours else "" for one in found))
-        return made
+        metric, name = next(iter(spec.metrics.items()))
+        shown = table(f"{spec.title}, {name}", "", *(f"{c.dataset}\n{c.labels}" for c in spec.columns))
+        results = Results(spec, self.rows)
+        for system in spec.systems:
+            means = [cell.ours for cell in results.cells(system, metric)]
+            shown.add_row(system.name, *(f"{mean} ({mean.n})" if mean else "" for mean in means))
+        return shown

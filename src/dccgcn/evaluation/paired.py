@@ -43,6 +43,14 @@ class PairedDifference:
     p_value: float | None  # two-sided, of "no difference"
     n: int
 
+    @property
+    def interval(self) -> str:
+        """The interval as text, such as "+0.4 to +1.2"; a dash for a single split."""
+        return "–" if self.low is None or self.high is None else f"{self.low:+.1f} to {self.high:+.1f}"
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.1f}" + (f" ({self.interval})" if self.low is not None else "")
+
 
 def paired_difference(first: Any, second: Any, level: float = 0.95) -> PairedDifference:
     """Compare two methods run on the same splits, in the same order.

@@ -15,20 +15,20 @@ def trust_record(prediction: Prediction, test: np.ndarray, truth: np.ndarray) ->
     """Plain numbers for the final answers and, of a dual-channel method, for those of its first channel alone.
 
     The first channel is "one model" in the paper's sense: its own confidence, margin and entropy compete there with
-    the other channel's disagreement about the same answers. "others": how well the confidence, margin and entropy of
-    each channel, of the answers before calibration, and of one model on both channels, find the wrong ones among the
-    final answers.
+    the other channel's disagreement about the same answers. "other_auroc": how well the confidence, margin and
+    entropy of each channel, of the predictions before correction (the pool), and of the joint model, find errors of
+    the final predictions.
     """
     agree = None if prediction.channels_agree is None else prediction.channels_agree[test]
     own = None if prediction.trust is None else prediction.trust[test]
-    record = {"answer": _judged(prediction.probabilities[test], truth, agree, own)}
-    others = {**prediction.channels, "joined": prediction.uncorrected, "one model": prediction.joint}
+    record = {"final": _judged(prediction.probabilities[test], truth, agree, own)}
+    others = {**prediction.channels, "pool": prediction.uncorrected, "joint": prediction.joint}
     right = prediction.y_pred[test] == truth
     if found := {name: _areas(p[test], right) for name, p in others.items() if p is not None}:
-        record["others"] = found
+        record["other_auroc"] = found
     if agree is not None and prediction.channels:
         first = next(iter(prediction.channels.values()))
-        record["channel"] = _judged(first[test], truth, agree, None)
+        record["first_channel"] = _judged(first[test], truth, agree, None)
     return record
 
 
@@ -37,7 +37,7 @@ def _judged(p: np.ndarray, truth: np.ndarray, agree: np.ndarray | None, own: np.
     bars = trust.reliability(p, truth, BINS)
     return {
         "accuracy": _short(right.mean()),
-        "gap": _short(trust.confidence_gap(p, truth)),  # positive: over-confident
+        "confidence_gap": _short(trust.confidence_gap(p, truth)),  # positive: over-confident
         "ece": _short(trust.ece(p, truth, BINS)),
         "bins": [[bar.count, _short(bar.confidence), _short(bar.accuracy)] for bar in bars],
         "signals": {name: _ranked(score, right) for name, score in _scores(p, agree, own).items()},

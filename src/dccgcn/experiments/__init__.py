@@ -1,1 +1,1 @@
-"""Experiments: what to run is data, how to run it is here once for all."""
+"""Experiments: jobs → store → specs → results → pages → reproduction. What to run is data in YAML files."""

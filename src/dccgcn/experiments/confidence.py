@@ -1,165 +1,164 @@
-"""Do channels that disagree find the wrong answers, and can stated confidence be believed?"""
+"""Whether disagreement of two channels finds wrong predictions, and whether stated confidence is calibrated."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
 from dccgcn.evaluation.signals import BINS, COVERAGES
-from dccgcn.experiments.experiment import Experiment, Line
-from dccgcn.experiments.markdown import markdown_table
-from dccgcn.experiments.measured import Missing, Rows, label, not_yet
+from dccgcn.experiments.results import Results
+from dccgcn.experiments.rows import ConfidenceMetrics, SignalMetrics
+from dccgcn.experiments.spec import System
+from dccgcn.text import markdown_table
 
 SIGNALS = ("confidence", "margin", "entropy", "agreement", "agreement, then margin", "trust")
-OF = {"channel": "its first channel alone", "answer": "its final answers"}
+Part = Literal["first_channel", "final"]
+PARTS: dict[Part, str] = {"first_channel": "its first channel alone", "final": "its final predictions"}
 
 
-def judged(e: Experiment, rows: Rows, line: Line, c: int, of: str = "answer") -> dict[int, dict[str, Any]]:
-    """What the runs of one line in one column say about their answers, by number of the split."""
-    found = {}
-    for nth in range(e.runs):
-        record = rows.get(e.keys.get((line.name, c, nth), ""), {}).get("trust", {})
-        if of in record:
-            found[nth] = record[of]
-    return found
+def metrics_of(results: Results, system: System, c: int, part: Part = "final") -> list[ConfidenceMetrics]:
+    """Confidence metrics of a system's runs in column c."""
+    found = [getattr(row.trust, part) for row in results.first_runs(system, c).values()]
+    return [metrics for metrics in found if metrics is not None]
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """One signal of one line in one column."""
+    """One signal of one system in one column."""
 
-    line: str
-    of: str  # "answer", or "channel": the first channel alone
+    system: str
+    part: Part
     labels: str
     signal: str
-    auroc: Summary  # chance that a right answer is trusted more than a wrong one, in per cent
-    aurc: Summary  # mean risk over all coverages, in per cent
+    auroc: Summary  # probability that a right prediction ranks above a wrong one, in %
+    aurc: Summary  # mean risk over all coverages, in %
     to_margin: PairedDifference | None  # of the AUROC, on the same runs
     risk: list[float]  # mean over runs, at COVERAGES
 
 
-def rankings(e: Experiment, rows: Rows) -> list[Ranking]:
-    """Every signal of every line in every column with runs."""
+def rankings(results: Results) -> list[Ranking]:
+    """Every signal of every system in every column with runs."""
     found = []
-    for line in e.lines:
-        for of in OF:
-            for c, column in enumerate(e.columns):
-                runs = list(judged(e, rows, line, c, of).values())
+    for system in results.spec.systems:
+        for part in PARTS:
+            for c, column in enumerate(results.spec.columns):
+                runs = [metrics.signals for metrics in metrics_of(results, system, c, part)]
                 for signal in SIGNALS:
-                    told = [r["signals"] for r in runs if r["signals"].get(signal, {}).get("auroc") is not None]
-                    if told:
-                        found.append(_ranking(line.name, of, label(column), signal, told))
+                    known = [r for r in runs if signal in r and r[signal].auroc is not None]
+                    if known:
+                        found.append(_ranking((system.name, part, str(column), signal), known))
     return found
 
 
-def _ranking(line: str, of: str, labels: str, signal: str, told: list[dict[str, Any]]) -> Ranking:
-    auroc, margin = ([100 * one[name]["auroc"] for one in told] for name in (signal, "margin"))
+def _ranking(about: tuple[str, Part, str, str], runs: list[dict[str, SignalMetrics]]) -> Ranking:
+    signal = about[3]
+    auroc, margin = ([100 * (run[name].auroc or 0.0) for run in runs] for name in (signal, "margin"))
     return Ranking(
-        line, of, labels, signal,
+        *about,
         auroc=summary(auroc),
-        aurc=summary([100 * one[signal]["aurc"] for one in told]),
+        aurc=summary([100 * run[signal].aurc for run in runs]),
         to_margin=None if signal == "margin" else paired_difference(auroc, margin),
-        risk=np.mean([one[signal]["risk"] for one in told], axis=0).round(5).tolist(),
-    )  # fmt: skip
+        risk=np.mean([run[signal].risk for run in runs], axis=0).round(5).tolist(),
+    )
 
 
-def pooled_bins(runs: list[dict[str, Any]], bins: int = BINS) -> list[tuple[int, float, float]]:
-    """One reliability diagram for all runs: their bars in the order of confidence, joined to bars of equal mass."""
-    bars = np.array(sorted((bar for run in runs for bar in run["bins"]), key=lambda bar: bar[1]), dtype=float)
-    if not len(bars):
+def pooled_bins(runs: Sequence[ConfidenceMetrics], bins: int = BINS) -> list[tuple[int, float, float]]:
+    """One reliability diagram for all runs: their bins, sorted by confidence, merged into bins of equal mass."""
+    merged = np.array(sorted((one for run in runs for one in run.bins), key=lambda one: one[1]), dtype=float)
+    if not len(merged):
         return []
-    below = np.cumsum(bars[:, 0]) - bars[:, 0] / 2
-    which = np.minimum((below / bars[:, 0].sum() * bins).astype(int), bins - 1)
-    joined = []
+    below = np.cumsum(merged[:, 0]) - merged[:, 0] / 2
+    which = np.minimum((below / merged[:, 0].sum() * bins).astype(int), bins - 1)
+    pooled = []
     for b in np.unique(which):
-        count, confidence, accuracy = bars[which == b].T
-        joined.append((int(count.sum()), *(float(np.average(x, weights=count)) for x in (confidence, accuracy))))
-    return joined  # type: ignore[return-value]
+        count, confidence, accuracy = merged[which == b].T
+        means = (float(np.average(x, weights=count)) for x in (confidence, accuracy))
+        pooled.append((int(count.sum()), *means))
+    return pooled  # type: ignore[return-value]
 
 
-def confidence_body(e: Experiment, rows: Rows, missing: Missing) -> str:
-    """Tables of AUROC and AURC by signal, then the calibration of every line."""
+def confidence_body(results: Results) -> str:
+    """Tables of AUROC and AURC by signal, then the calibration of every system."""
+    found = rankings(results)
     parts = []
-    found = rankings(e, rows)
-    for line in e.lines:
-        for of, called in OF.items():
-            mine = [r for r in found if (r.line, r.of) == (line.name, of)]
-            if mine and any(r.signal == "agreement" for r in mine):
-                parts.append(f"## {line.name}, {called}\n\n{_ranking_table(mine)}")
-    alone = [r for r in found if r.of == "answer" and r.signal == "margin"]
-    parts.append(f"## One model's own margin\n\nAUROC in per cent.\n\n{_by_line(e, alone)}")
-    parts.append(
-        f"## Over- or under-confident\n\nMean confidence less accuracy, in points.\n\n{_calibration(e, rows, 'gap')}"
-    )
-    parts.append(
-        f"## Expected calibration error\n\n{BINS} bins of equal mass, in points.\n\n{_calibration(e, rows, 'ece')}"
-    )
-    absent = not_yet(e, rows, missing)
-    return "\n\n".join([*parts, absent] if absent else parts)
+    for system in results.spec.systems:
+        for part, described in PARTS.items():
+            own = [r for r in found if (r.system, r.part) == (system.name, part)]
+            if any(r.signal == "agreement" for r in own):
+                parts.append(f"## {system.name}, {described}\n\n{_ranking_table(own)}")
+    parts += [
+        f"## A single model's margin\n\nAUROC in %.\n\n{_margin_table(results, found)}",
+        f"## Over- and under-confidence\n\nMean confidence less accuracy, in points.\n\n{_gap_table(results)}",
+        f"## Expected calibration error\n\n{BINS} bins of equal mass, in points.\n\n{_ece_table(results)}",
+        results.columns_without_runs(),
+    ]
+    return "\n\n".join(part for part in parts if part)
 
 
-def _ranking_table(mine: list[Ranking]) -> str:
-    signals = [s for s in SIGNALS if any(r.signal == s for r in mine)]
-    shown = []
-    for labels in dict.fromkeys(r.labels for r in mine):
-        by = {r.signal: r for r in mine if r.labels == labels}
-        best = max(r.auroc.mean for r in by.values())
+def _ranking_table(found: list[Ranking]) -> str:
+    signals = [s for s in SIGNALS if any(r.signal == s for r in found)]
+    rows = []
+    for labels in dict.fromkeys(r.labels for r in found):
+        by_signal = {r.signal: r for r in found if r.labels == labels}
+        best = max(r.auroc.mean for r in by_signal.values())
         cells = []
-        for r in (by.get(s) for s in signals):
+        for r in (by_signal.get(s) for s in signals):
             text = "–" if r is None else f"{r.auroc} / {r.aurc.mean:.1f}"
             cells.append(f"**{text}**" if r and r.auroc.mean == best else text)
-        shown.append([labels, *cells, _difference(by["agreement"].to_margin if "agreement" in by else None)])
-    header = ["AUROC / AURC, %", *signals, "AUROC of agreement less margin"]
-    return markdown_table(header, shown)
+        difference = by_signal["agreement"].to_margin if "agreement" in by_signal else None
+        rows.append([labels, *cells, "–" if difference is None else str(difference)])
+    return markdown_table(["AUROC / AURC, %", *signals, "AUROC of agreement less margin"], rows)
 
 
-def _difference(d: PairedDifference | None) -> str:
-    if d is None:
-        return "–"
-    return f"{d.mean:+.1f}" + (f" ({d.low:+.1f} to {d.high:+.1f})" if d.low is not None and d.high is not None else "")
+def _margin_table(results: Results, found: list[Ranking]) -> str:
+    by = {(r.system, r.labels): str(r.auroc) for r in found if r.part == "final" and r.signal == "margin"}
+    columns = [str(column) for column in results.spec.columns]
+    rows = [[s.name, *(by.get((s.name, column), "–") for column in columns)] for s in results.spec.systems]
+    return markdown_table(["margin", *columns], rows)
 
 
-def _by_line(e: Experiment, found: list[Ranking]) -> str:
-    by = {(r.line, r.labels): str(r.auroc) for r in found}
-    shown = [[line.name, *(by.get((line.name, label(c)), "–") for c in e.columns)] for line in e.lines]
-    return markdown_table(["margin", *(label(c) for c in e.columns)], shown)
+def _gap_table(results: Results) -> str:
+    def text(runs: list[ConfidenceMetrics]) -> str:
+        gap = summary([100 * run.confidence_gap for run in runs])
+        return f"{gap} {'over' if gap.mean > 0 else 'under'}"
+
+    return _calibration_table(results, text)
 
 
-def _calibration(e: Experiment, rows: Rows, what: str) -> str:
-    sign: Callable[[float], str] = (
-        (lambda mean: " over" if mean > 0 else " under") if what == "gap" else (lambda mean: "")
-    )
-    shown = []
-    for line in e.lines:
-        cells = []
-        for c in range(len(e.columns)):
-            values = [100 * record[what] for record in judged(e, rows, line, c).values()]
-            cells.append(f"{summary(values)}{sign(float(np.mean(values)))}" if values else "–")
-        shown.append([line.name, *cells])
-    return markdown_table(["points", *(label(c) for c in e.columns)], shown)
+def _ece_table(results: Results) -> str:
+    return _calibration_table(results, lambda runs: str(summary([100 * run.ece for run in runs])))
 
 
-def confidence_json(e: Experiment, rows: Rows) -> dict[str, Any]:
-    """Rankings, and for each line and column the diagram and the errors."""
+def _calibration_table(results: Results, text: Any) -> str:
+    columns = results.spec.columns
+    rows = []
+    for system in results.spec.systems:
+        found = [metrics_of(results, system, c) for c in range(len(columns))]
+        rows.append([system.name, *(text(runs) if runs else "–" for runs in found)])
+    return markdown_table(["points", *map(str, columns)], rows)
+
+
+def confidence_json(results: Results) -> dict[str, Any]:
+    """Rankings, and for each system and column the reliability diagram and the calibration errors."""
     calibration = [
         {
-            "line": line.name, "of": of, "labels": label(column),
-            "gap": asdict(summary([100 * r["gap"] for r in runs.values()])),
-            "ece": asdict(summary([100 * r["ece"] for r in runs.values()])),
-            "reliability": pooled_bins(list(runs.values())),
+            "system": system.name, "part": part, "labels": str(column),
+            "confidence_gap": asdict(summary([100 * run.confidence_gap for run in runs])),
+            "ece": asdict(summary([100 * run.ece for run in runs])),
+            "reliability": pooled_bins(runs),
         }
-        for line in e.lines
-        for of in OF
-        for c, column in enumerate(e.columns)
-        if (runs := judged(e, rows, line, c, of))
+        for system in results.spec.systems
+        for part in PARTS
+        for c, column in enumerate(results.spec.columns)
+        if (runs := metrics_of(results, system, c, part))
     ]  # fmt: skip
     return {
-        "experiment": e.name,
-        "title": e.title,
+        "experiment": results.spec.name,
+        "title": results.spec.title,
         "bins": {"number": BINS, "scheme": "equal-mass"},
         "coverages": COVERAGES.round(2).tolist(),
-        "rankings": [asdict(r) for r in rankings(e, rows)],
+        "rankings": [asdict(r) for r in rankings(results)],
         "calibration": calibration,
     }

@@ -1,4 +1,4 @@
-"""The paper's figures, drawn from what was measured. Nothing here hangs on colour alone."""
+"""The paper's figures, drawn from the stored runs. Every curve has a marker as well as a colour."""
 
 import io
 from collections.abc import Callable
@@ -9,9 +9,8 @@ import numpy as np
 from dccgcn.errors import DccgcnError
 from dccgcn.evaluation import theory
 from dccgcn.evaluation.signals import COVERAGES
-from dccgcn.experiments.confidence import SIGNALS, judged, pooled_bins, rankings
-from dccgcn.experiments.experiment import Experiment
-from dccgcn.experiments.measured import Rows, entry, label
+from dccgcn.experiments.confidence import SIGNALS, metrics_of, pooled_bins, rankings
+from dccgcn.experiments.results import Results
 from dccgcn.palette import MARKERS, OKABE_ITO, SURFACE, colours
 
 if TYPE_CHECKING:
@@ -19,12 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _STYLE: Any = {
-    "svg.hashsalt": "dccgcn",
-    "svg.fonttype": "none",
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
+    "svg.hashsalt": "dccgcn", "svg.fonttype": "none", "font.size": 9,
+    "axes.spines.top": False, "axes.spines.right": False,
+}  # fmt: skip
 GRID = np.linspace(0.02, 0.98, 49)  # accuracies of Figure 7
 CLASSES = (3, 7, 70)
 
@@ -44,7 +40,7 @@ def saved(figure: "Figure") -> dict[str, bytes]:
 
 
 def panels(rows: int, columns: int, width: float = 3.2, height: float = 2.8) -> "tuple[Figure, list[list[Axes]]]":
-    """An empty figure; no state outside of it."""
+    """An empty figure, without global state."""
     try:
         import matplotlib
         from matplotlib.figure import Figure
@@ -57,51 +53,45 @@ def panels(rows: int, columns: int, width: float = 3.2, height: float = 2.8) -> 
 
 
 def _legend(figure: "Figure", ax: "Axes") -> None:
-    """One for all panels, below them, where it hides nothing."""
+    """One for all panels, below them."""
     handles, names = ax.get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False)
 
 
-def curves(e: Experiment, rows: Rows) -> "Figure":
-    """Figures 4 and 5: a panel per dataset, a curve per line and metric over the label rates."""
-    datasets = list(dict.fromkeys(column.dataset for column in e.columns))
+def curves(results: Results) -> "Figure":
+    """Figures 4 and 5: a panel per dataset, a curve per system and metric over the label rates."""
+    spec = results.spec
+    datasets = list(dict.fromkeys(column.dataset for column in spec.columns))
     figure, (axes,) = panels(1, len(datasets))
-    named = [(line, metric) for line in e.lines for metric in e.metrics]
+    named = [(system, metric) for system in spec.systems for metric in spec.metrics]
     for ax, dataset in zip(axes, datasets, strict=True):
-        at = [c for c, column in enumerate(e.columns) if column.dataset == dataset]
-        for i, (line, metric) in enumerate(named):
-            found = {c: entry(e, rows, line, c, metric, {}).ours for c in at}
-            known = [(100 * e.columns[c].amount, s) for c, s in found.items() if s]
-            x, y = [rate for rate, _ in known], [s.mean for _, s in known]
-            error = [s.std / np.sqrt(s.n) if s.std is not None else 0 for _, s in known]
-            called = line.name if len(e.metrics) == 1 else e.metrics[metric]
-            look: dict[str, Any] = {
-                "marker": MARKERS[i],
-                "color": colours(len(named))[i],
-                "capsize": 2,
-                "markersize": 4,
-            }
-            ax.errorbar(x, y, yerr=error, label=called, **look)
+        at = [c for c, column in enumerate(spec.columns) if column.dataset == dataset]
+        for i, (system, metric) in enumerate(named):
+            means = {c: results.cell(system, c, metric).ours for c in at}
+            known = [(100 * spec.columns[c].amount, mean) for c, mean in means.items() if mean]
+            x, y = [rate for rate, _ in known], [mean.mean for _, mean in known]
+            error = [mean.std / np.sqrt(mean.n) if mean.std is not None else 0 for _, mean in known]
+            name = system.name if len(spec.metrics) == 1 else spec.metrics[metric]
+            style: dict[str, Any] = {"marker": MARKERS[i], "color": colours(len(named))[i], "capsize": 2}
+            ax.errorbar(x, y, yerr=error, label=name, markersize=4, **style)
         ax.set(title=dataset, xlabel="label rate in %", ylabel="accuracy in %")
     _legend(figure, axes[0])
     return figure
 
 
-def maps(e: Experiment, rows: Rows, classes: Callable[[str], Any]) -> "Figure":
-    """Figure 6: a map of the embeddings for each line, coloured by true class."""
-    figure, (axes,) = panels(1, len(e.lines))
-    column = e.columns[0]
-    labels = classes(column.dataset)
+def maps(results: Results, classes: Callable[[str], Any]) -> "Figure":
+    """Figure 6: a map of the embeddings of each system, coloured by true class."""
+    spec = results.spec
+    figure, (axes,) = panels(1, len(spec.systems))
+    labels = classes(spec.columns[0].dataset)
     palette = np.array(colours(int(labels.max()) + 1))
-    for ax, line in zip(axes, e.lines, strict=True):
-        row = rows.get(e.keys.get((line.name, 0, 0), ""), {})
-        ax.set(title=line.name, xticks=[], yticks=[])
-        if "picture" in row:
-            xy = np.array(row["picture"]["xy"])
-            ax.scatter(
-                xy[:, 0], xy[:, 1], s=1, c=palette[labels[row["picture"]["nodes"]]], linewidths=0, rasterized=True
-            )
-            ax.set_xlabel(f"accuracy {100 * row['accuracy']:.1f} %, purity {100 * row['picture']['purity']:.1f} %")
+    for ax, system in zip(axes, spec.systems, strict=True):
+        row = results.runs(system, 0).get(0)
+        ax.set(title=system.name, xticks=[], yticks=[])
+        if row and row.picture:
+            xy = np.array(row.picture.xy)
+            ax.scatter(xy[:, 0], xy[:, 1], s=1, c=palette[labels[row.picture.nodes]], linewidths=0, rasterized=True)
+            ax.set_xlabel(f"accuracy {100 * row.accuracy:.1f} %, purity {100 * row.picture.purity:.1f} %")
     return figure
 
 
@@ -110,8 +100,8 @@ def surfaces() -> dict[str, Any]:
     p1, p2 = np.meshgrid(GRID, GRID, indexing="ij")
     bounds: dict[str, Callable[..., np.ndarray]] = {
         "Eq. 3, as printed": theory.upper_bound,
-        "the smaller of Eq. 3's for either channel": theory.upper_bound_over_better,
-        "counting right answers only": theory.corrected_upper_bound,
+        "the smaller bound of Eq. 3 over both channels": theory.upper_bound_over_better,
+        "counting right predictions only": theory.corrected_upper_bound,
     }
     values = {name: {str(c): bound(p1, p2, c).round(5).tolist() for c in CLASSES} for name, bound in bounds.items()}
     return {"p1": GRID.round(4).tolist(), "p2": GRID.round(4).tolist(), "bounds": values}
@@ -132,30 +122,32 @@ def surface(data: dict[str, Any]) -> "Figure":
     return figure
 
 
-def reliability_diagrams(e: Experiment, rows: Rows) -> "Figure":
-    """A panel per column: accuracy against confidence, a curve per line; above the diagonal is under-confident."""
-    figure, axes = _grid(len(e.columns))
-    for c, ax in enumerate(axes[: len(e.columns)]):
+def reliability_diagrams(results: Results) -> "Figure":
+    """A panel per column: accuracy against confidence, a curve per system; above the diagonal is under-confident."""
+    columns, systems = results.spec.columns, results.spec.systems
+    figure, axes = _grid(len(columns))
+    for c, ax in enumerate(axes[: len(columns)]):
         ax.plot([0, 1], [0, 1], color="#999999", linewidth=0.8)
-        for i, line in enumerate(e.lines):
-            bars = pooled_bins(list(judged(e, rows, line, c).values()))
-            x, y = [bar[1] for bar in bars], [bar[2] for bar in bars]
-            ax.plot(x, y, marker=MARKERS[i], markersize=3, color=colours(len(e.lines))[i], label=line.name)
-        ax.set(title=label(e.columns[c]), xlabel="confidence", ylabel="accuracy", xlim=(0, 1), ylim=(0, 1))
+        for i, system in enumerate(systems):
+            bins = pooled_bins(metrics_of(results, system, c))
+            x, y = [one[1] for one in bins], [one[2] for one in bins]
+            ax.plot(x, y, marker=MARKERS[i], markersize=3, color=colours(len(systems))[i], label=system.name)
+        ax.set(title=str(columns[c]), xlabel="confidence", ylabel="accuracy", xlim=(0, 1), ylim=(0, 1))
     _legend(figure, axes[0])
     return figure
 
 
-def risk_coverage_curves(e: Experiment, rows: Rows) -> "Figure":
-    """A panel per column: risk among the most trusted answers of the first line, a curve per signal."""
-    figure, axes = _grid(len(e.columns))
-    found = [r for r in rankings(e, rows) if r.line == e.lines[0].name and r.of == "answer"]
-    for column, ax in zip(e.columns, axes, strict=False):
+def risk_coverage_curves(results: Results) -> "Figure":
+    """A panel per column: risk among the most trusted predictions of the first system, a curve per signal."""
+    spec = results.spec
+    figure, axes = _grid(len(spec.columns))
+    found = [r for r in rankings(results) if r.system == spec.systems[0].name and r.part == "final"]
+    for column, ax in zip(map(str, spec.columns), axes, strict=False):
         for i, signal in enumerate(SIGNALS):
-            for r in (r for r in found if r.labels == label(column) and r.signal == signal):
+            for r in (r for r in found if r.labels == column and r.signal == signal):
                 risk = [100 * x for x in r.risk]
                 ax.plot(100 * COVERAGES, risk, marker=MARKERS[i], markersize=3, color=colours(6)[i], label=signal)
-        ax.set(title=label(column), xlabel="coverage in %", ylabel="wrong answers in %")
+        ax.set(title=column, xlabel="coverage in %", ylabel="wrong predictions in %")
     _legend(figure, axes[0])
     return figure
 

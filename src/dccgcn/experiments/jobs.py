@@ -1,119 +1,63 @@
-"""Job: one run of one method on one split, described by plain values."""
+"""Job: one run of one method on one split, described by plain values, and the graph and split that it runs on."""
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from dccgcn import datasets
-from dccgcn.api import Result, run
-from dccgcn.errors import DccgcnError
-from dccgcn.evaluation.metrics import accuracy, channel_counts, macro_f1
-from dccgcn.evaluation.signals import trust_record
-from dccgcn.experiments.picture import picture
 from dccgcn.graph import NodeGraph, splits
 from dccgcn.models.registry import get_method
 
-_KEPT = (
-    "n_train",
-    "n_test",
-    "accuracy",
-    "macro_f1",
-    "channel_accuracy",
-    "agreement",
-    "accuracy_high",
-    "accuracy_low_before",
-    "accuracy_low_after",
-    "corrected",
-    "seconds",
-    "threads",
-    "device",
-)
-
-
 # Table 2 ignores "3 classes with less than 50 nodes" of CoraFull; its smallest ones have 15, 29 and 52
-_SMALLEST = 3
+_N_SMALLEST = 3
 
 
 @dataclass(frozen=True)
 class Job:
-    """Everything that decides a run's result. Options are those that differ from the published settings."""
+    """Everything that determines a run's result. Options are those that differ from the published settings."""
 
     dataset: str
-    draw: str  # "rate", "per-class", "per-class-large" (no three smallest classes), or a published split's name
+    draw: str  # "rate", "per-class", "per-class-large" (without the three smallest classes), or a published split
     amount: float  # label rate, or labels per class; 0 for a published split
     split_seed: int
     method: str
     seed: int
-    options: Mapping[str, Any] = field(default_factory=dict)
-    picture: int = 0  # keep a map of so many nodes' embeddings too
+    options: dict[str, Any] = field(default_factory=dict)
+    picture: int = 0  # number of nodes on a stored map of the embeddings; 0: no map
 
     def key(self) -> str:
-        """Hash of the job with its settings in full, so that a changed default is another job.
+        """Hash of the job with its complete settings, so that a changed default is a different job.
 
-        The dataset's name stands for its content: files are read only if their hash is the catalogue's.
+        The dataset's name identifies its content: a file is only read if its hash is the one in the catalogue.
         """
-        settings = get_method(self.method).published_settings(self.dataset, self.options).model_dump()
-        content = {**asdict(self), "options": {name: value for name, value in settings.items() if value != {}}}
-        if not self.picture:  # lines written before there were pictures or frequencies keep their keys
-            del content["picture"]
+        settings = _settings(self.method, self.dataset, json.dumps(self.options, sort_keys=True))
+        content = {**asdict(self), "amount": float(self.amount), "options": settings}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:24]
 
 
-def attempt(job: Job, device: str = "cpu") -> dict[str, Any]:
-    """Run a job; what the user could mend is told in the row instead of stopping all other jobs."""
-    try:
-        return execute(job, device)
-    except DccgcnError as error:
-        return {"key": job.key(), "job": asdict(job), "error": error.what, "remedy": error.remedy}
+@lru_cache(maxsize=4096)  # an experiment has thousands of jobs that differ in their seeds only
+def _settings(method: str, dataset: str, options: str) -> dict[str, Any]:
+    return get_method(method).published_settings(dataset, json.loads(options)).model_dump()
 
 
-def execute(job: Job, device: str = "cpu") -> dict[str, Any]:
-    """Run a job and return what is kept of it: one line of JSON."""
-    graph, split = prepared(_load(job.dataset), job)
-    method = get_method(job.method)
-    result = run(graph, split, method, method.published_settings(job.dataset, job.options), job.seed, device=device)
-    summary = result.summary()
-    row = {"key": job.key(), "job": asdict(job), "split_hash": split.hash, "date": f"{datetime.now(UTC):%Y-%m-%d}"}
-    row |= {name: summary[name] for name in _KEPT}
-    row |= _measured(result)
-    if job.picture:
-        row["picture"] = picture(result.prediction, graph.labels, job.picture, job.seed)
-    return row
-
-
-def _measured(result: Result) -> dict[str, Any]:
-    """What is not in every result's summary: the channels' counts, and how far answers can be trusted."""
-    test, prediction = result.split.test, result.prediction
-    truth = result.graph.labels[test]
-    measured: dict[str, Any] = {"trust": trust_record(prediction, test, truth)}
-    if prediction.uncorrected is not None:  # what the final layer says without calibration
-        before = prediction.uncorrected.argmax(axis=1)[test]
-        measured |= {"accuracy_before": accuracy(truth, before), "macro_f1_before": macro_f1(truth, before)}
-    if len(prediction.channels) == 2:
-        answers = [p.argmax(axis=1)[test] for p in prediction.channels.values()]
-        measured["channel_counts"] = asdict(channel_counts(truth, *answers))
-    return measured
-
-
-def prepared(dataset: datasets.Dataset, job: Job) -> tuple[NodeGraph, splits.Split]:
+def graph_and_split(dataset: datasets.Dataset, job: Job) -> tuple[NodeGraph, splits.Split]:
     """The job's graph and split, the same for every method."""
     graph = dataset.graph
     if job.draw == "rate":
         return graph, splits.by_rate(graph, job.amount, job.split_seed)
     if job.draw == "per-class-large":
         size = np.bincount(graph.labels[graph.labelled], minlength=graph.c)
-        graph = graph.with_classes(np.sort(np.argsort(size, kind="stable")[_SMALLEST:]))
+        graph = graph.with_classes(np.sort(np.argsort(size, kind="stable")[_N_SMALLEST:]))
     if job.draw in ("per-class", "per-class-large"):
         return graph, splits.per_class(graph, int(job.amount), job.split_seed, small_classes="half")
     return graph, dataset.splits[job.draw]
 
 
-@lru_cache(maxsize=8)  # a process keeps every graph of the paper, with its views, between jobs
-def _load(name: str) -> datasets.Dataset:
+@lru_cache(maxsize=8)  # each process keeps the paper's graphs, with their operators, between jobs
+def load_cached(name: str) -> datasets.Dataset:
+    """A dataset, read once per process."""
     return datasets.load(name)

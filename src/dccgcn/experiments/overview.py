@@ -3,63 +3,44 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
-from dccgcn.experiments.markdown import markdown_table, provenance
-from dccgcn.experiments.runner import Row
-from dccgcn.experiments.study import Cell, Study
+import numpy as np
+
+from dccgcn.evaluation.paired import PairedDifference, Summary, summary
+from dccgcn.experiments.results import Results
+from dccgcn.text import markdown_table
 
 
 @dataclass(frozen=True)
 class Standing:
-    """One line of a leaderboard; accuracies in per cent."""
+    """One row of a leaderboard; accuracies in %."""
 
     method: str
     accuracy: Summary
     macro_f1: Summary
-    difference: PairedDifference | None  # to the first method, on the same splits; None for itself
-    seconds: float  # mean per run, views included where they had to be built
+    difference: PairedDifference | None  # to the first method, on the same splits; None for that method itself
+    seconds: float  # mean per run, including operators where they had to be built
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def standings(study: Study, cell: Cell, rows: dict[str, Row]) -> list[Standing]:
-    """All systems on one cell, best first."""
-    first = 100 * study.values(rows, study.systems[0], cell)
-    lines = []
-    for system in study.systems:
-        accuracy = 100 * study.values(rows, system, cell)
-        lines.append(
-            Standing(
-                method=system.method,
-                accuracy=summary(accuracy),
-                macro_f1=summary(100 * study.values(rows, system, cell, "macro_f1")),
-                difference=None if system is study.systems[0] else paired_difference(accuracy, first),
-                seconds=float(study.values(rows, system, cell, "seconds").mean()),
-            )
+def leaderboard(results: Results, c: int = 0) -> list[Standing]:
+    """All systems of one column, best first."""
+    first = results.spec.systems[0]
+    standings = [
+        Standing(
+            method=system.name,
+            accuracy=summary(list(results.values(system, c).values())),
+            macro_f1=summary(list(results.values(system, c, "macro_f1").values())),
+            difference=None if system is first else results.paired(system, first, c),
+            seconds=float(np.mean([row.seconds for row in results.runs(system, c).values()])),
         )
-    return sorted(lines, key=lambda line: -line.accuracy.mean)
+        for system in results.spec.systems
+    ]
+    return sorted(standings, key=lambda one: -one.accuracy.mean)
 
 
-def render_overview(study: Study, rows: dict[str, Row]) -> str:
+def overview_body(results: Results) -> str:
     """Mean ± standard deviation of the accuracy, a row per method."""
-    header = ["accuracy in %", *(f"{cell.dataset}, {cell.labels}" for cell in study.cells)]
-    found = [{line.method: line for line in standings(study, cell, rows)} for cell in study.cells]
-    lines = []
-    for system in study.systems:
-        shown = [str(cell[system.method].accuracy) for cell in found]
-        lines.append([system.method, *shown])
-    seeds = f"{study.first_seed} to {study.first_seed + max(cell.splits for cell in study.cells) - 1}"
-    told = provenance("dccgcn reproduce overview", study.rows(rows))
-    return _PAGE.format(table=markdown_table(header, lines), seeds=seeds, provenance=told)
-
-
-_PAGE = """# Overview
-
-Test accuracy, mean ± standard deviation over class-balanced evaluation splits (seeds {seeds}), without validation
-labels. Every method sees the same splits and has its published settings.
-
-{table}
-
-{provenance}
-"""
+    rows = [[s.name, *(str(cell.ours or "–") for cell in results.cells(s))] for s in results.spec.systems]
+    return markdown_table(["accuracy in %", *map(str, results.spec.columns)], rows)

@@ -6,21 +6,22 @@ from collections.abc import Generator
 
 from dccgcn.datasets import FOLDER_VARIABLE
 from dccgcn.errors import DccgcnError
-from dccgcn.experiments.jobs import Job, attempt
-from dccgcn.experiments.runner import Pool, Row
+from dccgcn.experiments.execute import attempt
+from dccgcn.experiments.jobs import Job
+from dccgcn.experiments.runner import Finished, Pool
 from dccgcn.runtime.threads import use_threads
 
 _RETRIES = 5  # of a job whose worker died; a job's own errors are not retried
 
 
 def ray_pool(address: str) -> Pool:
-    """Processes of one thread on the cluster at this address; a job whose worker dies is given to another."""
+    """Processes of one thread on the cluster at this address; a job whose worker dies is run by another."""
     try:
         import ray
     except ImportError:
         raise DccgcnError("Ray is not installed.", "Install it with: pip install 'dccgcn[ray]'.") from None
 
-    def run(jobs: list[Job]) -> Generator[Row]:
+    def run(jobs: list[Job]) -> Generator[Finished]:
         variables = {name: os.environ[name] for name in (FOLDER_VARIABLE,) if name in os.environ}
         _check(address)
         try:
@@ -28,13 +29,13 @@ def ray_pool(address: str) -> Pool:
         except (ConnectionError, ValueError) as error:
             raise _no_cluster(address, error) from None
         try:
-            remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(_attempt_on_one_thread)
+            remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(attempt_on_one_thread)
             pending = [remote.remote(job) for job in jobs]
             while pending:
                 done, pending = ray.wait(pending, num_returns=1)
                 yield ray.get(done[0])
         except ray.exceptions.RayTaskError:
-            raise  # a mistake in the job itself
+            raise  # an error in the job itself
         except ray.exceptions.RayError as error:
             raise DccgcnError(
                 f"The Ray cluster broke down ({type(error).__name__}).", "Finished runs are kept: repeat the command."
@@ -62,6 +63,6 @@ def _no_cluster(address: str, error: Exception) -> DccgcnError:
     )
 
 
-def _attempt_on_one_thread(job: Job) -> Row:
+def attempt_on_one_thread(job: Job) -> Finished:
     use_threads(1)
     return attempt(job)

@@ -1,36 +1,39 @@
-"""Reproducing the paper: which jobs, what they lack, and the files that come of them."""
+"""Reproduction: the jobs of some experiments, what remains to run, and the files made from the runs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from dccgcn.datasets import describe, fetch
 from dccgcn.errors import DataFileError
-from dccgcn.experiments.experiment import Experiment, first_jobs
 from dccgcn.experiments.jobs import Job
-from dccgcn.experiments.measured import further_jobs
 from dccgcn.experiments.pages import Files, files_of
 from dccgcn.experiments.plan import Plan, plan
-from dccgcn.experiments.runner import Pool, Row, Tell, packed, read_stores, run_jobs, stores_in
-from dccgcn.experiments.section import section
+from dccgcn.experiments.readme import readme
+from dccgcn.experiments.results import Results, further_jobs
+from dccgcn.experiments.rows import Failures, Rows
+from dccgcn.experiments.runner import OnProgress, Pool, run_jobs
+from dccgcn.experiments.spec import PAPER, Spec, jobs_of
+from dccgcn.experiments.store import pack, read_stores, stores_in
 
-Rows = dict[str, Row]
 _RUNS = "runs.jsonl.gz"  # every run behind the pages
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Some experiments with one store, so that runs which they share are made once."""
+    """Some experiments with one store, so that shared runs are made once."""
 
-    experiments: tuple[Experiment, ...]
-    store: Path  # a folder; all its *.jsonl and *.jsonl.gz files are read, paper.jsonl is written
+    specs: tuple[Spec, ...]
+    store: Path  # a folder; all its *.jsonl and *.jsonl.gz files are read, `file` is written
     splits: int  # at most so many of every cell
+    only: frozenset[str] = frozenset()  # run these datasets only; empty: all
 
     @cached_property
-    def missing(self) -> dict[str, str]:
-        """Datasets whose files cannot be had, and why."""
+    def unavailable(self) -> dict[str, str]:
+        """Datasets whose files cannot be read or downloaded, and why."""
         reasons = {}
-        for name in dict.fromkeys(job.dataset for job in first_jobs(self.experiments, 1)):
+        for name in dict.fromkeys(job.dataset for job in jobs_of(self.specs, 1) if self._is_chosen(job)):
             for file in describe(name).files:
                 try:
                     fetch(file)
@@ -39,67 +42,53 @@ class Reproduction:
                     break
         return reasons
 
-    def first(self) -> list[Job]:
-        """The runs behind the means."""
-        return [job for job in first_jobs(self.experiments, self.splits) if job.dataset not in self.missing]
+    def jobs(self, specs: Sequence[Spec] | None = None) -> list[Job]:
+        """The jobs behind the means."""
+        return self._runnable(jobs_of(self.specs if specs is None else specs, self.splits))
 
-    def further(self, rows: Rows) -> list[Job]:
-        """The runs behind paired differences on more splits; which systems depends on what was measured."""
-        jobs = further_jobs(self.experiments, rows, self.splits)
-        return [job for job in jobs if job.dataset not in self.missing]
+    def further_jobs(self, rows: Rows, specs: Sequence[Spec] | None = None) -> list[Job]:
+        """The jobs for paired differences on further splits; which systems depends on the means."""
+        return self._runnable(further_jobs(self.specs if specs is None else specs, rows, self.splits))
 
     def stored(self) -> Rows:
-        """What is there already."""
-        return read_stores(self._file, self._others)
+        """Finished runs."""
+        return read_stores(self.file, stores_in(self.store))
 
-    def usable(self, row: Row) -> bool:
-        """Whether a stored run tells all that these experiments want of it."""
-        return self._needs.get(row["key"], set()) <= row.keys()
+    def run(self, pool: Pool | int, on_progress: OnProgress | None = None) -> tuple[Rows, Failures]:
+        """Run all jobs that are not stored yet, and return all stored runs."""
+        failures: Failures = {}
+        for select in (self.jobs, lambda: self.further_jobs(self.stored())):
+            if jobs := select():
+                others = stores_in(self.store)
+                failures |= run_jobs(jobs, self.file, pool, on_progress, others=others, keep_failures=True)[1]
+        return self.stored(), failures
 
-    def run(self, pool: Pool | int, tell: Tell | None = None) -> Rows:
-        """Make all runs that are not there yet, and return all that are there now."""
-        failed: Rows = {}
-        for listed in (self.first, lambda: self.further(self.stored())):
-            if jobs := listed():
-                rows = run_jobs(
-                    jobs, self._file, pool, tell, others=self._others, usable=self.usable, keep_failures=True
-                )
-                failed |= {key: row for key, row in rows.items() if "error" in row}
-        return {**failed, **self.stored()}
-
-    def files(self, rows: Rows, command: str, complete: bool) -> Files:
-        """All pages, data and pictures; complete: with the page that joins them."""
+    def files(self, rows: Rows, command: str, complete: bool, failures: Failures | None = None) -> Files:
+        """All pages, data and figures; complete: also the runs and the page that links them."""
+        every = [Results(spec, rows, self.unavailable, failures or {}) for spec in self.specs]
         files: Files = {}
-        for e in self.experiments:
-            files |= files_of(e, rows, self.missing, f"{command} {e.name}")
+        for results in every:
+            files |= files_of(results, f"{command} {results.spec.name}")
         if complete:
-            known = {key for e in self.experiments for key in e.keys.values()}
-            files[_RUNS] = packed(row for key, row in rows.items() if key in known and "error" not in row)
-            files["README.md"] = section(self.experiments, rows, self.missing, f"{command} all")
+            known = {key for spec in self.specs for key in spec.keys.values()}
+            files[_RUNS] = pack(row for key, row in rows.items() if key in known)
+            files["README.md"] = readme(every, f"{command} all")
         return files
 
     def plans(self) -> list[Plan]:
-        """What each experiment still has to do, and all of them together, where shared runs count once."""
-        rows = {key: row for key, row in self.stored().items() if self.usable(row)}
-        made = []
-        for name, part in [*((e.name, (e,)) for e in self.experiments), ("all of these", self.experiments)]:
-            listed = [*first_jobs(part, self.splits), *further_jobs(part, rows, self.splits)]
-            made.append(plan(name, [job for job in listed if job.dataset not in self.missing], rows))
-        return made
+        """What each experiment still has to run, and all of them together, where shared runs count once."""
+        rows = self.stored()
+        groups = [*((spec.name, (spec,)) for spec in self.specs), ("all of these", self.specs)]
+        return [plan(name, [*self.jobs(specs), *self.further_jobs(rows, specs)], rows) for name, specs in groups]
 
     @property
-    def _file(self) -> Path:
-        return self.store / "paper.jsonl"
+    def file(self) -> Path:
+        """The store that new runs are written to; the paper's experiments share one."""
+        first = self.specs[0].name
+        return self.store / f"{'paper' if first in PAPER else first}.jsonl"
 
-    @property
-    def _others(self) -> list[Path]:
-        return stores_in(self.store)
+    def _is_chosen(self, job: Job) -> bool:
+        return not self.only or job.dataset in self.only
 
-    @cached_property
-    def _needs(self) -> dict[str, set[str]]:
-        needs: dict[str, set[str]] = {}
-        for e in self.experiments:
-            if e.needs:
-                for key in e.keys.values():
-                    needs.setdefault(key, set()).add(e.needs)
-        return needs
+    def _runnable(self, jobs: Sequence[Job]) -> list[Job]:
+        return [job for job in jobs if self._is_chosen(job) and job.dataset not in self.unavailable]

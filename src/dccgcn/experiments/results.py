@@ -1,0 +1,219 @@
+"""Results: what the stored runs give for a spec, as means beside published values and as paired differences."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from scipy import stats
+
+from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
+from dccgcn.experiments.jobs import Job
+from dccgcn.experiments.rows import Failures, Rows, RunRow
+from dccgcn.experiments.spec import Spec, System
+
+Baselines = Literal["paper", "all"]  # compare with the best of the paper's systems, or of all systems
+NOT_RUN = "its runs have not been made yet"
+_ROUNDING = 0.05  # the paper prints one decimal
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One system in one column, in %."""
+
+    published: float | None
+    ours: Summary | None
+    reason: str  # why there is no mean; empty if there is one
+    values: dict[int, float]  # by split number
+
+    @property
+    def difference(self) -> float | None:
+        return None if self.published is None or self.ours is None else self.ours.mean - self.published
+
+    @property
+    def compatible(self) -> bool | None:
+        """Whether our mean and the published one, over equally many runs of equal spread, may be equal (95 %)."""
+        if self.ours is None or self.published is None or self.ours.std is None:
+            return None
+        half = stats.t.ppf(0.975, self.ours.n - 1) * self.ours.std * np.sqrt(2 / self.ours.n)
+        return bool(abs(self.ours.mean - self.published) <= half + _ROUNDING)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A subject against the best other system on the same splits of one column."""
+
+    subject: str
+    baselines: Baselines
+    column: str
+    best: str  # highest mean over the first runs, of the systems with the most runs
+    difference: PairedDifference
+    published: float | None  # the same difference as printed in the paper
+    unit: str  # "splits", or "seeds" on one published split
+    higher: tuple[str, ...]  # systems with fewer runs whose mean is above that of the best
+
+
+@dataclass(frozen=True)
+class Results:
+    """A spec with the stored runs. Values of a metric are in %."""
+
+    spec: Spec
+    rows: Rows
+    unavailable: Mapping[str, str] = field(default_factory=dict)  # datasets without files, and why
+    failures: Failures = field(default_factory=dict)
+
+    def runs(self, system: System, c: int, limit: int | None = None) -> dict[int, RunRow]:
+        """Stored runs of a system in column c by split number; limit: of the first splits only."""
+        splits = self.spec.columns[c].splits
+        found = {}
+        for nth in range(splits if limit is None else min(limit, splits)):
+            row = self.rows.get(self.spec.keys.get((system.name, c, nth), ""))
+            if row is not None:
+                found[nth] = row
+        return found
+
+    def first_runs(self, system: System, c: int) -> dict[int, RunRow]:
+        """Those behind the mean."""
+        return self.runs(system, c, self.spec.n_runs(system, self.spec.columns[c]))
+
+    def values(self, system: System, c: int, metric: str = "accuracy", limit: int | None = None) -> dict[int, float]:
+        """A metric of the stored runs by split number."""
+        name = system.reads.get(metric, metric)
+        found = {nth: getattr(row, name) for nth, row in self.runs(system, c, limit).items()}
+        return {nth: 100 * value for nth, value in found.items() if value is not None}
+
+    def cell(self, system: System, c: int, metric: str = "accuracy") -> Cell:
+        """Mean over the first runs beside the published value."""
+        column = self.spec.columns[c]
+        values = self.values(system, c, metric, self.spec.n_runs(system, column))
+        ours = summary(list(values.values())) if values else None
+        reason = "" if values else self._reason(system, c)
+        return Cell(self.spec.published(system, column, metric), ours, reason, values)
+
+    def cells(self, system: System, metric: str = "accuracy") -> list[Cell]:
+        """One per column."""
+        return [self.cell(system, c, metric) for c in range(len(self.spec.columns))]
+
+    def _reason(self, system: System, c: int) -> str:
+        column = self.spec.columns[c]
+        if system.method is None:
+            return system.reason
+        if system.method in column.excluded:
+            return column.excluded[system.method]
+        keys = [key for (name, at, _), key in self.spec.keys.items() if (name, at) == (system.name, c)]
+        failed = next((self.failures[key].reason for key in keys if key in self.failures), None)
+        job = self.spec.job(system, column, 0)
+        return failed or self.unavailable.get(job.dataset if job else "", NOT_RUN)
+
+    def used(self) -> list[RunRow]:
+        """All stored runs of this spec."""
+        return [self.rows[key] for key in dict.fromkeys(self.spec.keys.values()) if key in self.rows]
+
+    def paired(self, first: System, second: System, c: int, metric: str = "accuracy") -> PairedDifference | None:
+        """Difference on all splits that both systems have."""
+        a, b = self.values(first, c, metric), self.values(second, c, metric)
+        common = sorted(a.keys() & b.keys())
+        return paired_difference([a[n] for n in common], [b[n] for n in common]) if common else None
+
+    def comparisons(self, metric: str) -> list[Comparison]:
+        """Every subject against the best of the paper's systems and of all systems, column by column."""
+        found = []
+        for subject in (system for system in self.spec.systems if system.subject):
+            for c, column in enumerate(self.spec.columns):
+                done: list[System] = []
+                for baselines in _baselines(subject):
+                    best = self.best_other(subject, c, metric, baselines)
+                    difference = self.paired(subject, best, c, metric) if best and best not in done else None
+                    if best is None or difference is None:
+                        continue
+                    done.append(best)
+                    found.append(
+                        Comparison(
+                            subject=subject.name,
+                            baselines=baselines,
+                            column=str(column),
+                            best=best.name,
+                            difference=difference,
+                            published=self.published_gain(subject, c, metric) if baselines == "paper" else None,
+                            unit="splits" if column.is_drawn else "seeds",
+                            higher=self._higher(subject, best, c, metric, baselines),
+                        )
+                    )
+        return found
+
+    def best_other(self, subject: System, c: int, metric: str, baselines: Baselines) -> System | None:
+        """The system with the highest mean, of those with the most runs: a mean over few runs is uncertain."""
+        means = self._means(subject, c, metric, baselines)
+        most = max((mean.n for _, mean in means), default=0)
+        full = [(mean.mean, system) for system, mean in means if mean.n == most]
+        return max(full, key=lambda pair: pair[0])[1] if full else None
+
+    def _higher(self, subject: System, best: System, c: int, metric: str, baselines: Baselines) -> tuple[str, ...]:
+        means = self._means(subject, c, metric, baselines)
+        least = next(mean.mean for system, mean in means if system is best)
+        return tuple(f"{system.name} {mean.mean:.1f} ({mean.n})" for system, mean in means if mean.mean > least)
+
+    def _means(self, subject: System, c: int, metric: str, baselines: Baselines) -> list[tuple[System, Summary]]:
+        """Of all other systems with runs."""
+        others = self.spec.systems if baselines == "all" else self.spec.of_group("paper")
+        cells = [(system, self.cell(system, c, metric).ours) for system in others if system is not subject]
+        return [(system, ours) for system, ours in cells if ours]
+
+    def published_gain(self, subject: System, c: int, metric: str) -> float | None:
+        """The subject's published lead over the best published value of the other systems."""
+        column = self.spec.columns[c]
+        others = [self.spec.published(system, column, metric) for system in self.spec.systems if not system.subject]
+        known = [value for value in others if value is not None]
+        own = self.spec.published(subject, column, metric)
+        return own - max(known) if known and own is not None else None
+
+    def columns_without_runs(self) -> str:
+        """A sentence that names them; empty if there are none."""
+        known = {c for (_, c, _), key in self.spec.keys.items() if key in self.rows}
+        named = [
+            f"{column}: {self.unavailable.get(column.dataset, NOT_RUN)}"
+            for c, column in enumerate(self.spec.columns)
+            if c not in known
+        ]
+        return f"Not measured: {'; '.join(named)}." if named else ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything that the page shows, and the value of each split."""
+        cells = [
+            {
+                "metric": metric, "system": system.name, "method": system.method, "options": dict(system.options),
+                "in_paper": system.group == "paper", "dataset": column.dataset, "labels": column.labels,
+                "published": cell.published, "ours": asdict(cell.ours) if cell.ours else None,
+                "difference": cell.difference, "compatible": cell.compatible, "not_measured": cell.reason or None,
+                "values": cell.values,
+            }
+            for metric in self.spec.metrics
+            for system in self.spec.systems
+            for column, cell in zip(self.spec.columns, self.cells(system, metric), strict=True)
+        ]  # fmt: skip
+        paired = [{"metric": metric, **asdict(one)} for metric in self.spec.metrics for one in self.comparisons(metric)]
+        return {"experiment": self.spec.name, "title": self.spec.title, "cells": cells, "paired": paired}
+
+
+def _baselines(subject: System) -> tuple[Baselines, ...]:
+    return ("paper", "all") if subject.group == "paper" else ("all",)
+
+
+def further_jobs(specs: Sequence[Spec], rows: Rows, splits: int) -> list[Job]:
+    """Jobs beyond those of the means: each subject and the best other systems, up to the column's number of splits."""
+    jobs = []
+    for nth in range(splits):
+        for spec in specs:
+            for c, column in enumerate(spec.columns):
+                if spec.runs <= nth < column.splits:
+                    jobs += [spec.job(system, column, nth) for system in _compared(Results(spec, rows), c)]
+    return [job for job in jobs if job]
+
+
+def _compared(results: Results, c: int) -> list[System]:
+    systems: dict[str, System] = {}
+    metric = next(iter(results.spec.metrics), "")
+    for subject in (system for system in results.spec.systems if system.subject):
+        best = [results.best_other(subject, c, metric, baselines) for baselines in _baselines(subject)]
+        systems |= {system.name: system for system in (subject, *best) if system}
+    return list(systems.values())

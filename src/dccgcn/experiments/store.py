@@ -1,0 +1,100 @@
+"""The store of finished runs: a file with one line of JSON per run, plain or gzipped."""
+
+import gzip
+import json
+import os
+import zlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from dccgcn.errors import DataFileError
+from dccgcn.experiments.rows import VERSION, Rows, RunRow
+
+T = TypeVar("T")
+
+
+def append_line(store: Path, line: str) -> None:
+    """Write one line and wait until it is on disk."""
+    with store.open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def append(store: Path, row: RunRow) -> None:
+    """Add a finished run."""
+    append_line(store, row.model_dump_json())
+
+
+def pack(rows: Iterable[RunRow]) -> bytes:
+    """A gzipped store; the same runs give the same bytes."""
+    lines = sorted(row.model_dump_json() + "\n" for row in rows)
+    return gzip.compress("".join(lines).encode(), mtime=0)
+
+
+def stores_in(folder: Path) -> list[Path]:
+    """All stores of a folder, gzipped ones first."""
+    return [*sorted(folder.glob("*.jsonl.gz")), *sorted(folder.glob("*.jsonl"))]
+
+
+def read_stores(store: Path, others: Iterable[Path] = ()) -> Rows:
+    """Rows of several stores by key; on equal keys the first store takes precedence, then the last of the others."""
+    rows: Rows = {}
+    for other in others:
+        if other != store:
+            rows |= read_store(other, repair=False)
+    return rows | read_store(store)
+
+
+def read_store(store: Path, repair: bool = True) -> Rows:
+    """Finished runs by key; the last line of equal keys wins."""
+    return {row.key: row for row in read_lines(store, _parse, repair)}
+
+
+def read_lines(store: Path, parse: Callable[[bytes], T], repair: bool = True) -> list[T]:
+    """Every complete line, parsed. An incomplete last line, left by a crash, is ignored; its job runs again.
+
+    repair: also remove that line from the file, so that the next one can be appended. Leave it off for a store that
+    another process may be writing to.
+    """
+    if not store.exists():
+        return []
+    content = store.read_bytes()
+    if store.suffix == ".gz":
+        content, repair = _gunzip(store, content), False
+    complete = content[: content.rfind(b"\n") + 1]
+    if repair and len(complete) < len(content):
+        os.truncate(store, len(complete))
+    parsed = []
+    for number, line in enumerate(complete.splitlines(), 1):
+        try:
+            parsed.append(parse(line))
+        except DataFileError as error:
+            raise DataFileError(f"{store}, line {number}: {error.what}", error.remedy) from None
+        except (ValueError, KeyError, TypeError):
+            remedy = "Delete the line; its job will be run again."
+            raise DataFileError(f"{store}, line {number} is not a run.", remedy) from None
+    return parsed
+
+
+def _parse(line: bytes) -> RunRow:
+    try:
+        return RunRow.model_validate_json(line)
+    except ValidationError:
+        found = json.loads(line).get("version", 1)
+        if found == VERSION:
+            raise
+        raise DataFileError(
+            f"the run is stored in format {found}, and this version of dccgcn reads format {VERSION}.",
+            "Move the file out of the folder; its jobs will be run again.",
+        ) from None
+
+
+def _gunzip(store: Path, content: bytes) -> bytes:
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error):
+        raise DataFileError(f"{store} is not a complete gzip file.", "Copy it again, or delete it.") from None

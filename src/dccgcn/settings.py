@@ -1,6 +1,5 @@
 """The checked settings that Python, YAML and the command line share."""
 
-import difflib
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from dccgcn.errors import SettingsError
+from dccgcn.text import did_you_mean
 
 
 class Settings(BaseModel):
@@ -44,10 +44,9 @@ class Settings(BaseModel):
         values = cls.current_names(values)
         unknown = [name for name in values if name not in cls.model_fields]
         if unknown:
-            close = difflib.get_close_matches(unknown[0], cls.model_fields, n=1)
-            hint = f" Did you mean {close[0]}?" if close else ""
             raise SettingsError(
-                f"There is no option {unknown[0]!r}.{hint}", f"The options are: {', '.join(cls.model_fields)}."
+                f"There is no option {unknown[0]!r}.{did_you_mean(unknown[0], cls.model_fields)}",
+                f"The options are: {', '.join(cls.model_fields)}.",
             )
         try:
             return cls.model_validate(values)

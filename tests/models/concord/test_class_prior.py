@@ -53,7 +53,7 @@ def test_the_prior_is_read_from_text_and_written_back() -> None:
 
 @pytest.fixture(scope="module")
 def with_a_rare_class() -> NodeGraph:
-    ten = synthetic_graph(1500, 7500, 200, homophily=0.4, telling=0.25)
+    ten = synthetic_graph(1500, 7500, 200, homophily=0.4, class_words=0.25)
     return NodeGraph(ten.features, ten.edges, np.where(ten.labels == 0, "fraud", "not"))
 
 

@@ -133,7 +133,7 @@ def test_smoothing_converges_to_personalised_pagerank(graph: NodeGraph) -> None:
     operator = topology_operator(graph, "symmetric")
     p = softmax(RNG.standard_normal((graph.n, 3)), axis=1).astype(np.float32)
     exact = 0.1 * np.linalg.solve(np.eye(graph.n) - 0.9 * operator.matrix.toarray(), p)
-    np.testing.assert_allclose(ppr_smooth(operator, p, 0.1, 200), exact, atol=1e-5)
+    np.testing.assert_allclose(ppr_smooth(operator.matrix, p, 0.1, 200), exact, atol=1e-5)
 
 
 def test_propagated_labels_are_uniform_where_none_reaches() -> None:

@@ -86,12 +86,12 @@ def accuracy(graph: NodeGraph, per: int, seed: int, **settings: float) -> float:
 
 
 def test_weakly_informative_features_gain() -> None:
-    graph = synthetic_graph(1500, 4500, 300, classes=5, homophily=0.6, telling=0.2)
+    graph = synthetic_graph(1500, 4500, 300, classes=5, homophily=0.6, class_words=0.2)
     gained = [accuracy(graph, 5, seed) - accuracy(graph, 5, seed, loo_weight=0) for seed in range(3)]
     assert np.mean(gained) > 0.01
 
 
 def test_noise_features_lose_little() -> None:
-    graph = synthetic_graph(1500, 6000, 60, classes=4, homophily=0.75, telling=0.0)
+    graph = synthetic_graph(1500, 6000, 60, classes=4, homophily=0.75, class_words=0.0)
     lost = [accuracy(graph, 5, seed, loo_weight=0) - accuracy(graph, 5, seed) for seed in range(3)]
     assert np.mean(lost) < 0.01

@@ -45,14 +45,14 @@ def test_uninformative_edges_are_down_weighted() -> None:
 
 def test_uninformative_edges_do_not_outvote_features_with_few_labels() -> None:
     for seed in range(5):
-        graph = synthetic_graph(800, 8000, 60, classes=2, homophily=0.5, telling=0.4, words=10, seed=seed % 3)
+        graph = synthetic_graph(800, 8000, 60, classes=2, homophily=0.5, class_words=0.4, words=10, seed=seed % 3)
         prediction = method.fit(graph, per_class(graph, 2, seed).train, ConcordSettings(), 0)
         assert prediction.channel_weights["features"] > 0.6
         assert np.bincount(prediction.y_pred, minlength=2).min() > 0.1 * graph.n  # not constant
 
 
 def test_noise_features_do_little_harm_beside_informative_edges() -> None:
-    noise = synthetic_graph(1500, 4500, 60, classes=4, homophily=0.75, telling=0.0)
+    noise = synthetic_graph(1500, 4500, 60, classes=4, homophily=0.75, class_words=0.0)
     none = NodeGraph(np.ones((noise.n, 1)), noise.edges, noise.labels, featureless=True)
     split = per_class(noise, 3, 0)
 
@@ -66,7 +66,7 @@ def test_noise_features_do_little_harm_beside_informative_edges() -> None:
 
 def test_trust_is_low_where_nothing_is_informative() -> None:
     """Neither edges nor features depend on the classes, and there are enough labels to show it."""
-    graph = synthetic_graph(800, 3000, 60, classes=5, homophily=0.2, telling=0.0)
+    graph = synthetic_graph(800, 3000, 60, classes=5, homophily=0.2, class_words=0.0)
     split = per_class(graph, 20, 0)
     prediction = method.fit(graph, split.train, ConcordSettings(), 0)
     assert (prediction.y_pred == graph.labels)[split.test].mean() < 0.3
@@ -110,14 +110,14 @@ def test_units_of_numeric_columns_do_not_matter() -> None:
         other = NodeGraph(form(x * [1, 1000, 0.01, 1, 1, 1] + [50, 0, 3, -7, 0, 0]), whole.edges, whole.labels)
         rescaled = method.fit(other, train, settings, 0)
         assert (rescaled.y_pred == plain.y_pred).mean() > 0.99
-        again = method.extend(rescaled.model, other, settings)
+        again = method.predict_new(rescaled.model, other, settings)
         np.testing.assert_allclose(again.probabilities, rescaled.probabilities, atol=1e-4)
 
 
 def test_extending_by_nothing_gives_the_same_predictions(graph: NodeGraph) -> None:
     train, settings = per_class(graph, 3, 0).train, ConcordSettings()
     prediction = method.fit(graph, train, settings, 0)
-    again = method.extend(prediction.model, blocks(), settings)
+    again = method.predict_new(prediction.model, blocks(), settings)
     np.testing.assert_allclose(again.probabilities, prediction.probabilities, atol=1e-5)
 
 
@@ -128,7 +128,7 @@ def test_new_nodes_are_classified_without_training() -> None:
     part = NodeGraph(whole.features[old], whole.edges[inside], whole.labels[old])
     settings = ConcordSettings()
     model = method.fit(part, per_class(part, 4, 0).train, settings, 0).model
-    y_pred = method.extend(model, whole, settings).y_pred
+    y_pred = method.predict_new(model, whole, settings).y_pred
     assert (y_pred[180:] == whole.labels[180:]).mean() > 0.85
 
 

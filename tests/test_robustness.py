@@ -24,11 +24,10 @@ from dccgcn.api import run
 from dccgcn.errors import DataFileError, GraphError, SettingsError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split
-from dccgcn.io import files
 from dccgcn.io.tables import read_tables
 from dccgcn.models import resources
 from dccgcn.models.registry import METHODS
-from dccgcn.runtime import memory
+from dccgcn.runtime import files, memory
 from dccgcn.runtime.lock import lock_folder
 from helpers.command import dccgcn, refused
 from tools import kill

@@ -130,7 +130,7 @@ def test_with_a_graph_rows_are_ids_and_no_other_label_is_seen(graph):
     few = NodeClassifier("ssgc", graph=graph).fit(ids[[0, 5]], y[[0, 5]])
     assert few.result_.split.train.tolist() == [0, 22]
     assert few.predict(graph.features[:1]).tolist() == ["cat"]
-    with pytest.raises(GraphError, match="no nodes of 'graph': 'n40'"):
+    with pytest.raises(GraphError, match="not in 'graph': 'n40'"):
         fitted.predict(["n40"])
     with pytest.raises(GraphError, match="one-dimensional list of node ids"):
         NodeClassifier(graph=graph).fit(graph.features, given_labels(graph))

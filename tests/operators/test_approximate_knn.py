@@ -93,7 +93,7 @@ def test_a_row_of_zeros_has_no_neighbours_and_is_nobodys():
 def test_neither_threads_nor_blocks_change_it(x, found, monkeypatch):
     before = numba.get_num_threads()
     numba.set_num_threads(1)
-    monkeypatch.setattr("dccgcn.operators.approximate_knn._BLOCK", 999)
+    monkeypatch.setattr("dccgcn.operators.approximate_knn.BLOCK", 999)
     alone = approximate_knn(x, K)
     numba.set_num_threads(before)
     assert same(alone, found)
@@ -163,9 +163,9 @@ def test_fewer_nodes_than_the_sample_for_recall(monkeypatch):
 
 
 def test_a_poor_recall_is_a_warning(graph, no_exact_search, monkeypatch):
-    monkeypatch.setattr("dccgcn.operators.approximate_knn._MAX_ENTRIES", 8)
-    monkeypatch.setattr("dccgcn.operators.approximate_knn._STEPS", 1)
-    monkeypatch.setattr("dccgcn.operators.approximate_knn._MAX_CANDIDATES", 3)
+    monkeypatch.setattr("dccgcn.operators.approximate_knn.MAX_ENTRIES", 8)
+    monkeypatch.setattr("dccgcn.operators.approximate_knn.STEPS", 1)
+    monkeypatch.setattr("dccgcn.operators.approximate_knn.MAX_CANDIDATES", 3)
     operator = knn_operator(NodeGraph(graph.features, graph.edges), K, "row")
     assert operator.recall < 0.8
     assert [f.level for f in operator.findings if f.code == "knn-approximate"] == ["warning"]

@@ -60,7 +60,7 @@ def test_the_lazy_greedy_choice_equals_the_formula(block, monkeypatch):
     graph = NodeGraph(rng.random((25, 6)), rng.integers(0, 25, (40, 2)), [0, 1, 2] + [None] * 22)
     p = rng.dirichlet(np.ones(3), 25).astype(np.float32)
     found = Prediction(p, channels_agree=rng.random(25) < 0.5)
-    monkeypatch.setattr(module, "_BLOCK_SIZE", block)
+    monkeypatch.setattr(module, "BLOCK_SIZE", block)
     got = [s.position for s in suggest_labels(graph, found, np.arange(3), 6)]
     assert got == greedy(graph, found, [0, 1, 2], 6, range(3, 25))
 
@@ -134,7 +134,7 @@ def test_most_similar_does_not_depend_on_the_block_size(monkeypatch):
     rng = np.random.default_rng(0)
     one, other = rng.standard_normal((50, 4)), rng.standard_normal((7, 4))
     whole = similarity(one, other)
-    monkeypatch.setattr("dccgcn.workflow.active_learning._BLOCK_SIZE", 8)
+    monkeypatch.setattr("dccgcn.workflow.active_learning.BLOCK_SIZE", 8)
     position, value = most_similar(one, other)
     assert np.array_equal(position, whole.argmax(axis=1))
     assert np.array_equal(value, whole.max(axis=1))

@@ -119,10 +119,10 @@ def test_imbalance_hubs_and_what_the_reader_found():
 
 def test_too_little_memory_comes_first(monkeypatch):
     graph = clusters(labelled=6)
-    monkeypatch.setattr(resources, "memory", lambda: (1e6, 2e6))
+    monkeypatch.setattr(resources, "available_memory", lambda: (1e6, 2e6))
     assert examine(graph)[0].code == "memory"
     assert examine(graph)[0].level == "error"
-    monkeypatch.setattr(resources, "memory", lambda: (1e6, 1e12))
+    monkeypatch.setattr(resources, "available_memory", lambda: (1e6, 1e12))
     assert examine(graph)[0].code == "memory"
     assert examine(graph)[0].level == "warning"
 

@@ -16,14 +16,14 @@ from dccgcn.models.dcc.method import build_operators
 from dccgcn.models.dcc.settings import DccSettings
 from dccgcn.models.registry import METHODS
 
-_VIEWS = ("topology", "knn", "feature", "idf")  # idf weights are an input of an operator
+_OPERATORS = ("topology", "knn", "feature", "idf")  # idf weights are an input of an operator
 
 
 @dataclass(frozen=True)
 class ConcordBenchmark:
     """Seconds are medians, ratios are medians of the ratios of neighbouring rounds. Accuracies are in per cent.
 
-    ``first`` is Concord's first run on a graph, which makes its representations; later ones find them, like the views.
+    ``first`` is Concord's first run on a graph, which makes its representations; later ones find them, like the operators.
     """
 
     dataset: str
@@ -57,7 +57,7 @@ def bench_concord(
     ours, theirs = concord.published_settings(name), dcc.published_settings(name)
     assert isinstance(ours, ConcordSettings)
     assert isinstance(theirs, DccSettings)
-    build_concord_views(graph, ours)
+    build_concord_operators(graph, ours)
     build_operators(graph, theirs)
     times, right = [], []
     for seed in range(-1, rounds):  # the first round compiles
@@ -66,7 +66,7 @@ def bench_concord(
             if label_rate is not None
             else splits.per_class(graph, labels_per_class or 20, max(seed, 0), small_classes="half")
         )
-        fresh = _with_views_only(graph)
+        fresh = with_operators_only(graph)
         first = run(fresh, split, concord, ours, seed=0)
         one = run(fresh, split, concord, ours, seed=0)
         other = run(graph, split, dcc, theirs if seed >= 0 else theirs.model_copy(update={"epochs": 2}), seed=0)
@@ -92,11 +92,11 @@ def bench_concord(
     )
 
 
-def build_concord_views(graph: NodeGraph, settings: ConcordSettings) -> None:
+def build_concord_operators(graph: NodeGraph, settings: ConcordSettings) -> None:
     """Every graph that Concord propagates on."""
     channel_operators(graph, settings, idf_weights(graph, settings))
 
 
-def _with_views_only(graph: NodeGraph) -> NodeGraph:
-    """The same graph as a first run finds it: its views are built, what Concord derives from them is not."""
-    return graph.with_cached(lambda key: key[0] in _VIEWS)
+def with_operators_only(graph: NodeGraph) -> NodeGraph:
+    """The same graph as a first run finds it: its operators are built, what Concord derives from them is not."""
+    return graph.with_cached(lambda key: key[0] in _OPERATORS)

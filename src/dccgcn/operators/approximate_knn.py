@@ -26,13 +26,13 @@ from dccgcn.operators.exact_knn import Neighbours, check_k, empty_neighbours, ex
 MOST_WORK = 6e9  # products of an exact search: some ten seconds on a core
 
 _TERMS = 10  # per node
-_MAX_ENTRIES = 2048  # of buckets, that a node reads
-_MAX_CANDIDATES = 128  # that a node is compared with
+MAX_ENTRIES = 2048  # of buckets, that a node reads
+MAX_CANDIDATES = 128  # that a node is compared with
 _KEPT = 3  # times k neighbours are kept until the last step
-_STEPS = 3  # of NN-descent
+STEPS = 3  # of NN-descent
 _LANDMARKS = 1024
 _SAMPLE = 1000  # nodes on which recall is measured
-_BLOCK = 4096  # rows between two calls of progress
+BLOCK = 4096  # rows between two calls of progress
 
 
 def neighbours(features: Any, k: int, progress: Callable[[int, int], None] | None = None) -> Neighbours:
@@ -64,15 +64,15 @@ def approximate_knn(features: Any, k: int, progress: Callable[[int, int], None] 
     kept = min(_KEPT * k, n - 1)
     defaults = np.flatnonzero(x.norm > 0)[: kept + 2].astype(np.int32)  # for nodes that share no bucket
     found = empty_neighbours(n, kept)
-    for start in range(0, n, _BLOCK):
-        stop = min(start + _BLOCK, n)
+    for start in range(0, n, BLOCK):
+        stop = min(start + BLOCK, n)
         candidate_kernels.collect_candidates(
-            start, stop, terms, bucket_indptr, bucket_nodes, x, _MAX_ENTRIES, _MAX_CANDIDATES, defaults, *found.arrays
+            start, stop, terms, bucket_indptr, bucket_nodes, x, MAX_ENTRIES, MAX_CANDIDATES, defaults, *found.arrays
         )
         if progress:
             progress(stop - 1, n)  # the last one is reported after NN-descent
     is_new = np.ones(found.indices.shape, bool)
-    for left in range(_STEPS, 0, -1):
+    for left in range(STEPS, 0, -1):
         better = empty_neighbours(n, kept if left > 1 else k)
         candidate_kernels.nn_descent_step(found.indices, is_new, x, *better.arrays)
         is_new = candidate_kernels.not_among(better.indices, found.indices)
@@ -110,8 +110,8 @@ def _nearest_landmarks(x: Rows) -> np.ndarray:
     dense = x.data.reshape(len(x.norm), x.d)
     landmarks = dense[chosen] / x.norm[chosen, None]  # double precision, as the norms are
     terms = np.full((len(x.norm), min(_TERMS, len(chosen))), -1, np.int32)
-    for start in range(0, len(x.norm), _BLOCK):
-        rows = slice(start, start + _BLOCK)
+    for start in range(0, len(x.norm), BLOCK):
+        rows = slice(start, start + BLOCK)
         cosine = dense[rows] @ landmarks.T / np.maximum(x.norm[rows, None], 1e-300)
         candidate_kernels.top_columns(cosine, x.norm[rows] > 0, terms[rows])
     return terms

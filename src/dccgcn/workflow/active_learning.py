@@ -32,7 +32,7 @@ POWER = 4  # of the cosine: larger values restrict a label's effect to more simi
 UNCERTAIN = 0.5  # confidence below which a prediction is more likely wrong than right
 SAMPLE_SIZE = 5000  # nodes in the sum, at most
 _MIN_SIMILARITY = 0.01  # nodes less similar than this to every label are represented by none
-_BLOCK_SIZE = 1024
+BLOCK_SIZE = 1024
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ def _lazy_argmax(bound: np.ndarray, gain: Callable[[np.ndarray], np.ndarray]) ->
     fresh = np.zeros(len(bound), dtype=bool)
     while not fresh[best := int(bound.argmax())]:
         stale = np.flatnonzero(~fresh & (bound > -np.inf))
-        top = stale[np.argsort(-bound[stale], kind="stable")[:_BLOCK_SIZE]]
+        top = stale[np.argsort(-bound[stale], kind="stable")[:BLOCK_SIZE]]
         bound[top], fresh[top] = gain(top), True
     return best
 
@@ -222,4 +222,4 @@ def _sample(n: int) -> np.ndarray:
 
 
 def _blocks(n: int) -> list[slice]:
-    return [slice(start, start + _BLOCK_SIZE) for start in range(0, n, _BLOCK_SIZE)]
+    return [slice(start, start + BLOCK_SIZE) for start in range(0, n, BLOCK_SIZE)]

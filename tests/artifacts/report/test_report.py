@@ -189,7 +189,7 @@ def test_long_names_leave_fewer_nodes_on_the_page():
     names = ["x" * 10_000, "b", "c"]
     graph = toy(300, names=names)
     result = run(graph, per_class(graph, 3, seed=0), "lp")
-    most = report._max_nodes(result)
+    most = report.max_nodes(result)
     assert report.MAX_CSV / 10_000 < most < report.MAX_NODES
 
 

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -112,7 +112,7 @@ def test_altered_data_are_refused_with_the_field(alter, words, data, tmp_path):
         load_data(tmp_path)
 
 
-def test_twenty_thousand_nodes_are_checked_within_a_second(data, tmp_path):
+def test_twenty_thousand_nodes_are_checked_within_a_second_of_cpu_time(data, tmp_path):
     repeat = 20_000 // 60 + 1
     content = json.loads(to_json(data))
     nodes = content["nodes"]
@@ -122,9 +122,9 @@ def test_twenty_thousand_nodes_are_checked_within_a_second(data, tmp_path):
     for top in nodes["class_probabilities"].values():
         top.update({name: column * repeat for name, column in top.items()})
     (tmp_path / "report.json").write_text(json.dumps(content))
-    start = perf_counter()
+    start = process_time()
     assert len(load_data(tmp_path).nodes.id) >= 20_000
-    assert perf_counter() - start < 1
+    assert process_time() - start < 1
 
 
 def test_the_format_is_that_of_the_schema(data):

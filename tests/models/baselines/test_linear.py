@@ -74,7 +74,7 @@ def test_lp_keeps_the_given_labels(graph):
 @pytest.mark.parametrize("alpha", [1e-6, 0.3])
 @pytest.mark.parametrize("block", [2, 64])
 def test_absorption_takes_the_class_of_the_labelled_node_with_the_largest_entry(graph, alpha, block, monkeypatch):
-    monkeypatch.setattr(lp, "_BLOCK", block)
+    monkeypatch.setattr(lp, "BLOCK", block)
     a, labels = literal_linear.dense_adjacency(graph), graph.labels[TRAIN]
     p, scores = literal_linear.absorption(a, TRAIN, labels, graph.c, alpha)
     found = fit("lp-absorption", graph, TRAIN, alpha=alpha)
@@ -147,7 +147,7 @@ FILTERS = {
 @pytest.mark.parametrize("kind", FILTERS)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_filtered_features_are_those_of_dense_matrices(graph, kind, sparse, monkeypatch):
-    monkeypatch.setattr(polynomial_filter, "_BLOCK", 3)
+    monkeypatch.setattr(polynomial_filter, "BLOCK", 3)
     given = NodeGraph(sp.csr_array(graph.features), graph.edges, edge_weights=graph.weights) if sparse else graph
     s = literal.normalised_adjacency(literal_linear.dense_adjacency(graph), "symmetric")
     x = literal.normalise_rows(graph.features.astype(float), "row")

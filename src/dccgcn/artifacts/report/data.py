@@ -37,7 +37,7 @@ def report_data(run: Run, command: str | None = None, progress: Progress | None 
     graph, train = run.graph, run.split.train
     trusted = trusted_nodes(run)
     trust = summarise_trust(run, trusted)
-    shown = sample(graph, train, trusted.confidence, _max_nodes(run))
+    shown = sample(graph, train, trusted.confidence, max_nodes(run))
     on_progress("report", 0, STAGES)
     drawing = _map(run, trusted, shown)
     on_progress("report", 1, STAGES)
@@ -68,7 +68,7 @@ def report_data(run: Run, command: str | None = None, progress: Progress | None 
     return report
 
 
-def _max_nodes(run: Run) -> int:
+def max_nodes(run: Run) -> int:
     """Fewer nodes fit where ids or class names are long."""
     n = run.graph.n
     probe = np.linspace(0, n - 1, min(n, 1000)).astype(np.int64)

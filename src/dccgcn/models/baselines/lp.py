@@ -25,7 +25,7 @@ from dccgcn.models.prediction import Prediction
 from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate
 
-_BLOCK = 64  # labelled nodes whose columns of P are solved for at once; results do not depend on it
+BLOCK = 64  # labelled nodes whose columns of P are solved for at once; results do not depend on it
 
 
 class LpSettings(Settings):
@@ -87,8 +87,8 @@ def fit_absorption(
     components = Components.find(graph.adjacency, train, y)
     matrix = shifted_laplacian(graph.adjacency, settings.alpha)
     scores = np.full((graph.n, graph.c), -np.inf)
-    for start in range(0, len(train), _BLOCK):
-        block = train[start : start + _BLOCK]
+    for start in range(0, len(train), BLOCK):
+        block = train[start : start + BLOCK]
         unit = np.zeros((graph.n, len(block)))
         unit[block, np.arange(len(block))] = 1
         p = conjugate_gradients(matrix, unit - components.mean(unit))

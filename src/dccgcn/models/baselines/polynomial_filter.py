@@ -20,7 +20,7 @@ from dccgcn.models.training import train_full_batch, validation_score
 from dccgcn.operators import Scaling, normalise_rows, topology_operator
 from dccgcn.progress import Progress
 
-_BLOCK = 512  # columns filtered at once; results do not depend on it
+BLOCK = 512  # columns filtered at once; results do not depend on it
 
 Propagation = Callable[[Tensor], Tensor]  # h → S h, both (n, width)
 
@@ -62,11 +62,11 @@ class FilteredFeatures:
         """(p(S) X) of these nodes, (nodes, d)."""
         n, d = self.x.shape
         out = np.empty((len(nodes), d), dtype=np.float32)
-        for start in range(0, len(nodes), _BLOCK):
-            block = nodes[start : start + _BLOCK]
+        for start in range(0, len(nodes), BLOCK):
+            block = nodes[start : start + BLOCK]
             unit = np.zeros((n, len(block)), dtype=np.float32)
             unit[block, np.arange(len(block))] = 1
-            out[start : start + _BLOCK] = (self.x.T @ self.p(torch.as_tensor(unit)).cpu().numpy()).T
+            out[start : start + BLOCK] = (self.x.T @ self.p(torch.as_tensor(unit)).cpu().numpy()).T
         return torch.as_tensor(out)
 
     @torch.no_grad()

@@ -129,7 +129,7 @@ def test_rows_26_and_27_and_30_splits_of_ones_own_tables(write):
     refused(dccgcn("fit", *tables, "--hold-out", "1.5"), "above 0 and below 1")
     measured = json.loads(dccgcn("fit", *tables, "--hold-out", "0.5", "--json").stdout)
     assert (measured["n_train"], measured["n_test"]) == (2, 2)
-    refused(dccgcn("fit", *write(["x", "y", None]), "--hold-out", "0.5"), "to spare")
+    refused(dccgcn("fit", *write(["x", "y", None]), "--hold-out", "0.5"), "none can be held out")
 
 
 def test_rows_29_and_31_the_feature_graph_of_a_run():

@@ -23,7 +23,7 @@ _OPERATORS = ("topology", "knn", "feature", "idf")  # idf weights are an input o
 class ConcordBenchmark:
     """Seconds are medians, ratios are medians of the ratios of neighbouring rounds. Accuracies are in per cent.
 
-    ``first`` is Concord's first run on a graph, which makes its representations; later ones find them, like the operators.
+    ``first`` is Concord's first run on a graph, which computes its embeddings; later runs find them cached.
     """
 
     dataset: str
@@ -98,5 +98,5 @@ def build_concord_operators(graph: NodeGraph, settings: ConcordSettings) -> None
 
 
 def with_operators_only(graph: NodeGraph) -> NodeGraph:
-    """The same graph as a first run finds it: its operators are built, what Concord derives from them is not."""
+    """The same graph as a first run finds it: its operators are built, embeddings are not."""
     return graph.with_cached(lambda key: key[0] in _OPERATORS)

@@ -1,4 +1,4 @@
-"""The tutorial and the page on one's own data do what they say: their commands, their code, the notebook."""
+"""The commands and the code of the tutorial, its notebook and the page on own data run."""
 
 import re
 import shlex
@@ -17,7 +17,7 @@ def blocks(page):
 
 
 def follow(page, folder, monkeypatch):
-    """Do what a page says, in its order; the names that its Python leaves behind."""
+    """Run the blocks of a page in order; the names that its Python defines."""
     monkeypatch.chdir(folder)
     names, printed = {}, ""
     for language, block in blocks(page):

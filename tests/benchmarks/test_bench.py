@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dccgcn.benchmarks.concord import _with_views_only, build_concord_views
+from dccgcn.benchmarks.concord import _with_operators_only, build_concord_operators
 from dccgcn.benchmarks.scale import ScaleBenchmark, growth
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.models.concord.precompute import precompute
@@ -45,12 +45,12 @@ def test_attention_against_pyg():
     assert measured["parity"] < 1e-4
 
 
-def test_a_timed_run_finds_its_views_built_and_nothing_else():
+def test_a_timed_run_finds_its_operators_built_and_nothing_else():
     graph, settings = synthetic_graph(300), ConcordSettings()
-    build_concord_views(graph, settings)
+    build_concord_operators(graph, settings)
     built = graph.cached_keys
     made = precompute(graph, settings, 0.5).projections.embeddings
-    fresh = _with_views_only(graph)
+    fresh = _with_operators_only(graph)
     assert fresh.cached_keys == built < graph.cached_keys
     again = precompute(fresh, settings, 0.5).projections.embeddings
     assert all(again[name] is not part for name, part in made.items())

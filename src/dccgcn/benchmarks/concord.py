@@ -1,4 +1,4 @@
-"""A run of Concord against a run of DCC-GCN on the same kernels, both after their graphs are built."""
+"""A run of Concord against a run of DCC-GCN on the same kernels, both with cached operators."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -16,14 +16,15 @@ from dccgcn.models.dcc.method import build_operators
 from dccgcn.models.dcc.settings import DccSettings
 from dccgcn.models.registry import METHODS
 
-_VIEWS = ("topology", "knn", "feature", "idf")  # idf weights are an input of an operator
+_OPERATOR_KEYS = ("topology", "knn", "feature", "idf")  # idf weights are an input of an operator
 
 
 @dataclass(frozen=True)
 class ConcordBenchmark:
     """Seconds are medians, ratios are medians of the ratios of neighbouring rounds. Accuracies are in per cent.
 
-    ``first`` is Concord's first run on a graph, which makes its representations; later ones find them, like the views.
+    ``first`` is Concord's first run on a graph, which computes its embeddings; later runs use the cached ones. The
+    operators are cached before.
     """
 
     dataset: str
@@ -49,15 +50,15 @@ def bench_concord(
     label_rate: float | None,
     rounds: int,
     threads: int,
-    tell: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> ConcordBenchmark:
-    """Take runs of both in turn, each round on a split of its own, with the settings that they have by default."""
+    """Alternate runs of both, each round on its own split, with their published settings."""
     graph = datasets.load(name).graph
     concord, dcc = METHODS["concord"], METHODS["dcc-gcn"]
     ours, theirs = concord.published_settings(name), dcc.published_settings(name)
     assert isinstance(ours, ConcordSettings)
     assert isinstance(theirs, DccSettings)
-    build_concord_views(graph, ours)
+    build_concord_operators(graph, ours)
     build_operators(graph, theirs)
     times, right = [], []
     for seed in range(-1, rounds):  # the first round compiles
@@ -66,15 +67,15 @@ def bench_concord(
             if label_rate is not None
             else splits.per_class(graph, labels_per_class or 20, max(seed, 0), small_classes="half")
         )
-        fresh = _with_views_only(graph)
+        fresh = _with_operators_only(graph)
         first = run(fresh, split, concord, ours, seed=0)
         one = run(fresh, split, concord, ours, seed=0)
         other = run(graph, split, dcc, theirs if seed >= 0 else theirs.model_copy(update={"epochs": 2}), seed=0)
         if seed >= 0:
             times.append((first.seconds, one.seconds, other.seconds))
             right.append((100 * (one.accuracy or 0), 100 * (other.accuracy or 0)))
-        if tell:
-            tell(seed + 2, rounds + 1)
+        if progress:
+            progress(seed + 2, rounds + 1)
     seconds, accuracy = np.array(times), np.array(right)
     return ConcordBenchmark(
         dataset=name,
@@ -92,11 +93,11 @@ def bench_concord(
     )
 
 
-def build_concord_views(graph: NodeGraph, settings: ConcordSettings) -> None:
+def build_concord_operators(graph: NodeGraph, settings: ConcordSettings) -> None:
     """Every graph that Concord propagates on."""
     channel_operators(graph, settings, idf_weights(graph, settings))
 
 
-def _with_views_only(graph: NodeGraph) -> NodeGraph:
-    """The same graph as a first run finds it: its views are built, what Concord derives from them is not."""
-    return graph.with_cached(lambda key: key[0] in _VIEWS)
+def _with_operators_only(graph: NodeGraph) -> NodeGraph:
+    """The same graph as before a first run: operators are cached, what Concord computes from them is not."""
+    return graph.with_cached(lambda key: key[0] in _OPERATOR_KEYS)

@@ -1,4 +1,4 @@
-"""Draw the output of ``make demo`` as docs/images/demo.svg, the picture in the README."""
+"""Draw the output of ``make demo`` as docs/images/demo.svg."""
 
 import sys
 from pathlib import Path

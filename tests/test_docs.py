@@ -1,6 +1,7 @@
 """The documentation's code runs, and its links lead somewhere."""
 
 import re
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,15 @@ def test_links_lead_to_files(page):
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
         if not target.startswith("http"):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_architecture_names_modules_and_functions_that_exist():
+    names = re.findall(r"`((?:[a-z]\w*\.)+\w+)`", (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
+    layers = {path.name for path in (ROOT / "src" / "dccgcn").iterdir() if path.is_dir()}
+    named = [name.rpartition(".") for name in names if name.split(".")[0] in layers]
+    assert len(named) > 40
+    for module, _, name in named:
+        assert hasattr(import_module(f"dccgcn.{module}"), name), f"dccgcn.{module} has no {name}"
 
 
 def test_the_readme_shows_the_overview_as_it_was_measured():

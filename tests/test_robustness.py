@@ -1,7 +1,7 @@
 """Bad inputs and faults: the table of what must happen, and the rows that concern more than one part.
 
 Each row has a test that names it, ``test_row_07_…``, in the file of the part that deals with it; the rows here go
-through the whole path, from tables to answers.
+through all steps, from tables to predictions.
 """
 
 import ast
@@ -87,7 +87,7 @@ def test_every_row_has_a_test_that_names_it():
     assert named == set(ROWS)
 
 
-# from tables to answers
+# from tables to predictions
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def test_rows_18_and_19_nothing_to_learn_from(write):
     refused(dccgcn("fit", *write(["x", "x", None, None])), "one class, 'x'")
 
 
-def test_rows_05_and_06_and_20_and_24_and_25_oddities_are_printed_and_listed(write, tmp_path):
+def test_rows_05_and_06_and_20_and_24_and_25_findings_are_printed_and_listed(write, tmp_path):
     done = dccgcn("fit", *write(["x", "y", "y", None, None], edges=[("n0", "n1")]), "--out", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
     for words in ("3 nodes have no edge", "one training label only: 'x'", "hold no training label"):
@@ -215,7 +215,7 @@ with lock_folder(Path({str(tmp_path)!r})):
         with pytest.raises(DataFileError, match="Another process is writing"), lock_folder(tmp_path):
             pass
     finally:
-        other.send_signal(signal.SIGKILL)  # nobody lets go: the system does
+        other.send_signal(signal.SIGKILL)  # no process releases the lock: the system does
         other.communicate()
     left = tmp_path / ".0123456789abcdef.tmp"
     left.write_text("half")
@@ -303,7 +303,7 @@ def any_graph(draw):
     return x, edges, labels, train
 
 
-def answer(x, edges, labels, train, method):
+def predict(x, edges, labels, train, method):
     graph = NodeGraph(x, edges, labels, classes=range(4))
     return run(graph, Split.from_parts(graph, "drawn", train, [], []), method).prediction
 
@@ -311,8 +311,8 @@ def answer(x, edges, labels, train, method):
 @pytest.mark.parametrize("method", LINEAR)
 @settings(max_examples=8)
 @given(any_graph())
-def test_probabilities_are_finite_and_sum_to_one_and_their_largest_is_the_answer(method, drawn):
-    prediction = answer(*drawn, method)
+def test_probabilities_are_finite_and_sum_to_one_and_their_largest_is_the_prediction(method, drawn):
+    prediction = predict(*drawn, method)
     assert np.isfinite(prediction.probabilities).all()
     assert (prediction.probabilities >= 0).all()
     np.testing.assert_allclose(prediction.probabilities.sum(axis=1), 1, rtol=1e-5)
@@ -322,12 +322,12 @@ def test_probabilities_are_finite_and_sum_to_one_and_their_largest_is_the_answer
 @pytest.mark.parametrize("method", LINEAR)
 @settings(max_examples=5)
 @given(any_graph(), st.integers(0, 2**16))
-def test_permuting_the_nodes_permutes_the_answers(method, drawn, seed):
+def test_permuting_the_nodes_permutes_the_predictions(method, drawn, seed):
     x, edges, labels, train = drawn
     order = np.random.default_rng(seed).permutation(len(x))  # new position → old position
     place = np.argsort(order)
-    first = answer(x, edges, labels, train, method).probabilities
-    second = answer(x[order], place[edges], labels[order], place[train], method).probabilities
+    first = predict(x, edges, labels, train, method).probabilities
+    second = predict(x[order], place[edges], labels[order], place[train], method).probabilities
     np.testing.assert_allclose(second, first[order], atol=2e-3)
 
 
@@ -337,12 +337,12 @@ def test_permuting_the_nodes_permutes_the_answers(method, drawn, seed):
 def test_merging_duplicate_edges_changes_nothing(method, drawn, seed):
     x, edges, labels, train = drawn
     again = np.random.default_rng(seed).permutation(np.concatenate([edges, edges[:, ::-1], edges]))
-    first, second = (answer(x, e, labels, train, method).probabilities for e in (edges, again))
+    first, second = (predict(x, e, labels, train, method).probabilities for e in (edges, again))
     assert first.tobytes() == second.tobytes()
 
 
 @pytest.mark.parametrize("method", sorted(set(METHODS) - set(LINEAR)))
-def test_every_other_method_on_a_graph_that_has_every_oddity(method):
+def test_every_other_method_on_a_graph_with_every_finding(method):
     """Twins, a row of zeros, an isolated node, a component without a label, a class with one label."""
     x = np.array([[1, 0, 2], [1, 0, 2], [0, 0, 0], [0, 1, 0], [0, 2, 1], [3, 1, 0], [1, 1, 1], [0, 3, 0]], dtype=float)
     graph = NodeGraph(x, [(0, 1), (1, 2), (2, 3), (4, 5), (5, 5), (4, 5)], [0, 1, None, 1, None, None, None, None])

@@ -1,4 +1,4 @@
-"""The tutorial and the page on one's own data do what they say: their commands, their code, the notebook."""
+"""The commands and the code of the tutorial, its notebook and the page on own data run."""
 
 import re
 import shlex
@@ -17,7 +17,7 @@ def blocks(page):
 
 
 def follow(page, folder, monkeypatch):
-    """Do what a page says, in its order; the names that its Python leaves behind."""
+    """Run the blocks of a page in order; the names that its Python defines."""
     monkeypatch.chdir(folder)
     names, printed = {}, ""
     for language, block in blocks(page):
@@ -44,7 +44,7 @@ def test_the_tutorial(tmp_path, monkeypatch):
     names = follow("tutorial.md", tmp_path, monkeypatch)
     right = names["by_confidence"]["mean"]
     assert right["yes"] > right["no"] + 0.1
-    assert len((tmp_path / "tables" / "more-answers.csv").read_text().splitlines()) == 4
+    assert len((tmp_path / "tables" / "more-predictions.csv").read_text().splitlines()) == 4
     assert len(names["frame"]) == 2708
 
 
@@ -58,10 +58,10 @@ def test_the_page_on_ones_own_data_names_what_there_is(tmp_path, monkeypatch):
     Path("more-edges.csv").write_text("source,target\np-009,p-001\n")
     for command in shown.splitlines():
         small = {"fit": ["--method", "ssgc"], "doctor": ["--k", "2"], "label-next": ["--count", "1"]}
-        extra = ["--set", "k=2"] if "frequencies" in command else small.get(command.split()[1], [])
+        extra = ["--set", "k=2"] if "class_prior" in command else small.get(command.split()[1], [])
         done = dccgcn(*shlex.split(command)[1:], *extra)
         assert done.returncode == 0, f"{command}\n{done.stderr}"
-    assert Path("more-answers.csv").exists()
+    assert Path("more-predictions.csv").exists()
     (code,) = (block for language, block in blocks("own-data.md") if language == "python")
     exec(code.replace("run(tables.graph)", "run(tables.graph, method='ssgc')"), {})
 

@@ -31,7 +31,7 @@ def test_scikit_learns_checks(estimator, check):
 
 @pytest.fixture(scope="module")
 def graph():
-    """Two rings of 20 nodes, joined at one place; features tell them apart a little, three labels each."""
+    """Two rings of 20 nodes, connected by one edge; weakly informative features, three labels each."""
     rng = np.random.default_rng(0)
     truth = np.repeat([0, 1], 20)
     features = rng.normal(size=(40, 6)) + truth[:, None] * np.array([2, -2, 2, -2, 2, -2])
@@ -45,7 +45,7 @@ def given_labels(graph):
     return [None if label < 0 else graph.classes[label] for label in graph.labels]
 
 
-def test_a_graph_and_its_parts_are_fitted_alike(graph):
+def test_a_graph_and_its_parts_are_fitted_equally(graph):
     whole = NodeClassifier("ssgc", seed=3).fit(graph)
     parts = NodeClassifier("ssgc", seed=3).fit(graph.features, given_labels(graph), graph.edges)
     matrix = NodeClassifier("ssgc", seed=3).fit(sp.csr_array(graph.features), given_labels(graph), graph.adjacency)
@@ -72,7 +72,7 @@ def test_a_graph_and_its_parts_are_fitted_alike(graph):
     ids=str,
 )
 def test_missing_labels_are_unlabelled_and_classes_come_back_as_given(graph, marks, classes):
-    y = [marks[label] for label in graph.labels]  # the last mark stands for -1
+    y = [marks[label] for label in graph.labels]  # the last mark means -1
     fitted = NodeClassifier("ssgc").fit(graph.features, y, graph.edges)
     assert fitted.classes_.tolist() == classes
     assert [type(name) for name in fitted.classes_.tolist()] == [type(name) for name in classes]
@@ -82,19 +82,19 @@ def test_missing_labels_are_unlabelled_and_classes_come_back_as_given(graph, mar
     assert column.classes_.tolist() == classes
 
 
-def test_without_edges_the_missing_topology_channel_is_said(graph):
+def test_without_edges_the_missing_topology_channel_is_reported(graph):
     found = NodeClassifier("ssgc").fit(graph.features, given_labels(graph)).result_.findings
     assert any(f.code == "no-edges" and "topology channel" in f.text for f in found)
 
 
-def test_fitted_features_get_their_fitted_answers_and_others_are_new_nodes(graph):
+def test_fitted_features_get_their_fitted_predictions_and_others_are_new_nodes(graph):
     fitted = NodeClassifier("ssgc").fit(graph.features, given_labels(graph), graph.edges)
     np.testing.assert_array_equal(fitted.predict_proba(graph.features), fitted.label_distributions_)
     np.testing.assert_array_equal(fitted.predict_proba(sp.csr_array(graph.features)), fitted.label_distributions_)
     np.testing.assert_allclose(fitted.predict_proba(graph.features[5:2:-1]), fitted.label_distributions_[5:2:-1])
     mixed = fitted.predict_proba(np.vstack([graph.features[3], -graph.features[3], graph.features[4]]))
     np.testing.assert_allclose(mixed[[0, 2]], fitted.label_distributions_[[3, 4]])
-    assert not np.allclose(mixed[1], mixed[0], atol=0.01)  # a new node, known by its features alone
+    assert not np.allclose(mixed[1], mixed[0], atol=0.01)  # a new node, classified from its features alone
     # a node without a feature of its own is what its neighbours are
     unknown = np.full((2, 6), 0.1)
     befriended = fitted.predict(unknown, edges=[(40, 5), (40, 6), (40, 7), (41, 30), (41, 31), (41, 32)])
@@ -105,7 +105,7 @@ def test_fitted_features_get_their_fitted_answers_and_others_are_new_nodes(graph
         fitted.predict(np.ones((2, 5)))
 
 
-def test_several_nodes_of_one_row_answer_together(graph):
+def test_nodes_with_equal_features_get_their_mean_prediction(graph):
     features = np.array(graph.features)
     features[[3, 30]] = 0, 0, 0, 0, 0, 1
     for x in (features, sp.csr_array(features)):
@@ -148,9 +148,9 @@ def test_cross_validation_keeps_the_graph_and_hides_the_fold(cora):
     graph = cora.graph
     shown = np.array(cora.splits["public"].train)
     model = NodeClassifier("ssgc", {"epochs": 20}, graph=graph)
-    answers = cross_val_predict(model, graph.ids[shown], graph.labels[shown], cv=2)
-    assert (answers == graph.labels[shown]).mean() > 0.6  # seven classes
-    assert clone(model).graph is graph  # views are built once for all folds
+    predictions = cross_val_predict(model, graph.ids[shown], graph.labels[shown], cv=2)
+    assert (predictions == graph.labels[shown]).mean() > 0.6  # seven classes
+    assert clone(model).graph is graph  # operators are built once for all folds
 
 
 def test_grid_search_over_the_methods_settings(cora):
@@ -185,7 +185,7 @@ def test_the_constructor_only_stores_and_fit_checks(graph):
         model.set_params(kk=3)
 
 
-def test_what_cannot_be_learnt_is_refused(graph):
+def test_what_cannot_be_fitted_is_refused(graph):
     with pytest.raises(SplitError, match="no labelled node"):
         NodeClassifier("ssgc").fit(graph.features, [-1] * 40)
     with pytest.raises(ValueError, match="inconsistent numbers"):
@@ -198,7 +198,7 @@ def test_what_cannot_be_learnt_is_refused(graph):
         NodeClassifier("ssgc").predict()
 
 
-def test_a_fitted_estimator_travels_between_processes(graph):
+def test_a_fitted_estimator_can_be_pickled(graph):
     fitted = NodeClassifier("ssgc").fit(graph)
     again = pickle.loads(pickle.dumps(fitted))
     assert again.predict_proba().tobytes() == fitted.predict_proba().tobytes()

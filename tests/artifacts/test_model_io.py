@@ -124,7 +124,7 @@ def test_save_and_load_are_bitwise(tmp_path_factory, classes, n, dense, seed, wh
 
 
 def altered(folder, **changes):
-    """The folder as somebody would leave it who edits model.json and corrects its hash."""
+    """The folder after model.json was edited and its hash corrected."""
     content = json.loads((folder / DESCRIPTION).read_text())
     content.pop("hash")
     content |= changes
@@ -268,7 +268,7 @@ def test_row_41_kill_9_while_saving_leaves_a_whole_model_or_none(tmp_path):
 # the card
 
 
-def test_the_card_says_what_it_was_trained_on_and_where_it_is_not_sure(cora):
+def test_the_card_says_what_it_was_trained_on_and_where_it_is_uncertain(cora):
     split = per_class(cora.graph, 2, seed=0)
     result = run(cora.graph, split, "ssgc")
     trust = np.full(cora.graph.n, 0.9)

@@ -45,7 +45,7 @@ def test_attention_against_pyg():
     assert measured["parity"] < 1e-4
 
 
-def test_a_timed_run_finds_its_views_built_and_nothing_else():
+def test_a_timed_run_finds_its_operators_built_and_nothing_else():
     graph, settings = synthetic_graph(300), ConcordSettings()
     build_concord_operators(graph, settings)
     built = graph.cached_keys

@@ -1,4 +1,4 @@
-"""Made-up graphs: what was asked for is what they have."""
+"""Synthetic graphs have the properties that were asked for."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_features_are_words_as_many_as_asked_some_common_and_some_rare():
     assert with_word[-10:].mean() > 5 * with_word[:100].mean()
 
 
-def test_words_depend_on_the_class_as_far_as_asked():
+def test_words_depend_on_the_class_to_the_degree_asked():
     def recovered(class_words):
         graph = synthetic_graph(4000, class_words=class_words)
         half = np.arange(graph.n) % 2 == 0

@@ -17,7 +17,7 @@ SCHEMES = ["equal-mass", "equal-width"]
 
 
 @st.composite
-def answers(draw):
+def predictions(draw):
     """Probabilities with many ties, and a truth, for 1 to 25 nodes in 2 to 4 classes."""
     n, c = draw(st.integers(1, 25)), draw(st.integers(2, 4))
     rows = st.lists(st.integers(0, 6), min_size=c, max_size=c).filter(any)
@@ -28,7 +28,7 @@ def answers(draw):
 
 @st.composite
 def ranked(draw, most=25):
-    """Trust scores with ties, and whether the answers are right."""
+    """Trust scores with ties, and whether the predictions are right."""
     n = draw(st.integers(1, most))
     score = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
     return np.array(score, dtype=float), np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n)))
@@ -87,7 +87,7 @@ def test_confidence_split_is_none_for_an_empty_side():
 # calibration
 
 
-@given(answers(), st.integers(1, 20))
+@given(predictions(), st.integers(1, 20))
 def test_equal_width_ece_against_a_loop(case, bins):
     p, truth = case
     total = 0.0
@@ -116,7 +116,7 @@ def test_equal_mass_ece_against_a_loop(n, bins, seed):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@given(case=answers(), bins=st.integers(1, 20), seed=st.integers(0, 10**6))
+@given(case=predictions(), bins=st.integers(1, 20), seed=st.integers(0, 10**6))
 def test_calibration_does_not_depend_on_the_order_of_nodes(scheme, case, bins, seed):
     p, truth = case
     order = np.random.default_rng(seed).permutation(len(p))
@@ -129,7 +129,7 @@ def test_calibration_does_not_depend_on_the_order_of_nodes(scheme, case, bins, s
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@given(case=answers(), bins=st.integers(1, 20))
+@given(case=predictions(), bins=st.integers(1, 20))
 def test_gap_is_at_most_ece_and_equals_it_in_one_bin(scheme, case, bins):
     p, truth = case
     gap = trust.confidence_gap(p, truth)
@@ -163,8 +163,8 @@ def test_scores_on_known_rows():
     np.testing.assert_allclose(trust.negative_entropy(p), [-entropy, 0, -math.log(3)])
 
 
-@given(answers())
-def test_scores_agree_on_the_order_of_two_class_answers(case):
+@given(predictions())
+def test_scores_agree_on_the_order_of_two_class_predictions(case):
     p, _ = case
     two = np.stack([p.max(axis=1), 1 - p.max(axis=1)], axis=1)
     two = two[two[:, 0] >= 0.5]
@@ -230,7 +230,7 @@ def test_risk_coverage_of_one_tie_is_the_error_rate_and_right_first_is_best():
     assert trust.risk_coverage([3, 2, 1, 0], right).area == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4)
 
 
-def test_integer_scores_of_any_kind_rank_alike():
+def test_integer_scores_of_any_kind_rank_equally():
     right = [True, False, True]
     for kind in (np.uint8, bool, np.float32):  # agreement alone is a score too
         assert trust.risk_coverage(np.array([1, 0, 1], dtype=kind), right).area == pytest.approx(1 / 9)

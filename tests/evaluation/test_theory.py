@@ -122,7 +122,7 @@ def test_eq2_middle_is_its_bound_for_independent_channels(p1, p2):
 def test_theorem2_holds_under_its_assumptions_and_the_corrected_one_is_tighter(arrays):
     truth, first, second, other = arrays
     low = first != second
-    after = np.where(low, other, first)  # calibration changes low-confidence answers only
+    after = np.where(low, other, first)  # calibration changes low-confidence predictions only
     stats = theory.measure(truth, first, second)
     assume(low.any())
     p_after = float(np.mean(after[low] == truth[low]))
@@ -132,7 +132,7 @@ def test_theorem2_holds_under_its_assumptions_and_the_corrected_one_is_tighter(a
     assert theory.gain(stats.p1, stats.r, stats.w, p_after) == pytest.approx(gained, abs=1e-12)
     assert paper - corrected == pytest.approx(stats.w, abs=1e-12)
     assert corrected == pytest.approx((1 - stats.agreement) * (stats.p1 - stats.p_low), abs=1e-12)
-    # the bound is the gain at p'_low = p1, so it tells the two sides of Assumption 2 apart
+    # the bound is the gain at p'_low = p1, so it separates the two sides of Assumption 2
     if p_after < stats.p1:
         assert gained < corrected
     elif p_after > stats.p1:

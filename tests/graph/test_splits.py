@@ -1,4 +1,4 @@
-"""Splits: balanced, repeatable, disjoint, and refused when they cannot be what was asked for."""
+"""Splits: balanced, repeatable, disjoint, and refused when the arguments cannot be met."""
 
 import json
 from pathlib import Path
@@ -115,7 +115,7 @@ def test_any_drawn_split_is_disjoint_balanced_and_repeatable(sizes: list[int], r
     assert all(1 <= count <= cap for count, cap in zip(taken, most, strict=True))
     free = [count for count, cap in zip(taken, most, strict=True) if count < cap]
     assert max(free, default=0) - min(free, default=0) <= 1
-    assert max(taken) - min(free, default=max(taken)) <= 1  # nobody is ahead of a class that could give more
+    assert max(taken) - min(free, default=max(taken)) <= 1  # no class has more than one beyond a class with nodes left
     assert sorted([*split.train, *split.test]) == list(range(graph.n))
     assert by_rate(graph, rate, seed).hash == split.hash
 

@@ -1,4 +1,4 @@
-"""A small graph whose classes both words and edges tell."""
+"""A small graph in which words and edges are both informative."""
 
 import numpy as np
 import scipy.sparse as sp

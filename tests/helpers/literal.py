@@ -1,6 +1,6 @@
-"""The formulas as they are printed, in loops over nodes and in dense matrices: slow, short and easy to believe.
+"""The formulas as they are printed, in loops over nodes and in dense matrices: slow, short and easy to verify.
 
-Nothing here is shared with the package but its settings, so a slip there is not repeated here.
+Nothing here is shared with the package but its settings, so an error there is not repeated here.
 """
 
 import math
@@ -58,7 +58,7 @@ def influence(distances, kind, bias):
 
 
 def calibrated(adjacency, m, h, mu, s, high, kind, bias, total):
-    """Eq. 7 node by node: the new embeddings, and which nodes were rebuilt."""
+    """Eq. 7 node by node: the new embeddings, and which nodes were calibrated."""
     z, corrected = h.copy(), np.zeros(len(h), dtype=bool)
     for u in range(len(h)):
         if high[u]:
@@ -78,7 +78,7 @@ def calibrated(adjacency, m, h, mu, s, high, kind, bias, total):
 
 
 def feature_adjacency(x, k):
-    """A': u and v are joined if either is among the other's k nearest."""
+    """A': u and v are adjacent if either is among the other's k nearest."""
     a = np.zeros((len(x), len(x)))
     for u, neighbours in enumerate(exact_knn(x, k)[0]):
         for v in neighbours:
@@ -137,8 +137,8 @@ def step_loss(graph, train, settings, p: dict[str, Tensor], calibrating: bool) -
         precision.append(torch.exp(p[f"log_s.{own}"]))
         d = pairwise_distance(mu[i], precision[i])
         alpha = torch.from_numpy(normalised_adjacency(a, s.normalisation))
-        joined = torch.from_numpy((a > 0) | np.eye(n, dtype=bool))
-        r = masked_influence(d, joined, s)
+        adjacent = torch.from_numpy((a > 0) | np.eye(n, dtype=bool))
+        r = masked_influence(d, adjacent, s)
         w = r if s.propagation == "influence" else r * alpha
         if s.propagation == "normalised":
             w = w / w.sum(1, keepdim=True)
@@ -146,13 +146,13 @@ def step_loss(graph, train, settings, p: dict[str, Tensor], calibrating: bool) -
         out = w @ hidden @ p[f"channels.{i}.theta2"]
         h.append(torch.clamp(out, min=0) if s.output_activation else out)
         edges = (a > 0).sum() / 2
-        smooth.append((d * joined).sum() / 2 / (1 if s.reduction == "sum" else edges))
+        smooth.append((d * adjacent).sum() / 2 / (1 if s.reduction == "sum" else edges))
 
-    answers = []
+    channel_logits = []
     for i in range(2):
         wide = torch.clamp(h[i] @ p[f"classifiers.{i}.0.weight"].T + p[f"classifiers.{i}.0.bias"], min=0)
-        answers.append(wide @ p[f"classifiers.{i}.2.weight"].T + p[f"classifiers.{i}.2.bias"])
-    high = answers[0].argmax(1) == answers[1].argmax(1)
+        channel_logits.append(wide @ p[f"classifiers.{i}.2.weight"].T + p[f"classifiers.{i}.2.bias"])
+    high = channel_logits[0].argmax(1) == channel_logits[1].argmax(1)
 
     used = 2 if s.aggregation else 1
     z, corrected = h[:used], torch.zeros(n, dtype=torch.bool)
@@ -162,17 +162,17 @@ def step_loss(graph, train, settings, p: dict[str, Tensor], calibrating: bool) -
             near[u, list(within_hops(adjacency[i], u, s.m))] = True
         trusted = torch.from_numpy(near) & high[None]
         r = masked_influence(pairwise_distance(mu[i], precision[i]), trusted, s)
-        mend = ~high & trusted.any(1)
+        calibrated_here = ~high & trusted.any(1)
         if s.influence == "inverse" and s.calibration_sum == "normalised":
-            r = r / torch.where(mend, r.sum(1), 1)[:, None]
-        z[i] = torch.where(mend[:, None], r @ h[i], h[i])
-        corrected |= mend
+            r = r / torch.where(calibrated_here, r.sum(1), 1)[:, None]
+        z[i] = torch.where(calibrated_here[:, None], r @ h[i], h[i])
+        corrected |= calibrated_here
 
     concatenated = torch.cat(z, dim=1)
     big_w = torch.cat([p[f"output_weights.{i}.weight"] for i in range(used)], dim=1)
     logits = concatenated @ big_w.T + p["b"]
     cross = l_cross(logits[train], truth, s.reduction)
-    heads = sum(l_cross(answer[train], truth, s.reduction) for answer in answers)
+    heads = sum(l_cross(logits_c[train], truth, s.reduction) for logits_c in channel_logits)
     pull = sum(
         l_label(mu[i][train], precision[i][train], truth, s.phi, s.reduction) for i in range(1 if s.share_mu else 2)
     )

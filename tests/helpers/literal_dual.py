@@ -119,12 +119,12 @@ def confgcn(graph, labelled, s, seed):
 
     def loss(_):
         mu, precision, d, z = forward()
-        gap, answer = y - mu[labelled], z[labelled].softmax(1)
+        gap, p_labelled = y - mu[labelled], z[labelled].softmax(1)
         return (
             literal.l_cross(z[labelled], y, "mean")
             + s.l_smooth * (d * joined).sum() / 4
             + s.l_label * (gap**2 * (precision[labelled] + s.gamma)).sum() / 2
-            + s.l_const * ((answer - mu[labelled]) ** 2).sum()
+            + s.l_const * ((p_labelled - mu[labelled]) ** 2).sum()
             + s.l_reg * torch.where(precision < 0, -precision, 0).sum()
             + sum(s.l2 * (s.l2 * (w**2).sum() / 2) ** 2 / 2 for w in parameters)
         )

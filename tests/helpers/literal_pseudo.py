@@ -1,4 +1,4 @@
-"""The systems that guess labels, in dense matrices and loops: slow, short and easy to believe."""
+"""The systems with pseudo-labels, in dense matrices and loops: slow, short and easy to verify."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Small runs that several tests look at."""
+"""Small runs that several tests use."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ def toy(n=60, c=3, seed=0, names=None, ids=None) -> NodeGraph:
 
 
 def dual(result: Result, seed=0) -> Result:
-    """The result of a method that says all there is to say."""
+    """The result of a method that fills every field."""
     rng = np.random.default_rng(seed)
     graph, p = result.graph, result.prediction.probabilities
     first, second = (_noisy(p, rng) for _ in range(2))

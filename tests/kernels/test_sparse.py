@@ -69,7 +69,7 @@ def test_softmax_of_rows_is_that_of_scipy():
 
 
 def test_softmax_of_columns_side_by_side_takes_each_group_alone():
-    scores = np.random.default_rng(1).normal(size=(9, 8)).astype(np.float32)  # the last two columns belong to nobody
+    scores = np.random.default_rng(1).normal(size=(9, 8)).astype(np.float32)  # the last two columns are in no group
     offset = np.array([0, 1, -2, 0.5, 0, 3], np.float32)
     found = softmax_rows(scores, offset, 3)
     for group in (slice(0, 3), slice(3, 6)):

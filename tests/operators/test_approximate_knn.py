@@ -84,7 +84,7 @@ def test_similarities_are_cosines_of_others_and_none_is_named_twice(found, x):
         assert (np.diff(found.similarity[i]) <= 0).all()
 
 
-def test_a_row_of_zeros_has_no_neighbours_and_is_nobodys():
+def test_a_row_of_zeros_has_no_neighbours_and_is_none():
     found = approximate_knn(clusters(np.random.default_rng(0)), K)
     assert (found.indices[::500] == -1).all()
     assert not np.isin(found.indices, np.arange(0, N, 500)).any()
@@ -100,10 +100,10 @@ def test_neither_threads_nor_blocks_change_it(x, found, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["apart", "alike", "signed", "tiny"])
-def test_odd_features_are_searched_as_well(kind):
+def test_degenerate_features_are_searched_as_well(kind):
     rng = np.random.default_rng(0)
     x = {
-        "apart": np.diag(np.arange(1.0, 31)),  # nobody shares a word with anybody
+        "apart": np.diag(np.arange(1.0, 31)),  # no two nodes share a word
         "alike": np.ones((40, 3)),
         "signed": rng.integers(-2, 3, (60, 5)).astype(float),
         "tiny": np.eye(3)[:, :2] + 0.5,
@@ -116,7 +116,7 @@ def test_odd_features_are_searched_as_well(kind):
 
 
 @pytest.mark.parametrize("k", [-1, 0, 10, 11])
-def test_k_must_leave_somebody_out(k):
+def test_k_is_at_most_all_other_nodes(k):
     with pytest.raises(SettingsError, match=rf"k = {k} .* among 10 nodes.* from 1 to 9"):
         approximate_knn(np.eye(10), k)
 

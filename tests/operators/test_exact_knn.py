@@ -46,7 +46,7 @@ def duplicated(rng, n=40, d=10):
 
 
 def apart(rng, n=20, d=20):
-    return np.diag(rng.integers(1, 5, n)).astype(float)  # nobody shares a word with anybody
+    return np.diag(rng.integers(1, 5, n)).astype(float)  # no two nodes share a word
 
 
 KINDS = [binary, counts, signed, real, half_zero, duplicated, apart]
@@ -121,7 +121,7 @@ def test_nearest_does_not_depend_on_the_threads(x, path):
     assert same(exact_knn(x, 5, block=4), alone)
 
 
-def test_row_02_a_row_of_zeros_has_no_neighbours_and_is_nobodys(path):
+def test_row_02_a_row_of_zeros_has_no_neighbours_and_is_none(path):
     x = half_zero(np.random.default_rng(1))
     zero = np.flatnonzero(~x.any(axis=1))
     found = exact_knn(x, 29)
@@ -166,7 +166,7 @@ def test_similarities_that_round_to_nothing_tie_with_none(above, monkeypatch):
 
 
 @pytest.mark.parametrize("k", [-1, 0, 10, 11])
-def test_row_29_k_must_leave_somebody_out(k):
+def test_row_29_k_is_at_most_all_other_nodes(k):
     with pytest.raises(SettingsError, match=rf"k = {k} .* among 10 nodes.* from 1 to 9"):
         exact_knn(np.eye(10), k)
 

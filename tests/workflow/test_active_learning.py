@@ -123,10 +123,10 @@ def test_a_graph_without_edges_or_with_one_feature_works():
 
 
 def test_a_node_similar_to_no_other_represents_itself():
-    odd = NodeGraph(
+    degenerate = NodeGraph(
         np.array([[1.0, 0], [1, 0.1], [0, 1], [0.1, 1], [0, 0]]), [(0, 1), (2, 3)], ["a", "a", "b", "b", None]
     )
-    found = suggest_labels(odd, run(odd).prediction, np.arange(4), 1)
+    found = suggest_labels(degenerate, run(degenerate).prediction, np.arange(4), 1)
     assert (found[0].position, found[0].n_represented, found[0].reason[:22]) == (4, 1, "represents itself only")
 
 

@@ -155,13 +155,13 @@ def test_fit_on_tables(tmp_path):
     tables = ["--nodes", str(tmp_path / "nodes.csv"), "--edges", str(tmp_path / "edges.csv"), "--label", "label"]
     done = dccgcn("fit", *tables, "--method", "ssgc", "--out", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
-    assert "35 labels, 2673 answers" in done.stdout
+    assert "35 labels, 2673 predictions" in done.stdout
     assert "Neural_Networks" in done.stdout
-    answers = pd.read_csv(tmp_path / "out" / "predictions.csv").set_index("node_id")
+    predictions = pd.read_csv(tmp_path / "out" / "predictions.csv").set_index("node_id")
     truth = pd.read_csv(tmp_path / "truth.csv").set_index("id")
     assert len(truth) == 2673
-    assert (answers.loc[truth.index, "prediction"] == truth["label"]).mean() > 0.6
-    assert (answers["role"] == "train").sum() == 35
+    assert (predictions.loc[truth.index, "prediction"] == truth["label"]).mean() > 0.6
+    assert (predictions["role"] == "train").sum() == 35
     refused(dccgcn("fit", "--nodes", str(tmp_path / "nodes.csv")), "--edges is missing")
     (tmp_path / "nodes.csv").write_text("id,kind_of,a\nx,p,1\ny,q,2\n")
     (tmp_path / "edges.csv").write_text("source,target\nx,y\n")

@@ -1,4 +1,4 @@
-"""Graphs of which only the edges are known: from tables to answers, to new nodes and to the next labels."""
+"""Graphs of which only the edges are known: from tables to predictions, to new nodes and to the next labels."""
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ SIZE = 12
 
 
 def frames():
-    """Three clubs whose members know one another, two of them with labels; the third is reached by no label."""
+    """Three cliques, connected to no other, two of them with labels; the third is reached by no label."""
     rng = np.random.default_rng(0)
     pairs = [
         (f"m{SIZE * c + i}", f"m{SIZE * c + j}") for c in range(CLUBS) for i in range(SIZE) for j in range(i)
@@ -73,7 +73,7 @@ def test_nodes_without_a_label_in_reach_get_no_trust(members):
 
 
 def test_one_feature_in_reach_is_enough_to_be_known():
-    """A component is known as soon as one of its nodes has a label or features; a lone node by its own alone."""
+    """A component is informed as soon as one of its nodes has a label or features; a lone node by its own alone."""
     x = np.eye(8, 6)  # the last two nodes have none
     graph = NodeGraph(x, [(0, 1), (4, 6)], [0, 1, *[None] * 6])
     assert graph.has_features.tolist() == [True] * 6 + [False] * 2
@@ -93,9 +93,9 @@ def test_new_nodes_are_known_by_their_edges(members, tmp_path):
     model = load_model(tmp_path)
     new = pd.DataFrame({"id": ["n1", "n2", "n3"]})
     edges = pd.DataFrame({"source": ["n1", "n1", "n2"], "target": ["m13", "m14", "m2"]})
-    answers = model.predict(new, edges)
-    assert answers["prediction"].tolist()[:2] == ["go", "chess"]
-    assert answers["trust"].tolist()[2] == pytest.approx(0.5)
+    predictions = model.predict(new, edges)
+    assert predictions["prediction"].tolist()[:2] == ["go", "chess"]
+    assert predictions["trust"].tolist()[2] == pytest.approx(0.5)
     codes = [finding.code for finding in model.read(new, edges).findings]
     assert codes == ["unknown-nodes"]  # not that all of them lack features: so did those of training
 
@@ -109,17 +109,17 @@ def test_the_next_label_goes_to_the_club_without_one(members):
     assert second.position < 2 * SIZE
 
 
-def test_from_the_command_line_to_answers(tmp_path):
+def test_from_the_command_line_to_predictions(tmp_path):
     for name, frame in zip(("nodes", "edges"), frames(), strict=True):
         frame.to_csv(tmp_path / f"{name}.csv", index=False)
     tables = ("--nodes", tmp_path / "nodes.csv", "--edges", tmp_path / "edges.csv", "--label", "club")
     code, _, err = dccgcn("fit", *tables)
     assert code == 2
     assert "--featureless" in err
-    code, _, err = dccgcn("fit", *tables, "--featureless", "--out", tmp_path / "answers", "--report")
+    code, _, err = dccgcn("fit", *tables, "--featureless", "--out", tmp_path / "run", "--report")
     assert code == 0, err
     assert "their predictions are guesses" in err
-    written = pd.read_csv(tmp_path / "answers" / "predictions.csv")
+    written = pd.read_csv(tmp_path / "run" / "predictions.csv")
     assert written["prediction"].tolist()[: 2 * SIZE] == ["chess"] * SIZE + ["go"] * SIZE
     assert dccgcn("doctor", *tables, "--featureless")[0] == 0
-    assert dccgcn("label-next", tmp_path / "answers", "--count", "2")[0] == 0
+    assert dccgcn("label-next", tmp_path / "run", "--count", "2")[0] == 0

@@ -180,7 +180,7 @@ def test_bench_new_nodes_on_the_command_line():
 
 
 def tables(folder):
-    """Two villages of 15 people each: trades in words, age, and who knows whom; half of each without a home."""
+    """Two villages of 15 people each: trades in words, age, and acquaintances as edges; most have no label."""
     rng = np.random.default_rng(1)
     trades = {"hill": "sheep wool hill shepherd", "sea": "boat fish net sailor"}
     home = ["hill"] * 15 + ["sea"] * 15
@@ -214,14 +214,14 @@ def model(tmp_path_factory):
 
 def test_tables_of_new_nodes_are_read_as_at_training(model):
     loaded = load_model(model / "model")
-    answers = loaded.predict(model / "new.csv", model / "new-edges.csv")
-    assert answers["node_id"].tolist() == ["n1", "=n2", "n3"]
-    assert answers["prediction"].tolist() == ["hill", "sea", "sea"]
+    predictions = loaded.predict(model / "new.csv", model / "new-edges.csv")
+    assert predictions["node_id"].tolist() == ["n1", "=n2", "n3"]
+    assert predictions["prediction"].tolist() == ["hill", "sea", "sea"]
     old = loaded.read(model / "new.csv", model / "new-edges.csv")
     assert old.ids[:30].tolist() == [f"p{i}" for i in range(30)]
     frames = loaded.predict(pd.read_csv(model / "new.csv"), pd.read_csv(model / "new-edges.csv"))
-    pd.testing.assert_frame_equal(answers, frames)
-    pd.testing.assert_frame_equal(answers, loaded.predict(old))
+    pd.testing.assert_frame_equal(predictions, frames)
+    pd.testing.assert_frame_equal(predictions, loaded.predict(old))
     alone = loaded.predict(model / "new.csv")
     assert alone["prediction"].tolist()[:2] == ["hill", "sea"]
     with pytest.raises(GraphError, match="start with the nodes and classes of training"):
@@ -230,19 +230,19 @@ def test_tables_of_new_nodes_are_read_as_at_training(model):
 
 def test_predict_on_the_command_line(model, tmp_path):
     given = ("predict", model / "model", "--nodes", model / "new.csv", "--edges", model / "new-edges.csv")
-    code, out, err = dccgcn(*given, "--out", tmp_path / "answers.csv")
+    code, out, err = dccgcn(*given, "--out", tmp_path / "predictions.csv")
     assert code == 0, err
     assert "3 new nodes" in out
     assert "n3" in out
     assert "probability" in out
     assert "prediction_" not in out  # the file has these
-    written = pd.read_csv(tmp_path / "answers.csv")
+    written = pd.read_csv(tmp_path / "predictions.csv")
     assert written["prediction"].tolist() == ["hill", "sea", "sea"]
     assert written["node_id"].tolist() == ["n1", "'=n2", "n3"]  # a spreadsheet must not run it
     code, out, _ = dccgcn(*given, "--json")
     printed = json.loads(out)["predictions"]
-    assert [answer["prediction"] for answer in printed] == ["hill", "sea", "sea"]
-    assert [answer["node_id"] for answer in printed] == ["n1", "=n2", "n3"]
+    assert [row["prediction"] for row in printed] == ["hill", "sea", "sea"]
+    assert [row["node_id"] for row in printed] == ["n1", "=n2", "n3"]
     code, _, err = dccgcn("predict", model / "model", "--nodes", model / "new.csv")
     assert code == 0
     assert "only their features are used" in err
@@ -276,7 +276,7 @@ def test_tables_that_do_not_fit_the_model_are_refused(model, tmp_path, nodes, ed
     assert "Traceback" not in err
 
 
-def test_a_model_that_knows_no_tables_says_so(graph, tmp_path):
+def test_a_model_without_tables_refuses_them(graph, tmp_path):
     run(graph, method="ssgc").save(tmp_path)
     with pytest.raises(DccgcnError, match="not trained on tables"):
         load_model(tmp_path).predict(tmp_path / "any.csv")

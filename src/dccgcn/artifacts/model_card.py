@@ -42,7 +42,7 @@ def escape(text: object, max_length: int = 80) -> str:
 
 
 def _confidence(run: Run) -> tuple[str, np.ndarray]:
-    """The name of the column that says how sure a prediction is, and its values, (n,)."""
+    """The name of the confidence column, trust or probability, and its values, (n,)."""
     return "probability" if run.prediction.trust is None else "trust", run.prediction.confidence
 
 

@@ -1,4 +1,4 @@
-"""A run of Concord against a run of DCC-GCN on the same kernels, both after their graphs are built."""
+"""A run of Concord against a run of DCC-GCN on the same kernels, both with cached operators."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -49,9 +49,9 @@ def bench_concord(
     label_rate: float | None,
     rounds: int,
     threads: int,
-    tell: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> ConcordBenchmark:
-    """Take runs of both in turn, each round on a split of its own, with the settings that they have by default."""
+    """Alternate runs of both, each round on its own split, with their published settings."""
     graph = datasets.load(name).graph
     concord, dcc = METHODS["concord"], METHODS["dcc-gcn"]
     ours, theirs = concord.published_settings(name), dcc.published_settings(name)
@@ -73,8 +73,8 @@ def bench_concord(
         if seed >= 0:
             times.append((first.seconds, one.seconds, other.seconds))
             right.append((100 * (one.accuracy or 0), 100 * (other.accuracy or 0)))
-        if tell:
-            tell(seed + 2, rounds + 1)
+        if progress:
+            progress(seed + 2, rounds + 1)
     seconds, accuracy = np.array(times), np.array(right)
     return ConcordBenchmark(
         dataset=name,

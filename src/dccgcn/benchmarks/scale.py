@@ -40,7 +40,7 @@ class ScaleBenchmark:
 
     @property
     def train_s(self) -> float:
-        """All that a user waits for who brings the graph."""
+        """Everything except generating the graph."""
         return self.views_s + self.represent_s + self.answer_s
 
     def to_json(self) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class Growth:
 
     from_nodes: int
     to_nodes: int
-    seconds: float  # factor of views and training
+    seconds: float  # factor of train_s
     memory: float
     exponent: float
 

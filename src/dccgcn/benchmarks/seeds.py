@@ -1,4 +1,4 @@
-"""One measurement for each of many seeds, kept as soon as it is made, so that a stopped benchmark goes on."""
+"""One measurement for each of many seeds, stored as soon as it is made, so that a stopped benchmark continues."""
 
 import hashlib
 import json
@@ -18,11 +18,11 @@ def for_each_seed(
     seeds: range,
     about: dict[str, Any],
     store: Path | None = None,
-    tell: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, np.ndarray]:
     """What was measured, by name, with a number for each seed.
 
-    about: all that decides a measurement besides the seed.
+    about: everything besides the seed that determines a measurement.
     store: a file of finished measurements, which are not made again.
     """
     with lock_file(store) if store else nullcontext():
@@ -36,8 +36,8 @@ def for_each_seed(
                 if store:
                     append_line(store, json.dumps(rows[key]))
             found.append(rows[key]["measured"])
-            if tell:
-                tell(done + 1, len(seeds))
+            if progress:
+                progress(done + 1, len(seeds))
     return {name: np.array([each[name] for each in found]) for name in found[0]}
 
 

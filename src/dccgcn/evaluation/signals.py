@@ -12,10 +12,10 @@ BINS = 15  # of equal mass
 
 
 def trust_record(prediction: Prediction, test: np.ndarray, truth: np.ndarray) -> dict[str, Any]:
-    """Plain numbers for the final answers and, of a dual-channel method, for those of its first channel alone.
+    """Plain numbers for the final predictions and, of a dual-channel method, for those of its first channel alone.
 
     The first channel is "one model" in the paper's sense: its own confidence, margin and entropy compete there with
-    the other channel's disagreement about the same answers. "other_auroc": how well the confidence, margin and
+    the other channel's disagreement about the same predictions. "other_auroc": how well the confidence, margin and
     entropy of each channel, of the predictions before correction (the pool), and of the joint model, find errors of
     the final predictions.
     """

@@ -35,7 +35,7 @@ def confidence_gap(probabilities: Any, truth: Any) -> float:
     >>> confidence_gap([[0.6, 0.4], [0.6, 0.4]], [0, 0])
     -0.4
     """
-    stated, right = _answers(probabilities, truth)
+    stated, right = _confidence_and_right(probabilities, truth)
     return float(stated.mean() - right.mean())
 
 
@@ -52,7 +52,7 @@ class Bin:
 
 def reliability(probabilities: Any, truth: Any, bins: int = 15, scheme: Scheme = "equal-mass") -> tuple[Bin, ...]:
     """The non-empty bins of a reliability diagram of the predicted classes' probabilities."""
-    return bars(*_answers(probabilities, truth), bins, scheme)
+    return bars(*_confidence_and_right(probabilities, truth), bins, scheme)
 
 
 def bars(stated: Any, right: Any, bins: int = 15, scheme: Scheme = "equal-mass") -> tuple[Bin, ...]:
@@ -118,11 +118,11 @@ def risk_coverage(score: Any, right: Any) -> RiskCoverage:
     _, tie, size = np.unique(-score.astype(np.float64), return_inverse=True, return_counts=True)
     errors = np.bincount(tie, weights=~right.astype(bool))
     expected = np.repeat(errors / size, size)  # (n,) from the most to the least trusted
-    answered = np.arange(1, n + 1)
-    return RiskCoverage(coverage=answered / n, risk=np.cumsum(expected) / answered)
+    covered = np.arange(1, n + 1)
+    return RiskCoverage(coverage=covered / n, risk=np.cumsum(expected) / covered)
 
 
-def _answers(probabilities: Any, truth: Any) -> tuple[np.ndarray, np.ndarray]:
+def _confidence_and_right(probabilities: Any, truth: Any) -> tuple[np.ndarray, np.ndarray]:
     """Each node's confidence and whether its prediction is right."""
     p = checks.probabilities(probabilities)
     truth, predicted = checks.labels(truth, prediction=p.argmax(axis=1))

@@ -47,7 +47,7 @@ def ray_pool(address: str) -> Pool:
 
 
 def _check(address: str) -> None:
-    """Ray itself tries for minutes before it gives up on an address where nobody listens."""
+    """Ray itself tries for minutes before it gives up on an address without a cluster."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if colon and port.isdigit():
         try:

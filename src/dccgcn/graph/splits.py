@@ -260,7 +260,7 @@ def hold_out(graph: NodeGraph, share: float, seed: int) -> Split:
 
 
 def check_training(graph: NodeGraph, train: Any) -> list[Finding]:
-    """Findings about the training labels; a SplitError if nothing can be learnt from them."""
+    """Findings about the training labels; a SplitError if no method can be trained on them."""
     train = np.asarray(train, dtype=np.int64)
     labels = graph.labels[train]
     if len(train) == 0:

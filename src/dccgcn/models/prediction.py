@@ -25,7 +25,7 @@ class Prediction:
     uncorrected : ndarray of shape (n, c)
         Probabilities before nodes on which the channels disagree are corrected.
     joint : ndarray of shape (n, c)
-        Probabilities of one model on the representations of both channels, for comparison.
+        Probabilities of one model on the embeddings of both channels, for comparison.
     corrected : ndarray of shape (n,), bool
         Whether the prediction was corrected from neighbours on which the channels agree.
     embeddings : dict of str to ndarray of shape (n, width)

@@ -100,7 +100,7 @@ def check_memory(cost: Cost) -> list[Finding]:
 
 
 def duration(seconds: float) -> str:
-    """Seconds for people.
+    """Seconds as readable text.
 
     >>> [duration(seconds) for seconds in (0.4, 7.2, 100, 9000)]
     ['about a second', 'about 7 seconds', 'about 2 minutes', 'about 2 hours']

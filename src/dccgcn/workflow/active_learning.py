@@ -132,7 +132,7 @@ def suggest_labels(
 
 
 def uncertainty(prediction: Prediction) -> np.ndarray:
-    """(n,) 1 - confidence, raised halfway to one where the channels disagree."""
+    """(n,) w = 1 - confidence, or (1 + w) / 2 where the channels disagree."""
     w = 1 - prediction.confidence
     return w if prediction.channels_agree is None else np.where(prediction.channels_agree, w, (1 + w) / 2)
 

@@ -69,7 +69,7 @@ def _check_labels(graph: NodeGraph) -> Iterator[Diagnosis]:
     try:
         found = check_training(graph, labelled)
     except DccgcnError as error:
-        yield Diagnosis("error", "labels", error.what, f"Nothing can be learnt. {error.remedy}", graph.n)
+        yield Diagnosis("error", "labels", error.what, f"No method can be trained. {error.remedy}", graph.n)
         return
     count = np.bincount(graph.labels[labelled], minlength=graph.c)
     meaning = {

@@ -150,7 +150,7 @@ def measure(graph: NodeGraph, split: Split, prediction: Prediction, details: Fit
 
 
 def prediction_frame(graph: NodeGraph, prediction: Prediction) -> pd.DataFrame:
-    """One row per node: predicted class, how sure it is, and what each channel predicts."""
+    """One row per node: predicted class, its trust or probability, and what each channel predicts."""
     names = np.array([str(name) for name in graph.classes], dtype=object)
     columns: dict[str, Any] = {"node_id": graph.ids, "prediction": names[prediction.y_pred]}
     if prediction.trust is None:
@@ -199,7 +199,7 @@ def _yes_no(mask: np.ndarray) -> np.ndarray:
 
 
 def _versions() -> dict[str, str]:
-    """Of Python, this package and the packages it computes with, as far as they are installed."""
+    """Of Python, this package and the installed packages it computes with."""
     found = {"python": platform.python_version(), "dccgcn": __version__}
     for name in _PACKAGES:
         try:

@@ -127,7 +127,7 @@ def test_suggestions_have_no_label_and_findings_come_once(data, full, plain):
     assert not trained & set(ids)
     assert data.label_next_csv.startswith("node_id,reason\n")
     rate = next(finding for finding in data.findings if finding.code == "label-rate")
-    assert rate.text.startswith("9 of 60 nodes are labelled")  # not the 60 whose labels the graph knows
+    assert rate.text.startswith("9 of 60 nodes are labelled")  # not the 60 with a label in the graph
     odd = replace(plain, findings=(Finding("note", "odd-run", "Odd."),))
     assert report_data(odd).findings[-1].model_dump() == {
         "level": "note", "code": "odd-run", "text": "Odd.", "meaning": "",
@@ -170,7 +170,7 @@ def test_samples_hold_labels_and_the_least_confident():
     assert set(chosen) <= set(np.flatnonzero((hops @ hops)[[*train, *np.argsort(confidence)[:26]]].any(axis=0)))
     np.testing.assert_array_equal(sample(graph, train, confidence, 400), np.arange(400))
     lonely = NodeGraph(np.eye(50), np.empty((0, 2), dtype=int))
-    assert len(sample(lonely, train[:1], confidence[:50], 20)) == 20  # no neighbours to go on with
+    assert len(sample(lonely, train[:1], confidence[:50], 20)) == 20  # no neighbours to sample
 
 
 def test_the_layout_puts_neighbours_near_one_another():

@@ -1,4 +1,4 @@
-"""DGCN, ConfGCN and AM-GCN: each against its literal version, and on graphs with something odd about them."""
+"""DGCN, ConfGCN and AM-GCN: each against its literal version, and on degenerate graphs."""
 
 import json
 
@@ -32,7 +32,7 @@ def graph():
 
 
 @pytest.mark.parametrize("length", [2, 3])
-def test_walks_meet_as_often_as_they_should(length):
+def test_walks_cooccur_as_often_as_expected(length):
     adjacency = np.zeros((5, 5))  # a triangle with a tail, and a node alone
     for u, v in ((0, 1), (1, 2), (0, 2), (2, 3)):
         adjacency[u, v] = adjacency[v, u] = 1
@@ -53,9 +53,9 @@ def test_ppmi_is_the_formula(graph):
 
 
 def test_a_row_without_information_stays_zero():
-    everyone = sp.csr_array(np.ones((3, 3)))  # all meet all equally often
-    assert dgcn.ppmi(everyone).nnz == 0
-    assert not dgcn.symmetric_normalise(dgcn.ppmi(everyone)).toarray().any()
+    uniform = sp.csr_array(np.ones((3, 3)))  # all co-occur equally often
+    assert dgcn.ppmi(uniform).nnz == 0
+    assert not dgcn.symmetric_normalise(dgcn.ppmi(uniform)).toarray().any()
 
 
 def test_the_weight_of_agreement_ramps_up():
@@ -181,7 +181,7 @@ def odd_graph():
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_probabilities_are_valid_on_an_odd_graph(odd_graph, name):
+def test_probabilities_are_valid_on_a_degenerate_graph(odd_graph, name):
     s = METHODS[name].published_settings("mine", QUICK[name])
     prediction = METHODS[name].fit(odd_graph, np.array([0, 1]), s, 0, None, None)
     for probabilities in (prediction.probabilities, *prediction.channels.values()):

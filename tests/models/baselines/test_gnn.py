@@ -1,4 +1,4 @@
-"""The graph networks: each trains as its formula in dense matrices does, and stands odd graphs."""
+"""The graph networks: each trains as its formula in dense matrices does, and accepts degenerate graphs."""
 
 import numpy as np
 import pytest
@@ -171,7 +171,7 @@ def test_grand_drops_whole_nodes_and_scales_the_others(graph, monkeypatch):
     assert 0.4 < kept.float().mean() < 0.6
 
 
-def test_grand_samples_without_drops_are_its_answers(graph):
+def test_grand_samples_without_drops_are_its_predictions(graph):
     with seeded(0):
         network = grand.Grand(graph, grand.GrandSettings(**NO_DROPOUT["grand"], samples=3))
     samples, whole = network.sample_logits(), network(network.inputs_of(np.arange(graph.n)))
@@ -219,7 +219,7 @@ def test_dropout_in_training_only(graph, name):
 
 
 @pytest.mark.parametrize("name", [name for name in NETWORKS if name != "krylov"])
-def test_a_part_answers_and_learns_as_the_whole_does(graph, name):
+def test_a_part_predicts_and_trains_as_the_whole_does(graph, name):
     network = NETWORKS[name][0](graph, METHODS[name].settings()).eval()
     nodes = np.array([9, 2, 4])  # in any order
     some, all_of_them = network(network.inputs_of(nodes)), network(network.inputs_of(np.arange(graph.n)))[nodes]
@@ -248,7 +248,7 @@ def test_validation_nodes_choose_the_epoch(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_odd_graphs(name):
+def test_degenerate_graphs(name):
     """An isolated node (4), a row of zeros (1), a component without a label (5, 6)."""
     x = np.array([[1, 0, 2], [0, 0, 0], [0, 1, 0], [3, 0, 1], [0, 2, 0], [1, 1, 1], [0, 0, 1]])
     graph = NodeGraph(x, [[0, 1], [1, 2], [2, 3], [5, 6]], [0, -1, 1, -1, -1, -1, -1])
@@ -261,7 +261,7 @@ def test_odd_graphs(name):
     np.testing.assert_allclose(found.probabilities.sum(axis=1), 1, atol=1e-5)
 
 
-def test_knn_gcn_tells_of_ties():
+def test_knn_gcn_reports_ties():
     graph = NodeGraph(np.eye(6)[[0, 0, 0, 1, 1, 1]], [[0, 1]], [0, 1, -1, -1, -1, -1])
     method = METHODS["knn-gcn"]
     found = method.fit(graph, np.array([0, 1]), method.settings.of({"epochs": 1, "k": 1}), 0, None, None)
@@ -282,5 +282,5 @@ def test_knn_gcn_has_table_8s_neighbours(dataset):
 def test_appnp_on_coras_public_split(cora):
     split = cora.splits["public"]
     settings = appnp.AppnpSettings(epochs=150)
-    answer = appnp.METHOD.fit(cora.graph, split.train, settings, 0).y_pred
-    assert (answer[split.test] == cora.graph.labels[split.test]).mean() > 0.79  # published: about 82.5
+    y_pred = appnp.METHOD.fit(cora.graph, split.train, settings, 0).y_pred
+    assert (y_pred[split.test] == cora.graph.labels[split.test]).mean() > 0.79  # published: about 82.5

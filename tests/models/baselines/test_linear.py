@@ -242,7 +242,7 @@ def test_validation_nodes_choose_the_epoch(graph, name):
 
 
 @pytest.mark.parametrize("name", SOLVED + TRAINED)
-def test_probabilities_are_valid_on_an_odd_graph(graph, name):
+def test_probabilities_are_valid_on_a_degenerate_graph(graph, name):
     prediction = fit(name, graph, TRAIN)
     p = prediction.probabilities
     assert (p.dtype, p.shape) == (np.float32, (graph.n, graph.c))
@@ -265,13 +265,13 @@ def test_row_25_nodes_that_no_label_reaches_are_uniform_and_flagged(graph, name)
 def test_the_same_to_the_bit_for_a_seed(graph, name):
     first, again, other = (fit(name, graph, TRAIN, seed).probabilities.tobytes() for seed in (1, 1, 2))
     assert first == again
-    assert (first == other) == (name in SOLVED)  # what is solved for knows no chance
+    assert (first == other) == (name in SOLVED)  # what is solved for does not depend on the seed
 
 
 @pytest.mark.parametrize("name", SOLVED)
 @hypothesis_settings(max_examples=25)
 @given(data=st.data())
-def test_renumbering_the_nodes_renumbers_the_answers(name, data):
+def test_renumbering_the_nodes_renumbers_the_predictions(name, data):
     n = data.draw(st.integers(3, 20))
     node = st.integers(0, n - 1)
     edges = np.array(data.draw(st.lists(st.tuples(node, node), max_size=3 * n)) or [(0, 1)])

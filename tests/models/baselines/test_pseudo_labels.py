@@ -54,7 +54,7 @@ VALIDATION = np.array([8, 9, 10, 25])
 
 
 @pytest.fixture(scope="module")
-def odd():
+def degenerate():
     """An isolated node, a zero feature row, a component without a label."""
     x = sp.csr_array(np.random.default_rng(0).integers(0, 2, (12, 5)) * 1.0)
     x = sp.csr_array(x.toarray() * (np.arange(12) != 3)[:, None])
@@ -66,8 +66,8 @@ def odd():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_odd_graph_gets_valid_probabilities(odd, name):
-    p = METHODS[name].fit(odd, np.array([0, 1, 5, 6]), quick(name), 0, None, None).probabilities
+def test_a_degenerate_graph_gets_valid_probabilities(degenerate, name):
+    p = METHODS[name].fit(degenerate, np.array([0, 1, 5, 6]), quick(name), 0, None, None).probabilities
     assert p.dtype == np.float32
     assert p.shape == (12, 2)
     assert np.isfinite(p).all()
@@ -75,8 +75,8 @@ def test_an_odd_graph_gets_valid_probabilities(odd, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_graph_without_edges_is_no_trouble(odd, name):
-    bare = NodeGraph(odd.features, np.empty((0, 2), int), odd.labels)
+def test_a_graph_without_edges_gets_valid_probabilities(degenerate, name):
+    bare = NodeGraph(degenerate.features, np.empty((0, 2), int), degenerate.labels)
     p = METHODS[name].fit(bare, np.array([0, 1, 2, 5]), quick(name), 0, None, None).probabilities
     np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-5)
 
@@ -250,7 +250,7 @@ def test_only_positive_scores_are_taken_and_the_first_of_equals():
     assert chosen.tolist() == [[False, True], [True, True], [False, False], [True, False]]
 
 
-def test_a_graph_too_dense_to_need_guesses_says_so():
+def test_a_graph_too_dense_for_pseudo_labels_is_reported():
     x = np.random.default_rng(0).normal(size=(12, 4))
     full = NodeGraph(x, [[u, v] for u in range(12) for v in range(u)], np.arange(12) % 2)
     prediction = li2018.fit(full, np.arange(4), li2018.SelfTrainingSettings(epochs=5), 0, choice="self-training")
@@ -272,7 +272,7 @@ def test_a_cluster_takes_the_class_of_the_nearest_labelled_centroid():
     assert len(set(m3s.cluster_classes(x, known, 1, 0))) == 1  # one for all
 
 
-def test_m3s_drops_guesses_that_their_cluster_contradicts(graph, monkeypatch):
+def test_m3s_drops_pseudo_labels_that_their_cluster_contradicts(graph, monkeypatch):
     s = quick("m3s", stages=1)
     asked = []
     monkeypatch.setattr(m3s, "fit_gcn", lambda graph, known, *_: asked.append(known) or _certain(graph))
@@ -316,7 +316,7 @@ def test_cagcn_trains_as_dense_matrices_do(graph):
 
 
 @pytest.mark.parametrize("validation", [None, VALIDATION])
-def test_cagcn_changes_no_answer(graph, validation):
+def test_cagcn_changes_no_prediction(graph, validation):
     s = cagcn.CagcnSettings(epochs=30, calibration_epochs=30, most_epochs=100)
     first = cagcn.fit_classifier(graph, pseudo_label_utils.training_mask(graph, TRAIN), s, 0, None, validation)
     prediction = cagcn.fit(graph, TRAIN, s, 0, validation=validation)
@@ -337,7 +337,7 @@ def test_a_huge_scale_does_not_overflow(graph):
     assert torch.isfinite(model()).all()
 
 
-def test_cagcn_st_guesses_above_the_threshold_alone(graph, monkeypatch):
+def test_cagcn_st_has_pseudo_labels_above_the_threshold_only(graph, monkeypatch):
     asked = []
     fit = cagcn.fit_classifier
     monkeypatch.setattr(cagcn, "fit_classifier", lambda graph, mask, *a: asked.append(mask) or fit(graph, mask, *a))
@@ -355,7 +355,7 @@ def test_cagcn_st_guesses_above_the_threshold_alone(graph, monkeypatch):
     assert (asked[1] & ~asked[0]).any()
 
 
-def test_cagcn_st_without_a_sure_node_is_cagcn(graph):
+def test_cagcn_st_without_a_confident_node_is_cagcn(graph):
     s = quick("cagcn-st", threshold=0.9999)
     prediction = cagcn_st.fit(graph, TRAIN, s, 0)
     assert prediction.probabilities.tobytes() == cagcn.fit(graph, np.sort(TRAIN), s, 0).probabilities.tobytes()

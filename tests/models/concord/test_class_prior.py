@@ -72,7 +72,7 @@ def test_predictions_are_shifted_half_way_to_the_prior() -> None:
     expected = f * np.exp(v / 2)
     np.testing.assert_allclose(shift_to_prior(f, 3 * shares), expected / expected.sum(axis=1, keepdims=True), rtol=1e-4)
     constant = np.zeros((10, 2), np.float32)
-    constant[:, 0] = 1  # all nodes alike: no shift reaches the prior
+    constant[:, 0] = 1  # all nodes equal: no shift reaches the prior
     assert np.isfinite(shift_to_prior(constant, np.array([1.0, 1.0]))).all()
 
 

@@ -77,7 +77,7 @@ def test_trust_is_low_where_nothing_is_informative() -> None:
     assert "uninformative" not in {finding.code for finding in informative.findings}
 
 
-def test_nodes_with_the_same_neighbours_are_alike() -> None:
+def test_nodes_with_the_same_neighbours_are_equal() -> None:
     """Every edge leads to the next class, never within one, and there are no features."""
     rng = np.random.default_rng(0)
     labels = np.arange(1500) % 5

@@ -177,7 +177,7 @@ def test_eq_7_calibration(graph, labels_of_nodes, high, m, kind, total):
 
 @pytest.mark.parametrize("kind", ["softmax", "inverse"])
 def test_calibration_of_equal_distributions_is_the_mean(graph, kind):
-    """d_M = 0 for every pair: the neighbours count alike."""
+    """d_M = 0 for every pair: the neighbours count equally."""
     high = torch.arange(N) % 2 == 0
     h = torch.from_numpy(np.random.default_rng(3).normal(size=(N, 5)))
     z, corrected = calibrate_all(

@@ -206,7 +206,7 @@ def test_classify_does_not_drop_units(graph):
 
 
 @pytest.mark.parametrize("options", [{}, {"influence": "softmax", "share_mu": False}])
-def test_permuting_the_nodes_permutes_the_answers(options):
+def test_permuting_the_nodes_permutes_the_predictions(options):
     order = np.random.default_rng(7).permutation(N)
     s = settings_of(**options)
     graph, permuted = small_graph(), small_graph(order=order)
@@ -246,16 +246,16 @@ def test_without_aggregation_the_second_channel_only_selects(graph, aggregation)
     assert np.array_equal(first.uncorrected, second.uncorrected) == (not aggregation)
 
 
-# what is odd about a run
+# findings of a run
 
 
 def decided(model, first, second):
     """Make the channels' classifiers give one class to every node."""
     with torch.no_grad():
-        for classifier, answer in zip(model.classifiers, (first, second), strict=True):
+        for classifier, k in zip(model.classifiers, (first, second), strict=True):
             classifier[2].weight.zero_()
             classifier[2].bias.zero_()
-            classifier[2].bias[answer] = 1
+            classifier[2].bias[k] = 1
     return model
 
 
@@ -285,9 +285,9 @@ def test_row_34_a_node_without_trusted_neighbours_keeps_its_own_and_is_counted()
     s = settings_of(output_activation=False)
     model = random_model(graph, s)
     with torch.no_grad():
-        for answer, classifier in enumerate(model.classifiers):
+        for k, classifier in enumerate(model.classifiers):
             classifier[0].bias.zero_()
-            classifier[2].bias.copy_(torch.eye(C)[answer] / 100)
+            classifier[2].bias.copy_(torch.eye(C)[k] / 100)
     prediction = classify(graph, build_operators(graph, s), model)
     left = ~prediction.channels_agree & ~prediction.corrected
     assert left[-2:].all()
@@ -301,7 +301,7 @@ def test_row_34_a_node_without_trusted_neighbours_keeps_its_own_and_is_counted()
 # training
 
 
-def test_same_seed_same_outcome_to_the_bit():
+def test_same_seed_same_prediction_to_the_bit():
     s = settings_of(dropout=0.5, epochs=12, hidden1=16)
     first, again, other = (fit(small_graph(), TRAIN, s, seed) for seed in (5, 5, 6))
     for name in ("probabilities", "uncorrected", "channels_agree", "corrected"):
@@ -325,7 +325,7 @@ def test_fit_learns_its_labels(graph):
     assert (prediction.y_pred[TRAIN] == graph.labels[TRAIN]).all()
 
 
-def test_fit_tells_its_progress(graph):
+def test_fit_reports_its_progress(graph):
     seen = []
     fit(NodeGraph(graph.features, graph.edges, graph.labels), TRAIN, settings_of(), 0, lambda *step: seen.append(step))
     assert seen[0] == ("feature graph", N, N)

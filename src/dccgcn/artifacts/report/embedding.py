@@ -16,7 +16,7 @@ def final_embedding(prediction: Prediction) -> np.ndarray | None:
 def project(prediction: Prediction, nodes: np.ndarray, seed: int = 0) -> dict[str, np.ndarray]:
     """(len(nodes), 2) positions in [0, 1] by name, by t-SNE. The final embedding comes last.
 
-    Without a final embedding, the logarithms of the probabilities stand in for it.
+    Without a final embedding, the logarithms of the probabilities are used.
     """
     chosen = {name: rows[nodes] for name, rows in prediction.embeddings.items() if name not in FINAL}
     final = final_embedding(prediction)
@@ -26,7 +26,7 @@ def project(prediction: Prediction, nodes: np.ndarray, seed: int = 0) -> dict[st
 
 def _tsne(rows: np.ndarray, seed: int) -> np.ndarray:
     rows = np.asarray(rows, dtype=np.float32)
-    if len(rows) < 4 or np.ptp(rows, axis=0).max() == 0:  # too few nodes, or all alike
+    if len(rows) < 4 or np.ptp(rows, axis=0).max() == 0:  # too few nodes, or all equal
         return np.full((len(rows), 2), 0.5)
     perplexity = min(30.0, (len(rows) - 1) / 3)
     init = "pca" if rows.shape[1] > 1 else "random"

@@ -106,7 +106,7 @@ def _test_positions(path: Path) -> np.ndarray:
 
 
 def _features(matrix: Any) -> sp.csr_array:
-    # rebuilt and checked: a pickle may hold indices that point outside the matrix
+    # constructed again and checked: a pickle may hold indices that point outside the matrix
     checked = sp.csr_array((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
     checked.check_format(full_check=True)
     return checked

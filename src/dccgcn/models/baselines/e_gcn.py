@@ -3,11 +3,11 @@
 The paper's equations and code are not public, so this is our reading of its abstract, not a reproduction:
 
 1. Train GCN. Soft labels Q are its probabilities, given labels clamped.
-2. An edge's weight becomes w_uv ((1 - a) + a cos(q_u, q_v)). The cosine, since q_u·q_v is small wherever GCN is unsure,
-   and the self-loops, of weight 1, would then outweigh the neighbours.
+2. An edge's weight becomes w_uv ((1 - a) + a cos(q_u, q_v)). The cosine is used because q_u·q_v is small where GCN is
+   uncertain; self-loops, of weight 1, would then outweigh the neighbours.
 3. The most confident nodes get edges to those of them with the most similar soft labels (each among the k nearest of
    the other), with weight cos(q_u, q_v). Never between two training nodes: all of a class have the same q, and training
-   nodes that see one another's features would overfit to them.
+   nodes that propagate features to one another would overfit to them.
 4. Train again on the new graph, and repeat.
 """
 

@@ -44,7 +44,7 @@ def member_layout(specs: Sequence[EmbeddingSpec]) -> list[tuple[str, str, str]]:
 
 
 def initial_weights(members: Sequence[Member]) -> np.ndarray:
-    """(members,) weights before reliabilities are known: topology, features and joint count alike.
+    """(members,) weights before reliabilities are known: topology, features and joint count equally.
 
     More members use the topology than the features. With equal weights a noisy topology would outvote the features.
     """

@@ -6,12 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import torch
 
 import dccgcn
 from dccgcn import append_nodes, datasets
 from dccgcn.graph import NodeGraph
 from dccgcn.models.baselines import logreg
+from dccgcn.models.baselines.d2pt import D2pt, prototype_alignment
+from dccgcn.models.baselines.iceberg import Iceberg
 from dccgcn.models.registry import METHODS
+from dccgcn.models.training import seeded
 from helpers import literal_peers
 
 TRAIN = np.array([0, 1, 2, 6, 9, 12, 15])
@@ -151,3 +155,77 @@ def test_graphany_on_coras_public_split():
 @pytest.mark.benchmark_files("citeseer")
 def test_graphany_on_citeseers_public_split():
     assert accuracy("graphany", "citeseer") == pytest.approx(0.684, abs=0.01)  # its arxiv checkpoint: 68.4
+
+
+# D²PT and IceBerg
+
+
+def doubles(*tensors):
+    return [tensor.detach().double().requires_grad_() for tensor in tensors]
+
+
+def test_prototype_alignment_is_its_formula():
+    generator = torch.Generator().manual_seed(0)
+    o = torch.randn(12, 3, generator=generator).log_softmax(1)
+    f, f2 = torch.randn(2, 12, 5, generator=generator)
+    nodes, labels = torch.tensor([4, 0, 7]), torch.tensor([2, 1, 0])
+    expected = literal_peers.alignment(o, f, f2, dict(zip(nodes.tolist(), labels.tolist(), strict=True)))
+    assert prototype_alignment(o, f, f2, nodes, labels).item() == pytest.approx(expected.item(), rel=1e-5)
+
+
+@pytest.mark.parametrize("options", [{}, {"alpha": 0.4, "lambda_pa": 0.5, "lambda_ce": 2, "steps": 3}])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_d2pt_trains_as_loops_over_dense_matrices_do(options, sparse):
+    graph = make_graph(sparse=sparse)
+    settings = METHODS["d2pt"].settings.of({"k": 3, "hidden": 5, "lr": 0.02, "epochs": 12, **options})
+    with seeded(4):
+        model = D2pt(graph.d, settings.hidden, graph.c)
+    start = doubles(model.w1, model.b1, model.w2, model.b2, model.w3, model.b3)
+    expected = literal_peers.d2pt(graph, TRAIN, settings, start)
+    found = METHODS["d2pt"].fit(graph, TRAIN, settings, 4, None, None)
+    np.testing.assert_allclose(found.probabilities, expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("options", [{}, {"alpha": 0.4, "pseudo_weight": 0.3, "steps": 3}])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_iceberg_trains_as_loops_over_dense_matrices_do(options, sparse):
+    graph = make_graph(sparse=sparse)
+    settings = METHODS["iceberg"].settings.of({"hidden": 5, "lr": 0.02, "epochs": 12, "dropout": 0, **options})
+    with seeded(4):
+        model = Iceberg(graph.d, settings.hidden, graph.c, 0)
+    start = doubles(model.first.weight.T, model.first.bias, model.second.weight.T, model.second.bias)
+    expected = literal_peers.iceberg(graph, TRAIN, settings, start)
+    found = METHODS["iceberg"].fit(graph, TRAIN, settings, 4, None, None)
+    np.testing.assert_allclose(found.probabilities, expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["d2pt", "iceberg"])
+def test_the_same_to_the_bit_for_a_seed(name):
+    graph, options = make_graph(), {"epochs": 5, **({"k": 3} if name == "d2pt" else {})}
+    first, again, other = (fit(name, graph, seed=seed, **options).probabilities.tobytes() for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+
+
+@pytest.mark.parametrize("name", ["d2pt", "iceberg"])
+def test_validation_nodes_choose_the_epoch(name):
+    graph, validation = make_graph(), np.array([3, 4, 5, 7, 8, 10, 11, 13, 14])
+    options = {"lr": 0.5, **({"k": 3} if name == "d2pt" else {"dropout": 0})}
+    right = [
+        (fit(name, graph, validation=nodes, epochs=20, **options).y_pred == graph.labels)[validation].mean()
+        for nodes in (None, validation)
+    ]
+    assert right[1] >= right[0]
+
+
+def test_iceberg_with_a_label_on_every_node():
+    graph = make_graph()
+    p = fit("iceberg", graph, np.arange(20), epochs=3).probabilities
+    np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-6)
+
+
+def test_published_settings():
+    assert METHODS["d2pt"].published_settings("citeseer").lambda_pa == 15
+    pubmed = METHODS["d2pt"].published_settings("pubmed")
+    assert (pubmed.alpha, pubmed.lambda_pa, pubmed.lambda_ce, pubmed.k) == (0.05, 10, 1, 5)
+    assert METHODS["iceberg"].published_settings("pubmed").lr == 0.05

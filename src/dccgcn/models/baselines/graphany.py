@@ -49,7 +49,8 @@ def fit(
     for hop in range(N_HOPS):
         rows = steps @ x  # (train, d)
         rows = rows.toarray() if sp.issparse(rows) else rows
-        weights[hop] = lstsq(rows.astype(np.float64), y, lapack_driver="gelss")[0]
+        cutoff = np.finfo(np.float32).eps * max(rows.shape)  # singular values below: rounding errors of the rows
+        weights[hop] = lstsq(rows.astype(np.float64), y, cond=cutoff, lapack_driver="gelss")[0]
         steps = steps @ walk
     return predict_new({"weights": weights.astype(np.float32)}, graph, settings)
 

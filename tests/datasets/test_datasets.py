@@ -29,6 +29,16 @@ COUNTS = {
     "uai2010": (19, 4973, 3067, 28308, 6, 0, 3067, 0.364),
     "corafull": (70, 8710, 19793, 63421, 0, None, 19793, 0.567),
     "corafull-partial": (70, 1, 19793, 63421, 0, 0, 19793, 0.567),
+    "amazon-photo": (8, 745, 7650, 119081, 115, 0, 7650, 0.827),
+    "dblp": (4, 1639, 17716, 52867, 0, 64, 17716, 0.828),
+    "facebook-pages": (4, 4714, 22470, 170823, 0, 0, 22470, 0.885),
+    "fb100-amherst41-year": (6, 459, 2235, 90954, 0, 0, 1934, 0.577),
+    "minesweeper": (2, 7, 10000, 39402, 0, 0, 10000, 0.683),
+    "polblogs": (2, 1, 1490, 16715, 266, 0, 1490, 0.906),
+    "squirrel-filtered-directed": (5, 2089, 2223, 46998, 0, 113, 2223, 0.207),
+    "twitch-de": (2, 3170, 9498, 153138, 0, 0, 9498, 0.632),
+    "twitch-engb": (2, 3170, 7126, 35324, 0, 0, 7126, 0.556),
+    "wisconsin": (5, 1703, 251, 450, 0, 0, 251, 0.178),
 }
 
 
@@ -51,6 +61,36 @@ def test_the_catalogue_lists_what_is_tested_here() -> None:
     for info in DATASETS.values():
         assert all(len(file.sha256) == 64 for file in info.files)
         assert all(file.url is None or file.url.startswith("https://") for file in info.files)
+        if info.format == "graph-npz":
+            assert [file.path for file in info.files] == [f"graphs/{info.name}.npz"]
+        assert (info.paper_edges is None) == (info.format == "graph-npz")  # counts of the paper's own graphs only
+
+
+# name: pairs with their direction, without self-loops
+DIRECTED = {"amazon-photo": 143662, "polblogs": 19022, "squirrel-filtered-directed": 65578}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.benchmark_files(name)) for name in DIRECTED])
+def test_directed_edges_are_kept_beside_the_graph(name: str) -> None:
+    loaded = datasets.load(name)
+    pairs = loaded.directed_edges
+    assert pairs is not None
+    assert pairs.shape == (DIRECTED[name], 2)
+    assert np.array_equal(np.unique(np.sort(pairs, axis=1), axis=0), loaded.graph.edges)
+
+
+def test_only_these_have_directed_edges(cora: Dataset) -> None:
+    assert {name for name, info in DATASETS.items() if info.directed} == set(DIRECTED)
+    assert cora.directed_edges is None
+
+
+@pytest.mark.benchmark_files("polblogs", "fb100-amherst41-year", "facebook-pages")
+def test_classes_and_findings_of_graphs_of_other_kinds() -> None:
+    blogs = datasets.load("polblogs").graph
+    assert not blogs.has_features.any()
+    assert "no-features" in {finding.code for finding in blogs.findings}
+    assert datasets.load("fb100-amherst41-year").graph.classes == (2004, 2005, 2006, 2007, 2008, 2009)
+    assert datasets.load("facebook-pages").graph.classes == ("company", "government", "politician", "tvshow")
 
 
 def test_the_embedded_cora_needs_no_folder(cora: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,6 +206,10 @@ def test_without_network_the_message_names_the_path(tmp_path: Path) -> None:
 def test_a_file_without_address_can_only_be_put_there(tmp_path: Path) -> None:
     with pytest.raises(DataFileError, match="no public address"):
         datasets.load("corafull-partial", tmp_path)
+    with pytest.raises(DataFileError, match=r"graphs/wisconsin\.npz is missing and has no public address") as caught:
+        datasets.load("wisconsin", tmp_path)
+    assert str(tmp_path / "graphs" / "wisconsin.npz") in caught.value.remedy
+    assert "DCCGCN_DATA" in caught.value.remedy
 
 
 @pytest.mark.parametrize("address", ["https://example.org/file.bin", None])

@@ -60,6 +60,7 @@ def _facts(info: "DatasetInfo", data: Path | None) -> dict[str, object]:
     return {
         "name": info.name,
         "title": info.title,
+        "kind": info.kind,
         "description": info.description,
         "source": info.source,
         "classes": info.classes,
@@ -69,6 +70,7 @@ def _facts(info: "DatasetInfo", data: Path | None) -> dict[str, object]:
         "isolated": info.isolated,
         "zero_rows": info.zero_rows,
         "paper_edges": info.paper_edges,
+        "directed": info.directed,
         "files": [vars(file) for file in info.files],
         "present": present,
     }
@@ -77,11 +79,13 @@ def _facts(info: "DatasetInfo", data: Path | None) -> dict[str, object]:
 def _list(chosen: "list[DatasetInfo]", data: Path | None) -> None:
     from dccgcn.datasets import data_folder
 
-    shown = table("Benchmark graphs", "name", "nodes", "edges", "features", "classes", "files")
+    shown = table("Benchmark graphs", "name", "kind", "nodes", "edges", "features", "classes", "files")
+    shown.columns[1].justify, shown.columns[1].no_wrap = "left", True
     for info in chosen:
         facts = _facts(info, data)
         state = "in the package" if not info.files else "present" if facts["present"] else "not fetched"
-        shown.add_row(info.name, f"{info.nodes:,}", f"{info.pairs:,}", f"{info.features:,}", str(info.classes), state)
+        sizes = (f"{number:,}" for number in (info.nodes, info.pairs, info.features, info.classes))
+        shown.add_row(info.name, info.kind, *sizes, state)
     output.print(shown)
     errors.print(f"Edges are unique undirected pairs. Files are stored in {data_folder(data)}.", highlight=False)
 
@@ -92,7 +96,9 @@ def _describe(info: "DatasetInfo", data: Path | None) -> None:
     facts = _facts(info, data)
     shown = table(f"{info.title}: {info.description}", "", "")
     shown.columns[1].justify = "left"
-    for what in ("source", "nodes", "pairs", "paper_edges", "features", "classes", "isolated", "zero_rows"):
+    for what in ("kind", "source", "nodes", "pairs", "paper_edges", "features", "classes", "isolated", "zero_rows"):
+        if what == "paper_edges" and info.paper_edges is None:
+            continue  # not a graph of the paper
         shown.add_row(what.replace("_", " "), "unknown" if facts[what] is None else str(facts[what]))
     for file in info.files:
         shown.add_row("file", f"{file.path}  {file.url or '(no public address)'}")

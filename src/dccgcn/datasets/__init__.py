@@ -5,10 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from dccgcn.datasets.catalogue import CORA_CLASSES, DATASETS, DataFile, DatasetInfo
+from dccgcn.datasets.catalogue import CORA_CLASSES, DATASETS
 from dccgcn.datasets.embedded import read_cora
 from dccgcn.datasets.fetch import FOLDER_VARIABLE, data_folder, fetch
-from dccgcn.datasets.formats import amgcn, citation_full, planetoid
+from dccgcn.datasets.formats import amgcn, citation_full, graph_npz, planetoid
+from dccgcn.datasets.info import DataFile, DatasetInfo
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.graph import NodeGraph
@@ -37,6 +38,7 @@ class Dataset:
     graph: NodeGraph
     splits: dict[str, Split]
     info: DatasetInfo
+    directed_edges: np.ndarray | None = None  # (m, 2) source and target, unique; None where the files have no direction
 
 
 def describe(name: str) -> DatasetInfo:
@@ -75,6 +77,7 @@ def load_dataset(name: str, folder: str | Path | None = None) -> Dataset:
     info = describe(name)
     paths = [fetch(file, folder) for file in info.files]
     splits: list[Split]
+    directed_edges = None
     match info.format:
         case "embedded":
             graph, public = read_cora()
@@ -90,8 +93,11 @@ def load_dataset(name: str, folder: str | Path | None = None) -> Dataset:
             graph, splits = citation_full.read(paths[0], title=name), []
         case "citation-partial":
             graph, splits = citation_full.read_partial(paths[0], title=name)
+        case "graph-npz":
+            graph, splits = graph_npz.read(paths[0], title=name), []
+            directed_edges = graph_npz.read_directed_edges(paths[0]) if info.directed else None
     check_counts(graph, info)
-    return Dataset(graph, {split.kind: split for split in splits}, info)
+    return Dataset(graph, {split.kind: split for split in splits}, info, directed_edges)
 
 
 load = load_dataset  # the short name

@@ -1,7 +1,7 @@
 """The benchmark graphs: addresses and hashes of their files, and the counts that each graph must have."""
 
-from dataclasses import dataclass
-from typing import Literal
+from dccgcn.datasets.info import DataFile, DatasetInfo
+from dccgcn.datasets.other_kinds import OTHER_KINDS
 
 CORA_CLASSES = (  # in the order of Planetoid's label columns
     "Theory",
@@ -12,34 +12,6 @@ CORA_CLASSES = (  # in the order of Planetoid's label columns
     "Case_Based",
     "Rule_Learning",
 )
-
-
-@dataclass(frozen=True)
-class DataFile:
-    """One file of a dataset."""
-
-    path: str  # below the data folder
-    url: str | None  # public address, if there is one
-    sha256: str
-
-
-@dataclass(frozen=True)
-class DatasetInfo:
-    """One benchmark graph. The counts are checked whenever it is loaded."""
-
-    name: str
-    title: str
-    description: str
-    source: str
-    format: Literal["embedded", "planetoid", "am-gcn", "citation-full", "citation-partial"]
-    files: tuple[DataFile, ...]
-    classes: int
-    features: int
-    nodes: int
-    pairs: int  # unique undirected pairs u < v, without self-loops
-    isolated: int
-    zero_rows: int | None  # None: unknown, hence not checked
-    paper_edges: int  # as the paper's Table 1 counts: raw lines, duplicates and self-loops included
 
 
 _PLANETOID = "Yang, Cohen and Salakhutdinov 2016, github.com/kimiyoung/planetoid"
@@ -63,6 +35,7 @@ _DATASETS = (
     DatasetInfo(
         name="cora",
         title="Cora",
+        kind="citation",
         description="Machine-learning papers, their words and citations; part of the package, nothing to download.",
         source="McCallum et al. 2000, Sen et al. 2008; from the wheel graphdatascience 2.2 (see ORIGIN.md)",
         format="embedded",
@@ -78,6 +51,7 @@ _DATASETS = (
     DatasetInfo(
         name="cora-planetoid",
         title="Cora (Planetoid's files)",
+        kind="citation",
         description="The same graph as cora, read from the public files.",
         source=_PLANETOID,
         format="planetoid",
@@ -103,6 +77,7 @@ _DATASETS = (
     DatasetInfo(
         name="citeseer",
         title="Citeseer",
+        kind="citation",
         description="Computer-science papers; 15 of them have neither words nor a class and are left unlabelled.",
         source=_PLANETOID,
         format="planetoid",
@@ -128,6 +103,7 @@ _DATASETS = (
     DatasetInfo(
         name="pubmed",
         title="Pubmed",
+        kind="citation",
         description="Papers on diabetes with tf-idf word weights.",
         source=_PLANETOID,
         format="planetoid",
@@ -153,6 +129,7 @@ _DATASETS = (
     DatasetInfo(
         name="acm",
         title="ACM",
+        kind="co-author",
         description="Papers of three fields, linked if they share an author.",
         source=_AM_GCN,
         format="am-gcn",
@@ -168,6 +145,7 @@ _DATASETS = (
     DatasetInfo(
         name="flickr",
         title="Flickr",
+        kind="social",
         description="Users of a picture site and their friendships; most edges connect two classes.",
         source=_AM_GCN,
         format="am-gcn",
@@ -183,6 +161,7 @@ _DATASETS = (
     DatasetInfo(
         name="uai2010",
         title="UAI2010",
+        kind="web",
         description="Wikipedia pages of 19 classes, the smallest of 9 pages.",
         source=_AM_GCN,
         format="am-gcn",
@@ -198,6 +177,7 @@ _DATASETS = (
     DatasetInfo(
         name="corafull",
         title="CoraFull",
+        kind="citation",
         description="The whole of Cora: papers of 70 fields of computer science.",
         source=_GRAPH2GAUSS,
         format="citation-full",
@@ -221,6 +201,7 @@ _DATASETS = (
     DatasetInfo(
         name="corafull-partial",
         title="CoraFull without features",
+        kind="citation",
         description="CoraFull's edges and classes without features, for methods that need none.",
         source=_GRAPH2GAUSS,
         format="citation-partial",
@@ -241,4 +222,4 @@ _DATASETS = (
     ),
 )
 
-DATASETS = {info.name: info for info in _DATASETS}
+DATASETS = {info.name: info for info in (*_DATASETS, *OTHER_KINDS)}

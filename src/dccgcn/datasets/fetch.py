@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pooch
 
-from dccgcn.datasets.catalogue import DataFile
+from dccgcn.datasets.info import DataFile
 from dccgcn.errors import DataFileError
 from dccgcn.runtime.files import sha256
 

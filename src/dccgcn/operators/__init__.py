@@ -3,7 +3,7 @@
 from dccgcn.operators.approximate_knn import neighbours
 from dccgcn.operators.exact_knn import Neighbours, exact_knn
 from dccgcn.operators.hops import hop_blocks, hops
-from dccgcn.operators.operator import Normalisation, Operator, knn_operator, topology_operator
+from dccgcn.operators.operator import Normalisation, Operator, knn_operator, mean_operator, topology_operator
 from dccgcn.operators.scaling import (
     NumericColumns,
     Scaling,
@@ -25,6 +25,7 @@ __all__ = [
     "hop_blocks",
     "hops",
     "knn_operator",
+    "mean_operator",
     "neighbours",
     "normalise_rows",
     "numeric_columns",

@@ -67,6 +67,17 @@ def topology_operator(graph: NodeGraph, how: Normalisation) -> Operator:
     return graph.cached(("topology", how), lambda: Operator.of(graph.adjacency, how))
 
 
+def mean_operator(graph: NodeGraph) -> sp.csr_array:
+    """D^-1 A: the weighted mean over the neighbours, without the node itself; rows of isolated nodes are 0."""
+
+    def build() -> sp.csr_array:
+        degree = np.asarray(graph.adjacency.sum(axis=1), dtype=np.float64).reshape(-1)
+        inverse = np.divide(1, degree, out=np.zeros_like(degree), where=degree > 0)
+        return sp.csr_array(sp.diags_array(inverse) @ graph.adjacency, dtype=np.float32)
+
+    return graph.cached(("mean",), build)
+
+
 def knn_operator(
     graph: NodeGraph,
     k: int,

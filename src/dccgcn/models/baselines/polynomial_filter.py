@@ -45,6 +45,14 @@ def neumann_series(propagate: Propagation, h: Tensor, a: float, terms: int) -> T
     return total * (a / (1 + a))
 
 
+def ppr_filter(propagate: Propagation, h: Tensor, alpha: float, steps: int) -> Tensor:
+    """Personalised PageRank: Z ← (1-α) S Z + α h, starting from h."""
+    z = h
+    for _ in range(steps):
+        z = (1 - alpha) * propagate(z) + alpha * h
+    return z
+
+
 @dataclass(frozen=True, eq=False)
 class FilteredFeatures:
     """The matrix p(S) X, given by X and the filter h → p(S) h."""

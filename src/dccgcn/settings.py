@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from dccgcn.errors import SettingsError
 
+_MOST, _MOST_STEPS = 1_000_000, 1000  # upper limits of counts
+
 
 class Settings(BaseModel):
     """Base of every method's settings: frozen and checked; unknown options are errors."""
@@ -126,4 +128,9 @@ def weight(default: float, description: str) -> Any:
 
 
 def count(default: int, description: str) -> Any:
-    return Field(default, ge=1, description=description)
+    return Field(default, ge=1, le=_MOST, description=description)
+
+
+def steps(default: int, description: str) -> Any:
+    """Of something that is repeated for every prediction, so that no saved model can keep a machine busy for days."""
+    return Field(default, ge=1, le=_MOST_STEPS, description=description)

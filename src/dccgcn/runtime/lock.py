@@ -1,20 +1,46 @@
 """Locks between processes: one writer at a time for a folder or a file."""
 
+import os
+import re
+import shutil
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from dccgcn.errors import DataFileError
 
+LOCK = ".lock"
+_TEMPORARY = re.compile(r"\.[0-9a-f]{16}\.tmp")  # names that writers give to unfinished files and folders
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a file or folder of this name was left by a writer that was stopped."""
+    return _TEMPORARY.fullmatch(name) is not None
+
+
+def remove_temporary(folder: Path, older_than: float = 0) -> None:
+    """Remove the temporary files of a folder that were not changed for so many seconds."""
+    with suppress(OSError):
+        for entry in list(os.scandir(folder)):
+            if not is_temporary(entry.name):
+                continue
+            with suppress(OSError):
+                if time.time() - entry.stat(follow_symlinks=False).st_mtime < older_than:
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                else:
+                    os.unlink(entry.path)
+
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
     """Lock a folder while writing to it, and remove the temporary files that a killed process left in it."""
-    with _lock(folder / ".lock", folder):
-        for temporary in folder.glob(f".{'[0-9a-f]' * 16}.tmp"):
-            temporary.unlink(missing_ok=True)
+    with _lock(folder / LOCK, folder):
+        remove_temporary(folder)
         yield
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
 
-from dccgcn.settings import Settings, count, rate, share, weight
+from dccgcn.settings import Settings, count, rate, share, steps, weight
 
 DEFAULT_K = 6
 
@@ -33,8 +33,8 @@ class ConcordSettings(Settings):
     k: int | None = Field(
         default=None, ge=1, description=f"Neighbours of each node in the feature graph; null: min({DEFAULT_K}, n-1)."
     )
-    n_steps_topology: int = count(16, "Propagation steps on the topology.")
-    n_steps_features: int = count(4, "Propagation steps on the feature graph.")
+    n_steps_topology: int = steps(16, "Propagation steps on the topology.")
+    n_steps_features: int = steps(4, "Propagation steps on the feature graph.")
     alpha: float = share(0.05, "Weight of a node's own features in the propagation filter.")
     adaptive_steps: float = Field(
         default=1.0,
@@ -60,7 +60,7 @@ class ConcordSettings(Settings):
         le=1,
         description="Teleport probability of the personalised PageRank that smooths predictions; 1: no smoothing.",
     )
-    n_smoothing: int = count(10, "Power iterations of that PageRank.")
+    n_smoothing: int = steps(10, "Power iterations of that PageRank.")
     # ensemble (C7, C8)
     agreement_pseudocount: float = weight(
         10.0, "Labels that agreement with the ensemble counts for in a member's reliability."

@@ -6,7 +6,6 @@ with any other file in it is refused, so that no file is ever replaced or remove
 
 import json
 import os
-import secrets
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,8 +13,8 @@ from dccgcn.artifacts.model_io import CARD, DESCRIPTION, TENSORS, model_files
 from dccgcn.artifacts.staging import STAGED, current_path, replace_files
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.io.tables import Tables
-from dccgcn.runtime.files import read_json
-from dccgcn.runtime.lock import LOCK, is_temporary, lock_folder
+from dccgcn.runtime.files import is_temporary, read_json, temporary_path
+from dccgcn.runtime.lock import LOCK, lock_folder
 from dccgcn.text import first_few
 from dccgcn.workflow.run import Run, run_csv
 
@@ -75,7 +74,7 @@ def check_run_folder(folder: Path, overwrite: bool = False) -> None:
 def check_writable(folder: Path) -> None:
     """Raise a DataFileError unless files can be written to the folder, before any work is done."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    probe = folder / f".{secrets.token_hex(8)}.tmp"
+    probe = temporary_path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe.touch(exist_ok=False)

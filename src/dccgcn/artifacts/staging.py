@@ -6,13 +6,12 @@ which they become valid; readers look there first. Then they are moved to their 
 """
 
 import os
-import secrets
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from dccgcn.errors import DataFileError
-from dccgcn.runtime.files import sync_folder, write_and_sync
+from dccgcn.runtime.files import sync_folder, temporary_path, write_and_sync
 
 STAGED = ".new"
 
@@ -26,7 +25,7 @@ def current_path(folder: Path, name: str) -> Path:
 def replace_files(folder: Path, files: Mapping[str, str | bytes], outdated: Iterable[str] = ()) -> None:
     """Replace these files, and remove the outdated ones. The caller holds the lock of the folder."""
     finish_move(folder)
-    temporary = folder / f".{secrets.token_hex(8)}.tmp"
+    temporary = temporary_path(folder)
     try:
         temporary.mkdir()
         for name, content in files.items():

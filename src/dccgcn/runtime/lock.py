@@ -1,46 +1,25 @@
 """Locks between processes: one writer at a time for a folder or a file."""
 
-import os
-import re
 import shutil
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from dccgcn.errors import DataFileError
+from dccgcn.runtime.files import is_temporary
 
 LOCK = ".lock"
-_TEMPORARY = re.compile(r"\.[0-9a-f]{16}\.tmp")  # names that writers give to unfinished files and folders
-
-
-def is_temporary(name: str) -> bool:
-    """Whether a file or folder of this name was left by a writer that was stopped."""
-    return _TEMPORARY.fullmatch(name) is not None
-
-
-def remove_temporary(folder: Path, older_than: float = 0) -> None:
-    """Remove the temporary files of a folder that were not changed for so many seconds."""
-    with suppress(OSError):
-        for entry in list(os.scandir(folder)):
-            if not is_temporary(entry.name):
-                continue
-            with suppress(OSError):
-                if time.time() - entry.stat(follow_symlinks=False).st_mtime < older_than:
-                    continue
-                if entry.is_dir(follow_symlinks=False):
-                    shutil.rmtree(entry.path, ignore_errors=True)
-                else:
-                    os.unlink(entry.path)
 
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
     """Lock a folder while writing to it, and remove the temporary files that a killed process left in it."""
     with _lock(folder / LOCK, folder):
-        remove_temporary(folder)
+        for path in folder.iterdir():
+            if is_temporary(path.name):
+                shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         yield
 
 

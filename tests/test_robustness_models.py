@@ -165,6 +165,8 @@ def test_rows_43_51_52_every_array_changed_in_every_way_is_refused_or_harmless(t
     assert crafted.outcome() == "answered"
     counts = {"refused": 0, "answered": 0}
     for name, array in crafted.arrays.items():
+        if method == "ssgc" and not name.startswith("prediction"):
+            continue  # the same as Concord's
         for mutation, other in mutated_arrays(array):
             if other is None or (other.dtype == array.dtype and np.array_equal(other, array)):
                 continue

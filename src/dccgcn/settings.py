@@ -11,7 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from dccgcn.errors import SettingsError
 
-_MOST, _MOST_STEPS = 1_000_000, 1000  # upper limits of counts
+_MAX_YAML = 1_000_000  # bytes
+_LARGEST = 1e9  # of rates and weights: its square is finite in single precision
+_MOST, _MOST_STEPS = 1_000_000, 1000  # of counts, and of steps that every prediction repeats
 
 
 class Settings(BaseModel):
@@ -91,13 +93,27 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, Any]:
     return values
 
 
+class _NoAliases(yaml.SafeLoader):
+    """Settings need no aliases, and a few lines of them can stand for billions of values."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("it contains an alias (*name)")
+        return super().compose_node(parent, index)
+
+
 def read_yaml(path: Path) -> dict[str, Any]:
     """Settings from a file such as a run writes."""
+    if not path.is_file():
+        found = "is no file" if path.exists() else "does not exist"
+        raise SettingsError(f"The settings file {path} {found}.", "Check the path.")
+    if path.stat().st_size > _MAX_YAML:
+        raise SettingsError(f"{path} is too large for settings.", "Check the path.")
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise SettingsError(f"There is no settings file {path}.", "Check the path.") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        values = yaml.load(path.read_text(encoding="utf-8"), _NoAliases)
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read ({error.strerror}).", "Check its permissions.") from None
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise SettingsError(
             f"{path} is not readable YAML: {error}.", "Fix the file, or start from one that a run wrote."
         ) from None
@@ -108,15 +124,15 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 def _number_or_yaml(text: str) -> Any:
     try:
-        value = yaml.safe_load(text)
+        value = yaml.load(text, _NoAliases)
         return float(text) if value == text.strip() else value  # YAML reads 1e-4 as text
-    except (ValueError, yaml.YAMLError):
+    except (ValueError, yaml.YAMLError, RecursionError):
         return text
 
 
 # shared ranges
 def rate(default: float, description: str) -> Any:
-    return Field(default, gt=0, description=description)
+    return Field(default, gt=0, le=_LARGEST, description=description)
 
 
 def share(default: float, description: str) -> Any:
@@ -124,7 +140,7 @@ def share(default: float, description: str) -> Any:
 
 
 def weight(default: float, description: str) -> Any:
-    return Field(default, ge=0, description=description)
+    return Field(default, ge=0, le=_LARGEST, description=description)
 
 
 def count(default: int, description: str) -> Any:

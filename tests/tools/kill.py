@@ -139,7 +139,9 @@ def check_run(out: Path) -> int | None:
     if not current_path(out, "result.json").exists():
         return None
     assert model is not None
-    assert current_path(out, "result.json").read_text() == json.dumps(model.summary(), indent=2) + "\n", "two runs in one folder"
+    assert current_path(out, "result.json").read_text() == json.dumps(model.summary(), indent=2) + "\n", (
+        "two runs in one folder"
+    )
     assert json.loads(current_path(out, "split.json").read_text())["hash"] == model.split.hash, "two runs in one folder"
     predictions = pd.read_csv(current_path(out, "predictions.csv"))
     tested = predictions[predictions["role"] == "test"]

@@ -18,7 +18,6 @@ from dccgcn.text import printable as printable_text
 from dccgcn.text import truncate
 
 
-
 class PlainConsole(Console):
     """A console that shows text as it is: no markup is read in it, and no control character reaches the terminal.
 
@@ -112,4 +111,6 @@ def print_findings(findings: tuple[Finding, ...]) -> None:
     """Print warnings and notes on standard error."""
     for finding in findings:
         style = "yellow" if finding.level == "warning" else "dim"
-        errors.print(Text.assemble((f"{finding.level}: ", style), visible(finding.text)), highlight=False, soft_wrap=True)
+        errors.print(
+            Text.assemble((f"{finding.level}: ", style), visible(finding.text)), highlight=False, soft_wrap=True
+        )

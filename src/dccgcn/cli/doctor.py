@@ -51,6 +51,8 @@ def doctor(
 
 def _print(diagnosis: "Diagnosis") -> None:
     output.print()
-    output.print(Text.assemble((f"{diagnosis.level}: ", _STYLE[diagnosis.level]), visible(diagnosis.text)), soft_wrap=True)
+    output.print(
+        Text.assemble((f"{diagnosis.level}: ", _STYLE[diagnosis.level]), visible(diagnosis.text)), soft_wrap=True
+    )
     if diagnosis.meaning:
         output.print(Text(visible(f"  {diagnosis.meaning}")), soft_wrap=True)

@@ -65,9 +65,9 @@ class OutputOptions:
         Path | None,
         typer.Option(help="Folder for predictions.csv, the model with its card, report.json, settings and split."),
     ] = None
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an earlier run in the folder of --out.")
-    ] = False
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier run in the folder of --out.")] = (
+        False
+    )
     report: Annotated[
         bool, typer.Option("--report", help="Write report.html into the folder of --out, or into this one.")
     ] = False

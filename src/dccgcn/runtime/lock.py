@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -17,9 +17,10 @@ LOCK = ".lock"
 def lock_folder(folder: Path) -> Iterator[None]:
     """Lock a folder while writing to it, and remove the temporary files that a killed process left in it."""
     with _lock(folder / LOCK, folder):
-        for path in folder.iterdir():
-            if is_temporary(path.name):
-                shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        with suppress(OSError):  # they do no harm
+            for path in folder.iterdir():
+                if is_temporary(path.name):
+                    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         yield
 
 

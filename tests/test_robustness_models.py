@@ -73,8 +73,7 @@ class Crafted:
             try:
                 model = load_model(self.folder)
                 frame = model.predict(NEW, NEW_EDGES)
-            except DccgcnError as error:
-                assert len(str(error)) < 2000
+            except DccgcnError:
                 return "refused"
         assert len(frame) == 2
         assert set(frame["prediction"]) <= set(map(str, model.result.graph.classes))

@@ -191,7 +191,8 @@ def _run(description: ModelDescription, arrays: Mapping[str, Any]) -> tuple[Run,
 
 
 def _graph(description: ModelDescription, given: Mapping[str, Any]) -> NodeGraph:
-    classes, features = description.classes, given.get("features")
+    classes = description.classes
+    features: Any = given.get("features")
     if sp.issparse(features):
         check_csr(features, features.shape, "graph, features", low=-_LARGEST_FEATURE, high=_LARGEST_FEATURE)
     else:

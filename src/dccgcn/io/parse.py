@@ -23,8 +23,14 @@ def read_ids(table: Table, column: str) -> list[Any]:
     """The ids of a table of nodes: none missing, none twice."""
     ids = _id_cells(table, column)
     same = pd.Series([spell_id(i) for i in ids]).duplicated(keep=False).to_numpy()
-    if same.any() and len({type(ids[i]) for i in np.flatnonzero(same)}) == 1:  # of two types: an error of NodeGraph
+    if same.any():
         first = next(ids[i] for i in np.flatnonzero(same))
+        alike = [i for i in ids if spell_id(i) == spell_id(first)]
+        if len({type(i) for i in alike}) > 1:
+            raise GraphError(
+                f"The ids {alike[0]!r} and {alike[1]!r} differ only in type, on {table.where(same)}.",
+                "Read the id column as text, or as numbers, throughout.",
+            )
         rows = np.array([i == first for i in ids])
         others = len({ids[i] for i in np.flatnonzero(same)}) - 1
         more = f"; {others} other ids repeat too" if others else ""

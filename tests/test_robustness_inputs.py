@@ -1,5 +1,6 @@
-"""Rows 44, 48, 57 to 61: extreme numbers, stores, interrupts, terminals, tables and settings."""
+"""Rows 44, 48, 53, 57 to 61: extreme numbers, stores, interrupts, terminals, tables and settings."""
 
+import gzip
 import os
 import random
 import signal
@@ -60,6 +61,29 @@ def test_row_48_a_feature_that_is_too_large_is_not_called_missing():
     with pytest.raises(GraphError, match="too large") as refusal:
         read_tables(*table(x=[1e15] * 7 + [2e15]), label="topic", features=["x"])
     assert "missing" not in refusal.value.what
+
+
+def test_row_53_a_packed_table_beyond_the_limit_is_refused(tmp_path, monkeypatch):
+    nodes, edges = table()
+    edges.to_csv(tmp_path / "edges.csv", index=False)
+    path = tmp_path / "nodes.csv.gz"
+    with gzip.open(path, "wb", compresslevel=9) as file:
+        file.write(b"id,topic,x\n" + b"a,b,1\n" * 2_000_000)
+    monkeypatch.setenv("DCCGCN_TABLE_GB", "0.005")
+    with pytest.raises(DataFileError, match=r"more than 0\.005 GB.*DCCGCN_TABLE_GB=0\.01"):
+        read_tables(path, tmp_path / "edges.csv")
+    with pytest.raises(DataFileError, match="more than"):
+        read_tables("/dev/zero", tmp_path / "edges.csv")
+    pytest.importorskip("pyarrow")
+    pd.DataFrame({"id": np.zeros(10**6, np.int8)}).to_parquet(tmp_path / "nodes.parquet")
+    with pytest.raises(DataFileError, match="more than"):
+        read_tables(tmp_path / "nodes.parquet", tmp_path / "edges.csv")
+    monkeypatch.setenv("DCCGCN_TABLE_GB", "much")
+    with pytest.raises(DataFileError, match="not a number"):
+        read_tables(path, tmp_path / "edges.csv")
+    monkeypatch.delenv("DCCGCN_TABLE_GB")
+    nodes.to_csv(path, index=False)
+    assert read_tables(path, tmp_path / "edges.csv", label="topic").graph.n == 8
 
 
 def test_row_57_ctrl_c_ends_a_comparison_of_slow_methods_within_three_seconds(tmp_path):

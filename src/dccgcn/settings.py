@@ -12,8 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from dccgcn.errors import SettingsError
 
 _MAX_YAML = 1_000_000  # bytes
-_LARGEST = 1e9  # of rates and weights: its square is finite in single precision
-_MOST, _MOST_STEPS = 1_000_000, 1000  # of counts, and of steps that every prediction repeats
+_MOST_STEPS = 1000
 
 
 class Settings(BaseModel):
@@ -105,8 +104,8 @@ class _NoAliases(yaml.SafeLoader):
 def read_yaml(path: Path) -> dict[str, Any]:
     """Settings from a file such as a run writes."""
     if not path.is_file():
-        found = "is no file" if path.exists() else "does not exist"
-        raise SettingsError(f"The settings file {path} {found}.", "Check the path.")
+        found = "is not a regular file" if path.exists() else "does not exist"
+        raise SettingsError(f"There is no settings file {path}: it {found}.", "Check the path.")
     if path.stat().st_size > _MAX_YAML:
         raise SettingsError(f"{path} is too large for settings.", "Check the path.")
     try:
@@ -132,19 +131,19 @@ def _number_or_yaml(text: str) -> Any:
 
 # shared ranges
 def rate(default: float, description: str) -> Any:
-    return Field(default, gt=0, le=_LARGEST, description=description)
+    return Field(default, gt=0, description=description)
 
 
 def share(default: float, description: str) -> Any:
     return Field(default, ge=0, lt=1, description=description)
 
 
-def weight(default: float, description: str) -> Any:
-    return Field(default, ge=0, le=_LARGEST, description=description)
+def weight(default: float, description: str, most: float | None = None) -> Any:
+    return Field(default, ge=0, le=most, description=description)
 
 
 def count(default: int, description: str) -> Any:
-    return Field(default, ge=1, le=_MOST, description=description)
+    return Field(default, ge=1, description=description)
 
 
 def steps(default: int, description: str) -> Any:

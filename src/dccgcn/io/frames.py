@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -110,7 +111,7 @@ def _content(path: Path) -> bytes:
     return content
 
 
-def _bounded(file: IO[bytes], path: Path) -> bytes:
+def _bounded(file: io.BufferedIOBase, path: Path) -> bytes:
     """All bytes of a file, read piece by piece up to the limit of unpacked tables."""
     limit, pieces, length = table_limit(), [], 0
     while piece := file.read(_PIECE):
@@ -139,7 +140,7 @@ def _too_large(path: Path, limit: int) -> DataFileError:
 
 def _check_parquet(content: bytes, path: Path) -> None:
     """Refuse a Parquet file whose cells, eight bytes each, are beyond the limit: its own sizes are those on disk."""
-    from pyarrow import parquet
+    parquet: Any = import_module("pyarrow.parquet")
 
     about = parquet.ParquetFile(io.BytesIO(content)).metadata
     if 8 * about.num_rows * about.num_columns > (limit := table_limit()):

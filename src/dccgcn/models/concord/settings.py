@@ -47,7 +47,7 @@ class ConcordSettings(Settings):
     idf: bool = Field(default=True, description="Where features are counts, add embeddings of idf-weighted features.")
     scarcity_scale: float = rate(8.0, "Labels per class at which the scarcity q is one half.")
     spectral_weighting: float = weight(
-        1.0, "How strongly scarce labels give weight to the leading singular vectors; 0: not at all."
+        1.0, "How strongly scarce labels give weight to the leading singular vectors; 0: not at all.", most=1e6
     )
     # members (C4 to C6)
     l2: float = rate(0.1, "L2 penalty of each member's softmax regression.")
@@ -81,7 +81,9 @@ class ConcordSettings(Settings):
     )
     # correction (C9) and leave-one-out refit (C11)
     correction: float = share(0.3, "Weight of agreeing neighbours in the prediction where the channels disagree.")
-    loo_weight: float = weight(1.0, "Weight of the leave-one-out ridge refit in the final prediction; 0: no refit.")
+    loo_weight: float = weight(
+        1.0, "Weight of the leave-one-out ridge refit in the final prediction; 0: no refit.", most=1e6
+    )
 
     @property
     def neighbours(self) -> int:

@@ -1,3 +1,3 @@
-from dccgcn.cli import main
+from dccgcn.cli import run_process
 
-main()
+run_process()

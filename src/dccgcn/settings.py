@@ -11,6 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from dccgcn.errors import SettingsError
 from dccgcn.text import did_you_mean
 
+_MAX_YAML = 1_000_000  # bytes
+_MOST_STEPS = 1000
+
 
 class Settings(BaseModel):
     """Base of every method's settings: frozen and checked; unknown options are errors."""
@@ -88,13 +91,27 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, Any]:
     return values
 
 
+class _NoAliases(yaml.SafeLoader):
+    """Settings need no aliases, and a few lines of them can stand for billions of values."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("it contains an alias (*name)")
+        return super().compose_node(parent, index)
+
+
 def read_yaml(path: Path) -> dict[str, Any]:
     """Settings from a file such as a run writes."""
+    if not path.is_file():
+        found = "is not a regular file" if path.exists() else "does not exist"
+        raise SettingsError(f"There is no settings file {path}: it {found}.", "Check the path.")
+    if path.stat().st_size > _MAX_YAML:
+        raise SettingsError(f"{path} is too large for settings.", "Check the path.")
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise SettingsError(f"There is no settings file {path}.", "Check the path.") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        values = yaml.load(path.read_text(encoding="utf-8"), _NoAliases)
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read ({error.strerror}).", "Check its permissions.") from None
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise SettingsError(
             f"{path} is not readable YAML: {error}.", "Fix the file, or start from one that a run wrote."
         ) from None
@@ -105,9 +122,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 def _number_or_yaml(text: str) -> Any:
     try:
-        value = yaml.safe_load(text)
+        value = yaml.load(text, _NoAliases)
         return float(text) if value == text.strip() else value  # YAML reads 1e-4 as text
-    except (ValueError, yaml.YAMLError):
+    except (ValueError, yaml.YAMLError, RecursionError):
         return text
 
 
@@ -120,9 +137,14 @@ def share(default: float, description: str) -> Any:
     return Field(default, ge=0, lt=1, description=description)
 
 
-def weight(default: float, description: str) -> Any:
-    return Field(default, ge=0, description=description)
+def weight(default: float, description: str, most: float | None = None) -> Any:
+    return Field(default, ge=0, le=most, description=description)
 
 
 def count(default: int, description: str) -> Any:
     return Field(default, ge=1, description=description)
+
+
+def steps(default: int, description: str) -> Any:
+    """Of something that is repeated for every prediction, so that no saved model can keep a machine busy for days."""
+    return Field(default, ge=1, le=_MOST_STEPS, description=description)

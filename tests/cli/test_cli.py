@@ -78,7 +78,7 @@ def test_report_works_after_save_and_a_new_run_removes_the_old_page(tmp_path):
     one.save(tmp_path)
     assert dccgcn("report", str(tmp_path)).returncode == 0
     assert one.split.hash in (tmp_path / "report.html").read_text()
-    other.save(tmp_path)
+    other.save(tmp_path, overwrite=True)
     assert not (tmp_path / "report.html").exists()
     assert dccgcn("report", str(tmp_path)).returncode == 0
     assert other.split.hash in (tmp_path / "report.html").read_text()

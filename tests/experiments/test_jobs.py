@@ -22,7 +22,7 @@ from dccgcn.experiments.picture import embedding_map
 from dccgcn.experiments.rows import RunRow, TrustMetrics
 from dccgcn.experiments.runner import run_jobs
 from dccgcn.experiments.spec import read_spec
-from dccgcn.experiments.store import append, pack, read_store, read_stores
+from dccgcn.experiments.store import append, pack, read_store, read_stores, with_checksum
 from dccgcn.models.prediction import Prediction
 from dccgcn.runtime.lock import lock_file
 from helpers.paper_rows import make_row
@@ -146,7 +146,7 @@ def test_an_incomplete_last_line_is_removed(tmp_path):
 
 def test_a_broken_line_in_the_middle_is_named(tmp_path):
     store = tmp_path / "runs.jsonl"
-    line = make_row(JOB).model_dump_json()
+    line = with_checksum(make_row(JOB).model_dump_json())
     store.write_text(f"{line}\nnonsense\n{line}\n")
     with pytest.raises(DataFileError, match="line 2 is not a run"):
         read_store(store)

@@ -22,11 +22,14 @@ import pandas as pd
 
 from dccgcn.api import load_model, run
 from dccgcn.artifacts.report.store import load_data
+from dccgcn.artifacts.staging import STAGED, current_path
 from dccgcn.errors import DataFileError
 from dccgcn.experiments.store import read_store
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
 from dccgcn.io.write import write_tables
+from dccgcn.runtime.files import is_temporary
+from dccgcn.runtime.lock import LOCK
 from helpers.command import dccgcn
 
 N = 300
@@ -96,7 +99,7 @@ def fit(count: int, folder: Path, seed: int) -> Counter[str]:
     write_tables(NodeGraph(x, rng.integers(0, N, (600, 2)), truth), folder, np.arange(60))
     out = folder / "out"
     command = ["fit", "--nodes", str(folder / "nodes.csv"), "--edges", str(folder / "edges.csv")]
-    command += ["--label", "label", "--hold-out", "0.5", "--out", str(out), "--report"]
+    command += ["--label", "label", "--hold-out", "0.5", "--out", str(out), "--report", "--overwrite"]
     timing = time_without_kill([*DCCGCN, *command, "--seed", "0"], folder, lambda: listed(out))
     assert check_run(out) == 0
     stages: Counter[str] = Counter()
@@ -109,7 +112,7 @@ def fit(count: int, folder: Path, seed: int) -> Counter[str]:
             moment -= timing.first_file
         time.sleep(moment)
         stages[attempt.kill()] += 1
-        assert check_run(out) in (None, number - 1, number), "a run that was never started"
+        assert check_run(out) in (number - 1, number), "the earlier run is lost"
         done = dccgcn(*command, "--seed", str(number))
         assert done.returncode == 0, done.stderr
         assert check_run(out) == number, "not completed by the next run"
@@ -133,16 +136,18 @@ def check_run(out: Path) -> int | None:
         page = (out / "report.html").read_text()
         assert page.rstrip().endswith("</html>")
         assert model.split.hash in page, "two runs in one folder"
-    if not (out / "result.json").exists():
+    if not current_path(out, "result.json").exists():
         return None
     assert model is not None
-    assert (out / "result.json").read_text() == json.dumps(model.summary(), indent=2) + "\n", "two runs in one folder"
-    assert json.loads((out / "split.json").read_text())["hash"] == model.split.hash, "two runs in one folder"
-    predictions = pd.read_csv(out / "predictions.csv")
+    assert current_path(out, "result.json").read_text() == json.dumps(model.summary(), indent=2) + "\n", (
+        "two runs in one folder"
+    )
+    assert json.loads(current_path(out, "split.json").read_text())["hash"] == model.split.hash, "two runs in one folder"
+    predictions = pd.read_csv(current_path(out, "predictions.csv"))
     tested = predictions[predictions["role"] == "test"]
     assert len(predictions) == model.graph.n
     assert abs((tested["prediction"] == tested["label"]).mean() - model.accuracy) < 1e-9, "two runs in one folder"
-    assert f"--method {model.method} " in (out / "settings.yaml").read_text()
+    assert f"--method {model.method} " in current_path(out, "settings.yaml").read_text()
     return model.seed
 
 
@@ -188,26 +193,31 @@ def save(count: int, folder: Path, seed: int) -> Counter[str]:
     for number, result in enumerate(made):
         result.save(folder / str(number))
     out = folder / "out"
-    finished = out / "result.json"  # removed first and written last
     made[0].save(out)
     tests = str(Path(__file__).parents[1])
     code = f"import sys; sys.path.append({tests!r}); from tools.kill import save_in_turn; save_in_turn(sys.argv[1])"
     stages: Counter[str] = Counter()
     for number in range(count):
         attempt = Attempt([sys.executable, "-c", code, str(folder)], folder, lambda: listed(out))
-        attempt.wait_until(lambda: not finished.exists())
+        attempt.wait_until(lambda: is_writing(out))
         start = time.monotonic()
-        attempt.wait_until(finished.exists)
-        writing = time.monotonic() - start
-        attempt.wait_until(lambda: not finished.exists())
-        time.sleep(rng.uniform(0, 1.1 * writing))
+        attempt.wait_until(lambda: not is_writing(out))
+        duration = time.monotonic() - start
+        attempt.wait_until(lambda: is_writing(out))
+        time.sleep(rng.uniform(0, 1.1 * duration))
         assert not attempt.has_ended(), attempt.shown.read_text()
         attempt.kill()
-        stages["in the middle" if check_run(out) is None else "between two saves"] += 1
-        made[number % 2].save(out)
+        stages["in the middle" if is_writing(out) else "between two saves"] += 1
+        assert check_run(out) in (0, 1), "the earlier run is lost"
+        made[number % 2].save(out, overwrite=True)
         assert check_run(out) == number % 2, "not completed by the next save"
         assert not list(out.glob(".*.tmp"))
     return stages
+
+
+def is_writing(out: Path) -> bool:
+    """Whether a save is under way, or was stopped."""
+    return any(is_temporary(name) or name == STAGED for name in os.listdir(out))
 
 
 def save_in_turn(folder: str) -> None:
@@ -215,13 +225,14 @@ def save_in_turn(folder: str) -> None:
     results = [load_model(Path(folder) / name).result for name in ("0", "1")]
     while True:
         for result in results:
-            result.save(Path(folder) / "out")
+            result.save(Path(folder) / "out", overwrite=True)
 
 
 def listed(out: Path) -> list[tuple[str, int]]:
-    """Names and modification times of the files of a folder, without its lock."""
+    """Names and modification times of the files of a folder, without its lock and unfinished ones."""
     try:
-        return sorted((entry.name, entry.stat().st_mtime_ns) for entry in os.scandir(out) if entry.name != ".lock")
+        entries = [entry for entry in os.scandir(out) if entry.name != LOCK and not is_temporary(entry.name)]
+        return sorted((entry.name, entry.stat().st_mtime_ns) for entry in entries)
     except FileNotFoundError:  # no folder yet, or a file was removed meanwhile
         return []
 

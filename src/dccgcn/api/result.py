@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from dccgcn.artifacts.report import write_report
-from dccgcn.artifacts.run_folder import save_run
+from dccgcn.artifacts.run_folder import check_report_path, save_run
 from dccgcn.errors import DccgcnError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split, check_training
@@ -88,28 +88,34 @@ class Result(Run):
         write_atomically(path, text)
         return None
 
-    def save(self, folder: str | Path, tables: Tables | None = None) -> None:
+    def save(self, folder: str | Path, tables: Tables | None = None, overwrite: bool = False) -> None:
         """Write predictions.csv, result.json, settings.yaml, split.json and the model to a folder.
 
-        Each file is written completely or not at all. ``load_model`` reads the folder.
+        All files are written, or none: an earlier run in the folder is there until the new one is complete.
+        ``load_model`` reads the folder.
 
         Parameters
         ----------
         folder : str or Path
-            Created if it does not exist; files of an earlier run in it are replaced.
+            Created if it does not exist. Refused if it holds any file that no run wrote.
         tables : Tables, optional
             What ``read_tables`` returned, so that the loaded model can read new nodes from tables.
+        overwrite : bool, default False
+            Replace an earlier run in the folder, which is an error otherwise.
         """
-        save_run(self, folder, tables)
+        save_run(self, folder, tables, overwrite)
 
-    def report(self, path: str | Path) -> None:
+    def report(self, path: str | Path, overwrite: bool = False) -> None:
         """Write a report of the run: one HTML file that needs no network.
 
         Parameters
         ----------
         path : str or Path
             The HTML file.
+        overwrite : bool, default False
+            Replace a file that is not a report, which is an error otherwise. An earlier report is always replaced.
         """
+        check_report_path(Path(path), overwrite)
         write_report(self, path)
 
 

@@ -5,6 +5,7 @@ Loading checks version, hashes and the order of the classes before anything is u
 
 import hashlib
 import json
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
@@ -12,9 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from dccgcn import __version__
 from dccgcn.artifacts.model_card import model_card
+from dccgcn.artifacts.model_schema import FORMAT, ModelDescription
+from dccgcn.artifacts.staging import current_path
 from dccgcn.errors import DataFileError, DccgcnError, Finding
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.cells import decode_labels
@@ -23,17 +27,18 @@ from dccgcn.io.columns import Columns
 from dccgcn.io.encoder import FeatureEncoder
 from dccgcn.io.tables import Tables
 from dccgcn.io.tensors import read_tensors, tensor_bytes
+from dccgcn.models.arrays import ArraySpec, Sizes, check_array, check_arrays, check_csr
 from dccgcn.models.concord.state import from_last_format
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.registry import get_method
-from dccgcn.runtime.files import sha256
+from dccgcn.runtime.files import check_regular, read_json, sha256
 from dccgcn.text import first_few
 from dccgcn.workflow.run import FitDetails, Run, measure
 
-FORMAT = 4  # of the folder; raised when an older version could not read it
-DESCRIPTION, TENSORS, CARD = "model.json", "model.safetensors", "README.md"
+DESCRIPTION, TENSORS, CARD = "model.json", "model.safetensors", "MODEL.md"
 _REMEDY = "Copy the whole folder again, or train the model again: dccgcn fit … --out FOLDER."
 
+_LARGEST_FEATURE = 1e18  # as NodeGraph allows
 _FORMAT_3 = 3  # read for one release
 _FORMAT_3_FIELDS = {
     "agree": "channels_agree",
@@ -78,6 +83,7 @@ def model_files(run: Run, tables: Tables | None = None) -> dict[str, str | bytes
         "tables": tables and {"columns": asdict(tables.columns), "encoder": tables.encoder.to_dict()},
         "files": {TENSORS: hashlib.sha256(tensors).hexdigest()},
     }
+    ModelDescription.of(json.loads(json.dumps(description)))  # what is written can be read
     content = json.dumps({**description, "hash": _hash(description)}, indent=1) + "\n"
     return {TENSORS: tensors, CARD: model_card(run), DESCRIPTION: content}
 
@@ -85,97 +91,131 @@ def model_files(run: Run, tables: Tables | None = None) -> dict[str, str | bytes
 def read_run(folder: str | Path) -> tuple[Run, Tables | None]:
     """The run of a folder, and how its nodes were read if they came from tables.
 
-    Refused if a file is missing, incomplete, altered, or of another format.
+    Refused if a file is missing, incomplete, altered, or of another format, or if any array or field is not what the
+    method writes. The hashes find accidents; the other checks are for folders from somebody else.
     """
     folder = Path(folder)
-    description = _read_description(folder)
-    path = folder / TENSORS
-    if not path.is_file():
-        raise DataFileError(f"{path} is missing.", _REMEDY)
-    if (found := sha256(path)) != description["files"].get(TENSORS):
-        raise DataFileError(f"{path} was cut short or altered: its hash is {found[:12]}…, not the one saved.", _REMEDY)
-    arrays, note = read_tensors(path)
-    if note != json.dumps(description["classes"]):
-        raise DataFileError(
-            f"{folder / DESCRIPTION} lists the classes in another order than {TENSORS}, so predictions would get "
-            "wrong names.",
-            _REMEDY,
-        )
     try:
-        if description["format"] == _FORMAT_3:
-            description, arrays = _from_format_3(description, arrays)
-            warnings.warn(
-                f"{folder} holds a model of format {_FORMAT_3}, which the next release of dccgcn will not read. Save "
-                "it again: model = dccgcn.load_model(FOLDER); model.result.save(NEW_FOLDER, model.tables).",
-                FutureWarning,
-                stacklevel=3,  # the caller of load_model
-            )
-        return _run(description, arrays)
+        return _read_run(folder)
+    except DataFileError as error:
+        raise DataFileError(error.what, error.remedy if "train" in error.remedy else _REMEDY) from error.__cause__
     except DccgcnError:
         raise
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, OSError) as error:
         raise DataFileError(f"{folder} does not hold a model ({type(error).__name__}: {error}).", _REMEDY) from error
 
 
+def _read_run(folder: Path) -> tuple[Run, Tables | None]:
+    values = _read_description(folder)
+    is_format_3 = values["format"] == _FORMAT_3
+    description = ModelDescription.of(_description_from_format_3(values) if is_format_3 else values)
+    path = current_path(folder, TENSORS)
+    check_regular(path)
+    if (found := sha256(path)) != description.files.get(TENSORS):
+        raise DataFileError(f"{path} was cut short or altered: its hash is {found[:12]}…, not the one saved.")
+    arrays, note = read_tensors(path)
+    if note != json.dumps(description.classes):
+        raise DataFileError(
+            f"{folder / DESCRIPTION} lists the classes in another order than {TENSORS}, so predictions would get "
+            "wrong names."
+        )
+    if is_format_3:
+        arrays = _arrays_from_format_3(description.method, arrays)
+        warnings.warn(
+            f"{folder} holds a model of format {_FORMAT_3}, which the next release of dccgcn will not read. Save "
+            "it again: model = dccgcn.load_model(FOLDER); model.result.save(NEW_FOLDER, model.tables).",
+            FutureWarning,
+            stacklevel=4,  # the caller of load_model
+        )
+    return _run(description, arrays)
+
+
 def _read_description(folder: Path) -> dict[str, Any]:
-    path = folder / DESCRIPTION
-    try:
-        description = json.loads(path.read_text(encoding="utf-8"))
-        stored, version = description.pop("hash"), description["format"]
-    except (FileNotFoundError, NotADirectoryError):
-        raise DataFileError(f"There is no model in {folder}: it has no complete {DESCRIPTION}.", _REMEDY) from None
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
-        raise DataFileError(f"{path} was cut short or altered ({error}).", _REMEDY) from None
+    """The checked version and hash of model.json; its fields are not yet checked."""
+    path = current_path(folder, DESCRIPTION)
+    if not path.exists():
+        raise DataFileError(f"There is no model in {folder}: it has no complete {DESCRIPTION}.")
+    description = read_json(path)
+    if not isinstance(description, dict) or not {"hash", "format"} <= description.keys():
+        raise DataFileError(f"{path} was cut short or altered (it has no hash or no format).")
+    stored, version = description.pop("hash"), description["format"]
     if version not in (FORMAT, _FORMAT_3):
         raise DataFileError(
-            f"{path} is of format {version!r}, saved by dccgcn {description.get('dccgcn')}; this is dccgcn "
-            f"{__version__}, which reads format {FORMAT}.",
+            f"{path} is of format {repr(version)[:20]}, saved by dccgcn {str(description.get('dccgcn'))[:20]}; this "
+            f"is dccgcn {__version__}, which reads format {FORMAT}.",
             "Use the version that saved it, or train the model again.",
         )
     if stored != _hash(description):
-        raise DataFileError(f"{path} was altered after it was saved.", _REMEDY)
-    return dict(description)
+        raise DataFileError(f"{path} was altered after it was saved.")
+    return description
 
 
-def _from_format_3(description: Mapping[str, Any], arrays: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Description and arrays of format 3 under the names of format 4. Settings.of renames the settings."""
-    renamed = {_FORMAT_3_FIELDS.get(name, name): value for name, value in arrays["outcome"].items()}
-    findings = dict(description["findings"])
+def _description_from_format_3(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The description under the names of format 4. Settings.of renames the settings."""
+    findings = dict(values["findings"])
     findings["prediction"] = findings.pop("outcome")
-    if description["method"] == "concord":
+    return {**values, "format": FORMAT, "findings": findings}
+
+
+def _arrays_from_format_3(method: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    renamed = {_FORMAT_3_FIELDS.get(name, name): value for name, value in arrays["outcome"].items()}
+    if method == "concord":
         renamed["model"] = from_last_format(renamed["model"])
-    return {**description, "findings": findings}, {**arrays, "prediction": renamed}
+    return {**{name: value for name, value in arrays.items() if name != "outcome"}, "prediction": renamed}
 
 
-def _run(description: Mapping[str, Any], arrays: Mapping[str, Any]) -> tuple[Run, Tables | None]:
-    classes, given = description["classes"], arrays["graph"]
-    findings = {source: tuple(Finding(**f) for f in listed) for source, listed in description["findings"].items()}
-    graph = NodeGraph(
-        given["features"],
+def _run(description: ModelDescription, arrays: Mapping[str, Any]) -> tuple[Run, Tables | None]:
+    if set(arrays) != {"graph", "split", "prediction"}:
+        raise DataFileError(f"{TENSORS} does not hold a graph, a split and a prediction.")
+    findings = {
+        source: tuple(Finding(**finding.model_dump()) for finding in listed) for source, listed in description.findings
+    }
+    graph = _graph(description, arrays["graph"]).with_findings(findings["graph"])  # of tables that are not stored
+    check_arrays(arrays["split"], {part: ArraySpec((None,), "int", 0, graph.n - 1) for part in PARTS}, "split")
+    split = Split(**description.split.model_dump(), **arrays["split"], findings=findings["split"])
+    split.check(graph)
+    method = get_method(description.method)
+    settings = method.settings.of(description.settings)
+    prediction = Prediction(**arrays["prediction"], findings=findings["prediction"])
+    prediction.check(graph.n, graph.c)
+    if method.model_specs:
+        sizes = Sizes(graph.n, graph.d, len(np.unique(graph.labels[split.train])))
+        check_arrays(prediction.model, method.model_specs(prediction.model, sizes, settings), "model")
+    given = description.model_dump(include={"seed", "seconds", "threads", "device"})
+    run = measure(graph, split, prediction, FitDetails(method=method.name, settings=settings, **given))
+    if (tables := description.tables) is None:
+        return run, None
+    tables.encoder.check(graph.d)
+    encoder = FeatureEncoder.from_dict(tables.encoder.model_dump())
+    return run, Tables(graph, encoder, Columns(**tables.columns.model_dump()))
+
+
+def _graph(description: ModelDescription, given: Mapping[str, Any]) -> NodeGraph:
+    classes = description.classes
+    features: Any = given.get("features")
+    if sp.issparse(features):
+        check_csr(features, features.shape, "graph, features", low=-_LARGEST_FEATURE, high=_LARGEST_FEATURE)
+    else:
+        check_array(features, ArraySpec((None, None), low=-_LARGEST_FEATURE, high=_LARGEST_FEATURE), "graph, features")
+    n = features.shape[0]
+    specs = {
+        "edges": ArraySpec((None, 2), "int", 0, n - 1),
+        "weights": ArraySpec((None,), low=0),
+        "labels": ArraySpec((n,), "int", -1, len(classes) - 1),
+    }
+    if description.ids is None:
+        specs["ids"] = ArraySpec((n,), "int", -math.inf, math.inf)
+    check_arrays({name: array for name, array in given.items() if name != "features"}, specs, "graph")
+    return NodeGraph(
+        features,
         given["edges"],
         decode_labels(given["labels"], classes),
-        ids=given["ids"] if description["ids"] is None else description["ids"],
+        ids=given["ids"] if description.ids is None else description.ids,
         classes=classes,
         edge_weights=given["weights"],
         featureless=True,
-        name=description["graph"],
+        name=description.graph,
     )
-    graph = graph.with_findings(findings["graph"])  # those of the original tables, which are not stored
-    split = Split(**description["split"], **arrays["split"], findings=findings["split"])
-    split.check(graph)
-    prediction = Prediction(**arrays["prediction"], findings=findings["prediction"])
-    if prediction.probabilities.shape != (graph.n, graph.c):
-        raise ValueError(f"probabilities of shape {prediction.probabilities.shape} for {graph.n} nodes")
-    method = get_method(description["method"])
-    details = FitDetails(
-        method=method.name,
-        settings=method.settings.of(description["settings"]),
-        **{name: description[name] for name in ("seed", "seconds", "threads", "device")},
-    )
-    run = measure(graph, split, prediction, details)
-    if (read := description["tables"]) is None:
-        return run, None
-    return run, Tables(graph, FeatureEncoder.from_dict(read["encoder"]), Columns(**read["columns"]))
 
 
 def _plain(values: Sequence[Any], kind: str) -> list[Any]:

@@ -1,20 +1,31 @@
-"""A run's folder: predictions.csv, settings.yaml, split.json, the model and result.json."""
+"""A run's folder: predictions.csv, settings.yaml, split.json, the model and result.json.
+
+A run writes only to a folder that is new or empty, or, if asked to overwrite, to the folder of an earlier run. A folder
+with any other file in it is refused, so that no file is ever replaced or removed that a run did not write.
+"""
 
 import json
+import os
+from contextlib import suppress
 from pathlib import Path
 
-from dccgcn.artifacts.model_io import DESCRIPTION, model_files
+from dccgcn.artifacts.model_io import CARD, DESCRIPTION, TENSORS, model_files
+from dccgcn.artifacts.staging import STAGED, current_path, replace_files
+from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.io.tables import Tables
-from dccgcn.runtime.files import write_atomically
-from dccgcn.runtime.lock import lock_folder
+from dccgcn.runtime.files import is_temporary, read_json, temporary_path
+from dccgcn.runtime.lock import LOCK, lock_folder
+from dccgcn.text import first_few
 from dccgcn.workflow.run import Run, run_csv
 
 RESULT = "result.json"
 _DERIVED = ("report.html", "report.json")  # made from a run by other commands
+_WRITTEN = ("predictions.csv", "settings.yaml", "split.json", TENSORS, CARD, DESCRIPTION, RESULT)
+RUN_FILES = frozenset({*_WRITTEN, *_DERIVED})
 
 
-def save_run(run: Run, folder: str | Path, tables: Tables | None = None) -> None:
-    """Write all files of a run, each one completely or not at all.
+def save_run(run: Run, folder: str | Path, tables: Tables | None = None, overwrite: bool = False) -> None:
+    """Write all files of a run at once: after a crash at any moment the folder holds the earlier run or this one.
 
     tables: how the nodes were read, so that ``load_model`` can read new nodes in the same way.
     """
@@ -27,9 +38,75 @@ def save_run(run: Run, folder: str | Path, tables: Tables | None = None) -> None
         **model_files(run, tables),
         RESULT: json.dumps(run.summary(), indent=2) + "\n",
     }
+    check_run_folder(folder, overwrite)
     with lock_folder(folder):
-        # Remove first what marks the old run and model as complete, so that a crash never leaves a mixture of both.
-        for name in (*_DERIVED, RESULT, DESCRIPTION):
-            (folder / name).unlink(missing_ok=True)
-        for name, content in files.items():
-            write_atomically(folder / name, content)
+        check_run_folder(folder, overwrite)  # again: another process may have finished meanwhile
+        replace_files(folder, files, outdated=_DERIVED)
+
+
+def check_run_folder(folder: Path, overwrite: bool = False) -> None:
+    """Raise a DataFileError unless a run may write to the folder: it is new, empty, or of an earlier run."""
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise DataFileError(f"{folder} is a file.", "Give the path of a folder.")
+    try:
+        names = sorted(entry.name for entry in folder.iterdir())
+    except OSError as error:
+        raise DataFileError(f"{folder} cannot be read ({error.strerror}).", "Choose another folder.") from None
+    names = [name for name in names if name != LOCK and not is_temporary(name)]
+    if not names:
+        return
+    foreign = [name for name in names if name not in RUN_FILES and name != STAGED]
+    if not foreign and not _is_run(folder):
+        foreign = names
+    if foreign:
+        raise DataFileError(
+            f"{folder} holds files that no run wrote: {first_few(foreign)}.",
+            "Choose a new or empty folder; nothing was changed.",
+        )
+    if not overwrite:
+        raise DataFileError(
+            f"{folder} holds an earlier run.", "Choose another folder, or replace it with --overwrite (overwrite=True)."
+        )
+
+
+def check_writable(folder: Path) -> None:
+    """Raise a DataFileError unless files can be written to the folder, before any work is done."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    probe = temporary_path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe.touch(exist_ok=False)
+    except OSError as error:
+        remedy = "Choose a folder in which you may write."
+        raise DataFileError(f"{folder} cannot be written ({error.strerror or error}).", remedy) from None
+    finally:
+        with suppress(OSError):
+            probe.unlink(missing_ok=True)
+        for path in missing:  # as it was before
+            with suppress(OSError):
+                os.rmdir(path)
+
+
+def check_report_path(path: Path, overwrite: bool = False) -> None:
+    """Raise a DataFileError if the path is a file that no report was written to; a report is replaced."""
+    if not path.exists():
+        return
+    if path.is_file():
+        with path.open("rb") as file:
+            if overwrite or REPORT_MARK in file.read(2000):
+                return
+    raise DataFileError(f"{path} is there already, and no report.", "Choose another path, or move it away.")
+
+
+REPORT_MARK = b'<meta name="generator" content="dccgcn'
+
+
+def _is_run(folder: Path) -> bool:
+    """Whether model.json is one of a run's, of any version."""
+    try:
+        description = read_json(current_path(folder, DESCRIPTION))
+    except DccgcnError:
+        return False
+    return isinstance(description, dict) and {"dccgcn", "format", "hash"} <= description.keys()

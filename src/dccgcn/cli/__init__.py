@@ -3,6 +3,7 @@
 Commands import torch and other slow packages only when they run, so that --help is fast.
 """
 
+import os
 import sys
 from typing import Annotated
 
@@ -56,4 +57,20 @@ def main() -> None:
     except SystemExit as stop:
         if stop.code == 130:
             errors.print("Interrupted.")
+        raise
+
+
+def run_process() -> None:
+    """Run the command line as a process of its own, which ends at once when it is interrupted.
+
+    Unloading torch and numba may take seconds on a busy machine. Nothing depends on it: files are written atomically,
+    and the system releases locks.
+    """
+    try:
+        main()
+    except SystemExit as stop:
+        if stop.code == 130:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(130)
         raise

@@ -17,15 +17,31 @@ from dccgcn.progress import Progress
 from dccgcn.text import printable as printable_text
 from dccgcn.text import truncate
 
-output = Console(highlight=False)
-errors = Console(stderr=True)
+
+class PlainConsole(Console):
+    """A console that shows text as it is: no markup is read in it, and no control character reaches the terminal.
+
+    Titles, cells and lines may hold names, paths and options of users. Styles are given with rich's Text.
+    """
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(visible(text), **{**options, "markup": False, "emoji": False})
+
+
+def visible(text: str) -> str:
+    """The text with control characters and other unprintable ones replaced; line breaks and tabs stay."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "·" for c in text)
+
+
+output = PlainConsole(highlight=False)
+errors = PlainConsole(stderr=True)
 
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Progress]:
     """A progress bar on standard error, with one line per stage."""
     columns = (
-        TextColumn("[progress.description]{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
@@ -35,7 +51,7 @@ def progress_bar(title: str) -> Iterator[Progress]:
 
         def update(stage: str, done: int, total: int) -> None:
             if stage not in stages:
-                stages[stage] = bar.add_task(f"{title}: {stage}", total=total)
+                stages[stage] = bar.add_task(visible(f"{title}: {stage}"), total=total)
             bar.update(stages[stage], completed=done)
 
         yield update
@@ -45,13 +61,14 @@ def progress_bar(title: str) -> Iterator[Progress]:
 def runs_progress(title: str) -> Iterator[Callable[[int, int, Any], None]]:
     """A progress bar over many runs, with the accuracy of the run that finished last."""
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
     with Bar(*columns, console=errors) as bar:
+        title = visible(title)
         task = bar.add_task(title, total=None)
 
         def update(done: int, total: int, row: Any) -> None:
@@ -85,13 +102,15 @@ def table(title: str, *columns: str) -> Table:
 
 def print_error(error: DccgcnError) -> None:
     """Print what is wrong and how to fix it. Ids and names may contain markup, so none is interpreted."""
-    errors.print(Text.assemble(("Error: ", "bold red"), error.what), soft_wrap=True, highlight=False)
+    errors.print(Text.assemble(("Error: ", "bold red"), visible(error.what)), soft_wrap=True, highlight=False)
     if error.remedy:
-        errors.print(Text.assemble(("Remedy: ", "bold"), error.remedy), soft_wrap=True, highlight=False)
+        errors.print(Text.assemble(("Remedy: ", "bold"), visible(error.remedy)), soft_wrap=True, highlight=False)
 
 
 def print_findings(findings: tuple[Finding, ...]) -> None:
     """Print warnings and notes on standard error."""
     for finding in findings:
         style = "yellow" if finding.level == "warning" else "dim"
-        errors.print(Text.assemble((f"{finding.level}: ", style), finding.text), highlight=False, soft_wrap=True)
+        errors.print(
+            Text.assemble((f"{finding.level}: ", style), visible(finding.text)), highlight=False, soft_wrap=True
+        )

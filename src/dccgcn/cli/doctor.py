@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from dccgcn.cli.display import output, print_json, printable
+from dccgcn.cli.display import output, print_json, printable, visible
 from dccgcn.cli.options import GraphOptions, Json, with_option_groups
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ def doctor(
 
 def _print(diagnosis: "Diagnosis") -> None:
     output.print()
-    output.print(Text.assemble((f"{diagnosis.level}: ", _STYLE[diagnosis.level]), diagnosis.text), soft_wrap=True)
+    output.print(
+        Text.assemble((f"{diagnosis.level}: ", _STYLE[diagnosis.level]), visible(diagnosis.text)), soft_wrap=True
+    )
     if diagnosis.meaning:
-        output.print(Text(f"  {diagnosis.meaning}"), soft_wrap=True)
+        output.print(Text(visible(f"  {diagnosis.meaning}")), soft_wrap=True)

@@ -65,6 +65,9 @@ class OutputOptions:
         Path | None,
         typer.Option(help="Folder for predictions.csv, the model with its card, report.json, settings and split."),
     ] = None
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier run in the folder of --out.")] = (
+        False
+    )
     report: Annotated[
         bool, typer.Option("--report", help="Write report.html into the folder of --out, or into this one.")
     ] = False
@@ -93,6 +96,7 @@ def fit(graph: GraphOptions, split: SplitOptions, run: RunOptions, output: Outpu
     from dccgcn.runtime.threads import use_threads
 
     use_threads(run.threads)
+    check_output(output)
     method = get_method(run.method)
     settings = method.published_settings(graph.dataset or "", read_settings(run))
     baseline = get_method(run.baseline) if run.baseline else None
@@ -115,6 +119,18 @@ def fit(graph: GraphOptions, split: SplitOptions, run: RunOptions, output: Outpu
         print_theory(result)
     print_findings(result.findings)
     print_written(output)
+
+
+def check_output(output: OutputOptions) -> None:
+    """Raise a DataFileError now, and not after training, if the results could not be written."""
+    from dccgcn.artifacts.run_folder import check_report_path, check_run_folder, check_writable
+
+    if output.out:
+        check_run_folder(output.out, output.overwrite)
+        check_writable(output.out)
+    elif output.report:
+        check_report_path(report_path(output), output.overwrite)
+        check_writable(report_path(output).parent)
 
 
 def read_settings(run: RunOptions) -> dict[str, Any]:
@@ -193,7 +209,7 @@ def write_files(result: "Result", loaded: LoadedGraph, output: OutputOptions) ->
     from dccgcn.artifacts.report import write_report
 
     if output.out:
-        result.save(output.out, loaded.tables)
+        result.save(output.out, loaded.tables, output.overwrite)
     if output.out or output.report:
         command = shlex.join(["dccgcn", *sys.argv[1:]])
         path = report_path(output) if output.report else None
@@ -208,7 +224,7 @@ def report_path(output: OutputOptions) -> Path:
 def print_written(output: OutputOptions) -> None:
     """Where the files are."""
     if output.out:
-        files = "predictions.csv, README.md (the model card), the model, its settings and its split"
+        files = "predictions.csv, MODEL.md (the model card), the model, its settings and its split"
         errors.print(f"Written to {output.out}: {files}", highlight=False, soft_wrap=True)
     if output.report:
         errors.print(f"Report: {report_path(output)}", highlight=False, soft_wrap=True)

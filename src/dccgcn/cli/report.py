@@ -13,6 +13,7 @@ def report(
         Path, typer.Argument(metavar="RUN", help="A folder that [b]dccgcn fit --out[/b] or Result.save wrote.")
     ],
     out: Annotated[Path | None, typer.Option(help="The HTML file to write; default: RUN/report.html.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is not a report.")] = False,
 ) -> None:
     """Write one HTML file that shows the predictions of a run and which of them can be trusted.
 
@@ -25,9 +26,11 @@ def report(
     from dccgcn.artifacts.report import write_report
     from dccgcn.artifacts.report.page import render
     from dccgcn.artifacts.report.store import FILE, load_data
+    from dccgcn.artifacts.run_folder import check_report_path
     from dccgcn.runtime.files import write_atomically
 
     path = out or run / "report.html"
+    check_report_path(path, overwrite)
     if (run / FILE).exists() or not (run / "model.json").exists():
         write_atomically(path, render(load_data(run)))
     else:  # saved from Python, or interrupted before its report was made

@@ -45,8 +45,8 @@ def print_scores(result: "Result", baseline: "Result | None", compile_seconds: f
         shown.add_row(f"{baseline.method}, macro-F1", percent(baseline.macro_f1), end_section=True)
     _add_channels(shown, result)
     _add_trust(shown, result)
-    shown.add_row(f"[bold]{result.method}, accuracy[/]", f"[bold]{percent(result.accuracy)}[/]")
-    shown.add_row(f"[bold]{result.method}, macro-F1[/]", f"[bold]{percent(result.macro_f1)}[/]", end_section=True)
+    for name, value in (("accuracy", result.accuracy), ("macro-F1", result.macro_f1)):
+        shown.add_row(f"{result.method}, {name}", percent(value), style="bold", end_section=name == "macro-F1")
     shown.add_row("seconds", f"{result.seconds:.1f}")
     if compile_seconds >= 0.1:
         shown.add_row("of which JIT compilation (cached)", f"{compile_seconds:.1f}")

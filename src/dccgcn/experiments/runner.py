@@ -77,10 +77,18 @@ def local_pool(processes: int, device: str = "cpu") -> Pool:
                     "Finished runs are kept: repeat the command with fewer --jobs.",
                 ) from None
             except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
+                stop_now(pool)
                 raise
 
     return run
+
+
+def stop_now(pool: ProcessPoolExecutor) -> None:
+    """End the processes of a pool at once, with the jobs that they are running."""
+    processes = list((pool._processes or {}).values())
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in processes:
+        process.kill()
 
 
 def start_worker(parent: int) -> None:

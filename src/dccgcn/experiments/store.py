@@ -1,10 +1,17 @@
-"""The store of finished runs: a file with one line of JSON per run, plain or gzipped."""
+"""The store of finished runs: a file with one line of JSON per run, plain or gzipped.
+
+A plain line ends with the SHA-256 of the rest of it, as a last field of the object. Lines of a gzipped store, which has
+a checksum of its own, may lack it.
+"""
 
 import gzip
+import hashlib
 import json
 import os
+import re
 import zlib
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,6 +21,9 @@ from dccgcn.errors import DataFileError
 from dccgcn.experiments.rows import VERSION, Rows, RunRow
 
 T = TypeVar("T")
+
+_CHECKSUM = re.compile(rb',"sha256":"([0-9a-f]{64})"}$')
+_REMEDY = "Delete the line; its job will be run again."
 
 
 def append_line(store: Path, line: str) -> None:
@@ -26,7 +36,16 @@ def append_line(store: Path, line: str) -> None:
 
 def append(store: Path, row: RunRow) -> None:
     """Add a finished run."""
-    append_line(store, row.model_dump_json())
+    append_line(store, with_checksum(row.model_dump_json()))
+
+
+def with_checksum(line: str) -> str:
+    """A line of JSON with its own SHA-256 as the last field.
+
+    >>> with_checksum('{"a":1}')[:24]
+    '{"a":1,"sha256":"015abd7'
+    """
+    return f'{line[:-1]},"sha256":"{hashlib.sha256(line.encode()).hexdigest()}"}}'
 
 
 def pack(rows: Iterable[RunRow]) -> bytes:
@@ -51,7 +70,8 @@ def read_stores(store: Path, others: Iterable[Path] = ()) -> Rows:
 
 def read_store(store: Path, repair: bool = True) -> Rows:
     """Finished runs by key; the last line of equal keys wins."""
-    return {row.key: row for row in read_lines(store, _parse, repair)}
+    is_packed = store.suffix == ".gz"
+    return {row.key: row for row in read_lines(store, partial(_parse, checksum_needed=not is_packed), repair)}
 
 
 def read_lines(store: Path, parse: Callable[[bytes], T], repair: bool = True) -> list[T]:
@@ -75,12 +95,17 @@ def read_lines(store: Path, parse: Callable[[bytes], T], repair: bool = True) ->
         except DataFileError as error:
             raise DataFileError(f"{store}, line {number}: {error.what}", error.remedy) from None
         except (ValueError, KeyError, TypeError):
-            remedy = "Delete the line; its job will be run again."
-            raise DataFileError(f"{store}, line {number} is not a run.", remedy) from None
+            raise DataFileError(f"{store}, line {number} is not a run.", _REMEDY) from None
     return parsed
 
 
-def _parse(line: bytes) -> RunRow:
+def _parse(line: bytes, checksum_needed: bool) -> RunRow:
+    if found := _CHECKSUM.search(line):
+        line = line[: found.start()] + b"}"
+        if hashlib.sha256(line).hexdigest().encode() != found[1]:
+            raise DataFileError("the line was altered: its checksum does not fit.", _REMEDY)
+    elif checksum_needed and _is_current(line):
+        raise DataFileError("the line was altered: it has no checksum.", _REMEDY)
     try:
         return RunRow.model_validate_json(line)
     except ValidationError:
@@ -91,6 +116,12 @@ def _parse(line: bytes) -> RunRow:
             f"the run is stored in format {found}, and this version of dccgcn reads format {VERSION}.",
             "Move the file out of the folder; its jobs will be run again.",
         ) from None
+
+
+def _is_current(line: bytes) -> bool:
+    """Whether this is a row of the present version; older ones have no checksum."""
+    row = json.loads(line)
+    return isinstance(row, dict) and row.get("version", 1) == VERSION
 
 
 def _gunzip(store: Path, content: bytes) -> bytes:

@@ -10,7 +10,7 @@ import numpy as np
 
 from dccgcn.errors import DataFileError, Finding, SplitError, check_choice
 from dccgcn.graph import NodeGraph
-from dccgcn.runtime.files import write_atomically
+from dccgcn.runtime.files import check_regular, write_atomically
 from dccgcn.text import first_few
 
 DEVELOPMENT_SEED = 1000  # settings are chosen on seeds from here up, results reported on those below
@@ -128,13 +128,15 @@ class Split:
         """Read a split; refused if its parts were altered or it was drawn on other nodes."""
         remedy = "Draw the split again."
         try:
+            if Path(path).exists():
+                check_regular(Path(path))
             content = json.loads(Path(path).read_text(encoding="utf-8"))
             stored = str(content.pop("hash"))
             content["findings"] = tuple(Finding(*finding) for finding in content["findings"])
             split = cls(**content)
         except FileNotFoundError as error:
             raise DataFileError(f"There is no split file {path}.", remedy) from error
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, OSError, RecursionError) as error:
             raise DataFileError(f"{path} is not a split file ({type(error).__name__}: {error}).", remedy) from error
         if split.hash != stored:
             raise DataFileError(f"{path} was altered: its hash is {split.hash[:12]}…, not {stored[:12]}….", remedy)

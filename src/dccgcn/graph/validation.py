@@ -13,6 +13,7 @@ from dccgcn.text import first_few
 
 _CHANCE = 0.05  # share of pairs that may be given in both directions by accident
 _LARGEST = 1e18  # features are squared in single precision, which ends at 3.4e38
+_SMALLEST = 1e-18  # and begins at 1.2e-38
 
 
 def row_count(features: Any) -> int:
@@ -91,6 +92,7 @@ def features(
     bad = ~np.isfinite(values)
     if bad.any():
         x = _impute(x, node_ids, impute, findings)
+    _drop_tiny(x.data if sp.issparse(x) else x, findings)
     if sp.issparse(x):
         x.eliminate_zeros()
         x.sort_indices()
@@ -128,6 +130,15 @@ def _check_size(values: np.ndarray) -> None:
             f"A feature is as large as {largest:.1e}: its square is beyond single precision.",
             "Scale the columns, for example by their standard deviation.",
         )
+
+
+def _drop_tiny(values: np.ndarray, findings: list[Finding]) -> None:
+    """Set features to zero, in place, whose squares are zero in single precision: unit rows of them do not exist."""
+    tiny = (np.abs(values) < _SMALLEST) & (values != 0)
+    if tiny.any():
+        values[tiny] = 0
+        text = f"{int(tiny.sum())} features are smaller than {_SMALLEST:g} and count as zero; scale the columns if not."
+        findings.append(Finding("warning", "tiny-features", text))
 
 
 def is_constant(x: Any) -> bool:
@@ -196,6 +207,13 @@ def edges(given: Any, weights: Any, node_ids: np.ndarray, findings: list[Finding
         raise GraphError(
             f"{len(bad)} edge weights are negative, zero or not finite, at edges {first_few(bad)}.",
             "Weights must be positive; leave edges that do not exist out.",
+        )
+    extreme = np.flatnonzero((w < _SMALLEST) | (w > _LARGEST))
+    if len(extreme):
+        raise GraphError(
+            f"{len(extreme)} edge weights are smaller than {_SMALLEST:g} or larger than {_LARGEST:g}, at edges "
+            f"{first_few(extreme)}.",
+            "Scale the weights, for example by their mean.",
         )
     outside = np.flatnonzero((pairs < 0).any(axis=1) | (pairs >= n).any(axis=1))
     if len(outside):

@@ -120,7 +120,7 @@ class FeatureEncoder:
         if not bad.any():
             return []
         names = [self.numbers.columns[i] for i in np.flatnonzero(bad.any(axis=0))]
-        text = f"{int(bad.sum())} numbers in columns {first_few(names)} were missing or not finite and were replaced"
+        text = f"{int(bad.sum())} numbers in columns {first_few(names)} were missing or too large and were replaced"
         return [Finding("warning", "imputed-features", f"{text}, on {table.where(bad.any(axis=1))}.")]
 
     def to_dict(self) -> dict[str, Any]:
@@ -180,12 +180,18 @@ def _numbers(fitted: Numbers, frame: pd.DataFrame) -> sp.csr_array:
     values = _parsed(frame, fitted.columns)
     bad = _bad(values)
     if bad.any() and fitted.fill is None:
-        rows = np.asarray(bad.any(axis=1))
-        names = [fitted.columns[i] for i in np.flatnonzero(bad.any(axis=0))]
+        too_large = bad & np.isfinite(values)
+        missing = bad & ~too_large
+        which, what = (missing, "missing or not finite") if missing.any() else (too_large, "too large to be squared")
+        rows = np.asarray(which.any(axis=1))
+        names = [fitted.columns[i] for i in np.flatnonzero(which.any(axis=0))]
+        remedy = (
+            "Fix them, or replace such cells by zero or by the mean of their column (--impute mean, impute='mean')."
+        )
+        if not missing.any():
+            remedy = f"Features must be below {_LARGEST:g}: scale the column, or leave an id column out (--ignore)."
         raise GraphError(
-            f"{int(bad.sum())} features are missing or not finite, in columns {first_few(names)}, "
-            f"{_where(frame, rows)}.",
-            "Fix them, or replace such cells by zero or by the mean of their column (--impute mean, impute='mean').",
+            f"{int(which.sum())} features are {what}, in columns {first_few(names)}, {_where(frame, rows)}.", remedy
         )
     if fitted.fill is not None:
         values = np.where(bad, fitted.fill, values)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -22,6 +23,8 @@ from dccgcn.text import first_few
 
 Source: TypeAlias = "str | os.PathLike[str] | pd.DataFrame"
 
+LIMIT_VARIABLE = "DCCGCN_TABLE_GB"  # environment variable
+_PIECE = 2**20  # bytes read at once
 ESCAPED = "=+-@\t\r'"  # spreadsheets run cells that start like this as formulas, unless after an apostrophe
 _DELIMITERS = ",\t;|"
 _LONGEST_FIELD = 2**27  # the csv module's own limit of 128 kB is too short for a text column
@@ -90,9 +93,13 @@ def _plain(frame: pd.DataFrame, name: str) -> Table:
 
 def _content(path: Path) -> bytes:
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read() if path.is_file() else _bounded(file, path)  # a device may never end
         if content.startswith(b"\x1f\x8b"):
-            content = gzip.decompress(content)
+            with gzip.open(io.BytesIO(content)) as packed:
+                content = _bounded(packed, path)
+    except DataFileError:
+        raise
     except FileNotFoundError:
         raise DataFileError(f"There is no file {path}.", "Check the path.") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -104,14 +111,53 @@ def _content(path: Path) -> bytes:
     return content
 
 
+def _bounded(file: io.BufferedIOBase, path: Path) -> bytes:
+    """All bytes of a file, read piece by piece up to the limit of unpacked tables."""
+    limit, pieces, length = table_limit(), [], 0
+    while piece := file.read(_PIECE):
+        pieces.append(piece)
+        length += len(piece)
+        if length > limit:
+            raise _too_large(path, limit)
+    return b"".join(pieces)
+
+
+def table_limit() -> int:
+    """Bytes that a packed table may unpack to: a small file can stand for any number of them."""
+    given = os.environ.get(LIMIT_VARIABLE, "4")
+    try:
+        return int(float(given) * 1e9)
+    except (ValueError, OverflowError):
+        raise DataFileError(f"{LIMIT_VARIABLE}={given[:40]!r} is not a number.", "Give gigabytes, such as 8.") from None
+
+
+def _too_large(path: Path, limit: int) -> DataFileError:
+    return DataFileError(
+        f"{path} unpacks to more than {limit / 1e9:g} GB.",
+        f"If that is right, raise the limit: {LIMIT_VARIABLE}={2 * limit / 1e9:g}.",
+    )
+
+
+def _check_parquet(content: bytes, path: Path) -> None:
+    """Refuse a Parquet file whose cells, eight bytes each, are beyond the limit: its own sizes are those on disk."""
+    parquet: Any = import_module("pyarrow.parquet")
+
+    about = parquet.ParquetFile(io.BytesIO(content)).metadata
+    if 8 * about.num_rows * about.num_columns > (limit := table_limit()):
+        raise _too_large(path, limit)
+
+
 def _parquet(content: bytes, path: Path) -> pd.DataFrame:
     if find_spec("pyarrow") is None:
         raise DataFileError(f"{path} is a Parquet file, which needs pyarrow.", "pip install 'dccgcn[parquet]'")
     try:
+        _check_parquet(content, path)
         # nullable numbers: a missing cell must not turn a column of 64-bit ids into floats
         frame = pd.read_parquet(io.BytesIO(content), dtype_backend="numpy_nullable")
         words = [position for position, dtype in enumerate(frame.dtypes) if pd.api.types.is_string_dtype(dtype)]
         return frame.astype({frame.columns[position]: object for position in words})  # decoded here: it may not be text
+    except DataFileError:
+        raise
     except Exception as error:  # a damaged file can raise nearly anything
         what = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataFileError(f"{path} is not a whole Parquet file ({what}).", "Write it again.") from None

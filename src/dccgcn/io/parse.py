@@ -15,15 +15,22 @@ from dccgcn.io.frames import Table, unescaped
 from dccgcn.io.options import UnknownIds
 from dccgcn.text import first_few
 
-_EXACT = 2**53  # larger floats may not be the whole numbers that they were made from
+# floats from here on may not be the whole numbers that they were made from, by bytes of the type
+_EXACT = {2: 2**11, 4: 2**24, 8: 2**53}
 
 
 def read_ids(table: Table, column: str) -> list[Any]:
     """The ids of a table of nodes: none missing, none twice."""
     ids = _id_cells(table, column)
     same = pd.Series([spell_id(i) for i in ids]).duplicated(keep=False).to_numpy()
-    if same.any() and len({type(ids[i]) for i in np.flatnonzero(same)}) == 1:  # of two types: an error of NodeGraph
+    if same.any():
         first = next(ids[i] for i in np.flatnonzero(same))
+        alike = [i for i in ids if spell_id(i) == spell_id(first)]
+        if len({type(i) for i in alike}) > 1:
+            raise GraphError(
+                f"The ids {alike[0]!r} and {alike[1]!r} differ only in type, on {table.where(same)}.",
+                "Read the id column as text, or as numbers, throughout.",
+            )
         rows = np.array([i == first for i in ids])
         others = len({ids[i] for i in np.flatnonzero(same)}) - 1
         more = f"; {others} other ids repeat too" if others else ""
@@ -44,7 +51,9 @@ def read_labels(
         return None
     marks = {str(mark) for mark in unlabelled}
     if not table.is_text:
-        return [None if cell is pd.NA or str(cell) in marks else cell for cell in table.frame[column].tolist()]
+        cells = [None if is_missing(cell) else cell for cell in table.frame[column].tolist()]
+        _refuse_other_types(table, column, [cell for cell in cells if cell is not None], "a label")
+        return [None if cell is None or str(cell) in marks else cell for cell in cells]
     marks |= MISSING_LABELS
     exact = set(classes or ())  # listed class names keep their blanks; other labels are stripped
     cells = [cell if cell in exact else cell.strip() for cell in unescaped(table.frame[column])]
@@ -98,12 +107,24 @@ def _id_cells(table: Table, column: str) -> list[Any]:
             f"{int(missing.sum())} cells of column {first_few([column])} are empty, on {table.where(missing)}.",
             "Every node needs an id, and every edge two.",
         )
-    if cells.dtype.kind == "f" and any(abs(i) >= _EXACT for i in ids):
+    _refuse_other_types(table, column, ids, "an id")
+    if cells.dtype.kind == "f" and any(abs(i) >= _EXACT.get(cells.dtype.itemsize, 2**53) for i in ids):
         raise GraphError(
             f"The ids in column {first_few([column])} of {table.name} are floats too large to be exact.",
             "Read the column as whole numbers (Int64) or as text.",
         )
     return ids
+
+
+def _refuse_other_types(table: Table, column: str, cells: Sequence[Any], what: str) -> None:
+    """Ids and labels are text or numbers. A Parquet file or DataFrame may hold lists, times, bytes and records."""
+    others = [cell for cell in cells if not isinstance(cell, str | int | float | np.bool_ | np.number | tuple)]
+    if others:
+        raise GraphError(
+            f"Column {first_few([column])} of {table.name} holds a {type(others[0]).__name__}, which cannot be {what}: "
+            f"{first_few(others)}.",
+            "Write the column as text or whole numbers, or name another one.",
+        )
 
 
 def _refuse_two_spellings(table: Table, ids: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""Nested arrays as one safetensors file, and back bit by bit."""
+"""Nested arrays as one safetensors file, and back bit by bit. Nothing that is read is believed before it is checked."""
 
 import json
 from collections.abc import Mapping
@@ -11,8 +11,12 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from dccgcn.errors import DataFileError
+from dccgcn.runtime.files import check_regular
 
 _CSR = ("data", "indices", "indptr", "shape")
+_DTYPES = frozenset({"bool", "float32", "float64", "int32", "int64"})
+_MAX_DEPTH = 4  # parts of an array's name
+_MAX_COLUMNS = 100_000_000  # of a sparse matrix, whose columns need no bytes in the file
 
 
 def tensor_bytes(nested: Mapping[str, Any], note: str) -> bytes:
@@ -28,21 +32,40 @@ def tensor_bytes(nested: Mapping[str, Any], note: str) -> bytes:
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Any], str]:
-    """The nested arrays that ``tensor_bytes`` stored, and the note."""
+    """The nested arrays that ``tensor_bytes`` stored, and the note.
+
+    safetensors compares the declared shapes with the size of the file before it reads anything.
+    """
+    check_regular(path)
     nested: dict[str, Any] = {}
     try:
         with safe_open(path, framework="numpy") as file:
             layout = json.loads(file.metadata()["layout"])
-            for name in layout["names"]:
-                *outer, last = name.split("/")
-                level = nested
-                for part in outer:
-                    level = level.setdefault(part, {})
-                array = np.array(file.get_tensor(name))
-                level[last] = array.item() if array.ndim == 0 else array
-    except (SafetensorError, TypeError, KeyError, ValueError, AttributeError) as error:
+            names, note = layout["names"], layout["note"]
+            if not isinstance(note, str) or sorted(names) != sorted(file.keys()):
+                raise ValueError("its header does not list its arrays")
+            for name in names:
+                _insert(nested, name.split("/"), np.array(file.get_tensor(name)))
+        return _with_matrices(nested), note
+    except (SafetensorError, TypeError, KeyError, ValueError, AttributeError, RecursionError, OSError) as error:
         raise DataFileError(f"{path} is not a model file ({error}).", "Save the model again.") from None
-    return _with_matrices(nested), layout["note"]
+
+
+def _insert(nested: dict[str, Any], parts: list[str], array: np.ndarray) -> None:
+    *outer, last = parts
+    name = "/".join(parts)
+    if len(parts) > _MAX_DEPTH:
+        raise ValueError(f"{name[:60]} is nested too deep")
+    if array.dtype.name not in _DTYPES:
+        raise ValueError(f"{name[:60]} is of type {array.dtype}")
+    level = nested
+    for part in outer:
+        level = level.setdefault(part, {})
+        if not isinstance(level, dict):
+            raise ValueError(f"{name[:60]} is an array inside an array")
+    if last in level:
+        raise ValueError(f"{name[:60]} is there twice")
+    level[last] = array.item() if array.ndim == 0 else array
 
 
 def _flatten(value: Any, name: str, flat: dict[str, np.ndarray]) -> None:
@@ -60,6 +83,24 @@ def _with_matrices(nested: Any) -> Any:
     if not isinstance(nested, dict):
         return nested
     if tuple(sorted(nested)) == _CSR:
-        data, indices, indptr, shape = (nested[part] for part in _CSR)
-        return sp.csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
+        return _matrix(*(nested[part] for part in _CSR))
     return {name: _with_matrices(item) for name, item in nested.items()}
+
+
+def _matrix(data: Any, indices: Any, indptr: Any, shape: Any) -> sp.csr_array:
+    """A CSR matrix whose every index is checked: compiled code would follow a wrong one out of memory."""
+    parts = (data, indices, indptr, shape)
+    if not all(isinstance(part, np.ndarray) and part.ndim == 1 for part in parts):
+        raise ValueError("a sparse matrix has parts that are not one-dimensional")
+    if not all(part.dtype.kind == "i" for part in (indices, indptr, shape)):
+        raise ValueError("a sparse matrix has indices that are not whole numbers")
+    rows, columns = shape.tolist()
+    if len(indptr) != rows + 1 or not 0 <= columns <= _MAX_COLUMNS or len(data) != len(indices):
+        raise ValueError("a sparse matrix has parts of lengths that do not fit")
+    if indptr[0] != 0 or indptr[-1] != len(indices) or (np.diff(indptr) < 0).any():
+        raise ValueError("a sparse matrix has row pointers out of order")
+    if len(indices) and (indices.min() < 0 or indices.max() >= columns):
+        raise ValueError("a sparse matrix has column indices out of range")
+    matrix = sp.csr_array((data, indices, indptr), shape=(rows, columns))
+    matrix.check_format(full_check=True)
+    return matrix

@@ -11,6 +11,7 @@ import yaml
 
 from dccgcn.errors import SettingsError
 from dccgcn.graph import NodeGraph
+from dccgcn.models.arrays import ModelSpecs
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.resources import Cost, network_cost
 from dccgcn.progress import Progress
@@ -37,6 +38,7 @@ class Method:
     settings: type[Settings]
     fit: Fit
     predict_new: PredictNew | None = None
+    model_specs: ModelSpecs | None = None  # what the arrays of Prediction.model must be, for models read from files
     cost: CostOf = network_cost
 
     def published_settings(self, dataset: str, options: Mapping[str, Any] | None = None) -> Settings:

@@ -1,11 +1,13 @@
 """Prediction: what every method returns for a graph, one row per node."""
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.errors import Finding
+from dccgcn.errors import DataFileError, Finding
+from dccgcn.models.arrays import ArraySpec, check_array, check_csr, probabilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +74,34 @@ class Prediction:
     def confidence(self) -> np.ndarray:
         """(n,) trust, or the probability of the predicted class where the method does not estimate trust."""
         return self.probabilities.max(axis=1) if self.trust is None else self.trust
+
+    def check(self, n: int, c: int) -> None:
+        """Raise a DataFileError unless all arrays are valid for n nodes and c classes. The model is not checked."""
+        rows, flags = probabilities(n, c), ArraySpec((n,), "bool")
+        check_array(self.probabilities, rows, "prediction, probabilities")
+        for name, array, spec in (
+            ("uncorrected", self.uncorrected, rows),
+            ("joint", self.joint, rows),
+            ("channels_agree", self.channels_agree, flags),
+            ("corrected", self.corrected, flags),
+            ("trust", self.trust, ArraySpec((n,), low=0, high=1.0)),
+        ):
+            if array is not None:
+                check_array(array, spec, f"prediction, {name}")
+        for group, spec in (("channels", rows), ("embeddings", ArraySpec((n, None)))):
+            for name, array in _mapping(self, group).items():
+                check_array(array, spec, f"prediction, {group}, {name}")
+        for name, value in _mapping(self, "channel_weights").items():
+            if type(value) is not float or not 0 <= value <= 1:
+                raise DataFileError(f"prediction, channel_weights, {name} is not a number between 0 and 1.")
+        if self.support is not None:
+            check_csr(self.support, (n, n), "prediction, support", low=0)
+
+
+def _mapping(prediction: Prediction, name: str) -> dict[str, Any]:
+    if not isinstance(values := getattr(prediction, name), dict):
+        raise DataFileError(f"prediction, {name} is not a group of arrays.")
+    return values
 
 
 def restore_class_columns(prediction: Prediction, seen: np.ndarray, c: int) -> Prediction:

@@ -1,20 +1,26 @@
 """Locks between processes: one writer at a time for a folder or a file."""
 
+import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from dccgcn.errors import DataFileError
+from dccgcn.runtime.files import is_temporary
+
+LOCK = ".lock"
 
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
     """Lock a folder while writing to it, and remove the temporary files that a killed process left in it."""
-    with _lock(folder / ".lock", folder):
-        for temporary in folder.glob(f".{'[0-9a-f]' * 16}.tmp"):
-            temporary.unlink(missing_ok=True)
+    with _lock(folder / LOCK, folder):
+        with suppress(OSError):  # they do no harm
+            for path in folder.iterdir():
+                if is_temporary(path.name):
+                    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         yield
 
 

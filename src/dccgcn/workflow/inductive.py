@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.errors import DccgcnError, Finding, GraphError
+from dccgcn.errors import DccgcnError, Finding, GraphError, SettingsError
 from dccgcn.graph import NodeGraph, validation
 from dccgcn.graph.cells import decode_labels
 from dccgcn.models.prediction import Prediction, restore_class_columns
@@ -100,7 +100,18 @@ def predict_new(run: Run, graph: NodeGraph) -> Prediction:
     labels[train] = [graph.classes[label] for label in train_labels]
     seen = np.unique(train_labels)
     known = graph.with_labels(labels, classes=[graph.classes[k] for k in seen])
-    return restore_class_columns(method.predict_new(run.prediction.model, known, run.settings), seen, graph.c)
+    try:
+        prediction = method.predict_new(run.prediction.model, known, run.settings)
+        prediction = restore_class_columns(prediction, seen, graph.c)
+        prediction.check(graph.n, graph.c)
+    except (GraphError, SettingsError):  # of the new nodes
+        raise
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:  # DataFileError too: NaN in the answer
+        raise DccgcnError(
+            f"The model of {graph.name!r} gives no valid prediction for these nodes ({error}).",
+            "Check the features of the new nodes for extreme values, or train the model again.",
+        ) from error
+    return prediction
 
 
 def _free_ids(graph: NodeGraph, m: int) -> np.ndarray:

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ValidationError
 
 from dccgcn.artifacts.report.schema import FORMAT, Report
 from dccgcn.errors import DataFileError
-from dccgcn.runtime.files import write_atomically
+from dccgcn.runtime.files import check_regular, write_atomically
 
 FILE = "report.json"
 
@@ -30,6 +30,8 @@ def load_data(folder: Path) -> Report:
     """Read report.json and check every field."""
     path = folder / FILE
     try:
+        if path.exists():
+            check_regular(path)
         content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         remedy = "Name a folder that 'dccgcn fit --out FOLDER' wrote, or run it again."

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from dccgcn.graph import NodeGraph
+from dccgcn.models.arrays import ArraySpec, Sizes
 from dccgcn.models.baselines.neural import prediction_from_logits
 from dccgcn.models.baselines.polynomial_filter import FilteredFeatures, train_on_labelled_rows
 from dccgcn.models.prediction import Prediction
@@ -55,3 +57,8 @@ def classify(features: FilteredFeatures, model: Mapping[str, np.ndarray]) -> Pre
     """softmax(p(S) X W + b) for all nodes, including nodes added after training."""
     logits = features.times(torch.as_tensor(model["weight"])) + torch.as_tensor(model["bias"])
     return replace(prediction_from_logits(logits), model=dict(model))
+
+
+def model_specs(model: Mapping[str, np.ndarray], sizes: Sizes, settings: Any) -> dict[str, ArraySpec]:
+    """W (d, classes) and b (classes,)."""
+    return {"weight": ArraySpec((sizes.d, sizes.c)), "bias": ArraySpec((sizes.c,))}

@@ -7,16 +7,16 @@ import numpy as np
 from dccgcn.graph import NodeGraph
 from dccgcn.models.base import Method
 from dccgcn.models.baselines.polynomial_filter import FilteredFeatures, apply_power
-from dccgcn.models.baselines.regression import RegressionSettings, classify, fit_regression
+from dccgcn.models.baselines.regression import RegressionSettings, classify, fit_regression, model_specs
 from dccgcn.models.prediction import Prediction
 from dccgcn.progress import Progress
-from dccgcn.settings import count
+from dccgcn.settings import steps
 
 
 class SgcSettings(RegressionSettings):
     """The defaults of the released code. Its authors tune the weight decay by dataset, on the validation nodes."""
 
-    k: int = count(2, "Number of propagation steps, K.")
+    k: int = steps(2, "Number of propagation steps, K.")
 
 
 def fit(
@@ -48,4 +48,5 @@ METHOD = Method(
     settings=SgcSettings,
     fit=fit,
     predict_new=predict_new,
+    model_specs=model_specs,
 )

@@ -11,17 +11,17 @@ from torch import Tensor
 from dccgcn.graph import NodeGraph
 from dccgcn.models.base import Method
 from dccgcn.models.baselines.polynomial_filter import FilteredFeatures, Propagation
-from dccgcn.models.baselines.regression import RegressionSettings, classify, fit_regression
+from dccgcn.models.baselines.regression import RegressionSettings, classify, fit_regression, model_specs
 from dccgcn.models.prediction import Prediction
 from dccgcn.progress import Progress
-from dccgcn.settings import count, share, weight
+from dccgcn.settings import share, steps, weight
 
 
 class SsgcSettings(RegressionSettings):
     """The settings of the released code for Cora."""
 
     weight_decay: float = weight(1e-5, "L2 penalty on all parameters.")
-    k: int = count(16, "Number of propagation steps, K.")
+    k: int = steps(16, "Number of propagation steps, K.")
     alpha: float = share(0.05, "Share α of the unpropagated features.")
 
 
@@ -64,4 +64,5 @@ METHOD = Method(
     settings=SsgcSettings,
     fit=fit,
     predict_new=predict_new,
+    model_specs=model_specs,
 )

@@ -37,7 +37,7 @@ from dccgcn.models.concord.precompute import (
 )
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.spectral_features import scarcity, spectral_reweight
-from dccgcn.models.concord.state import FitState, n_given, read_projections, read_state, to_arrays
+from dccgcn.models.concord.state import FitState, model_specs, n_given, read_projections, read_state, to_arrays
 from dccgcn.models.prediction import Prediction
 from dccgcn.progress import Progress
 from dccgcn.runtime.threads import threads_for
@@ -190,5 +190,6 @@ METHOD = Method(
     settings=ConcordSettings,
     fit=fit,
     predict_new=predict_new,
+    model_specs=model_specs,
     cost=concord_cost,
 )

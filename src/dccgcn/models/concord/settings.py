@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
 
-from dccgcn.settings import Settings, count, rate, share, weight
+from dccgcn.settings import Settings, count, rate, share, steps, weight
 
 DEFAULT_K = 6
 
@@ -33,8 +33,8 @@ class ConcordSettings(Settings):
     k: int | None = Field(
         default=None, ge=1, description=f"Neighbours of each node in the feature graph; null: min({DEFAULT_K}, n-1)."
     )
-    n_steps_topology: int = count(16, "Propagation steps on the topology.")
-    n_steps_features: int = count(4, "Propagation steps on the feature graph.")
+    n_steps_topology: int = steps(16, "Propagation steps on the topology.")
+    n_steps_features: int = steps(4, "Propagation steps on the feature graph.")
     alpha: float = share(0.05, "Weight of a node's own features in the propagation filter.")
     adaptive_steps: float = Field(
         default=1.0,
@@ -47,7 +47,7 @@ class ConcordSettings(Settings):
     idf: bool = Field(default=True, description="Where features are counts, add embeddings of idf-weighted features.")
     scarcity_scale: float = rate(8.0, "Labels per class at which the scarcity q is one half.")
     spectral_weighting: float = weight(
-        1.0, "How strongly scarce labels give weight to the leading singular vectors; 0: not at all."
+        1.0, "How strongly scarce labels give weight to the leading singular vectors; 0: not at all.", most=1e6
     )
     # members (C4 to C6)
     l2: float = rate(0.1, "L2 penalty of each member's softmax regression.")
@@ -60,7 +60,7 @@ class ConcordSettings(Settings):
         le=1,
         description="Teleport probability of the personalised PageRank that smooths predictions; 1: no smoothing.",
     )
-    n_smoothing: int = count(10, "Power iterations of that PageRank.")
+    n_smoothing: int = steps(10, "Power iterations of that PageRank.")
     # ensemble (C7, C8)
     agreement_pseudocount: float = weight(
         10.0, "Labels that agreement with the ensemble counts for in a member's reliability."
@@ -81,7 +81,9 @@ class ConcordSettings(Settings):
     )
     # correction (C9) and leave-one-out refit (C11)
     correction: float = share(0.3, "Weight of agreeing neighbours in the prediction where the channels disagree.")
-    loo_weight: float = weight(1.0, "Weight of the leave-one-out ridge refit in the final prediction; 0: no refit.")
+    loo_weight: float = weight(
+        1.0, "Weight of the leave-one-out ridge refit in the final prediction; 0: no refit.", most=1e6
+    )
 
     @property
     def neighbours(self) -> int:

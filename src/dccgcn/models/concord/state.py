@@ -5,10 +5,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dccgcn.models.arrays import ArraySpec, Sizes, probabilities
 from dccgcn.models.concord.ensemble import log_opinion_pool
 from dccgcn.models.concord.labels import Labels
-from dccgcn.models.concord.members import JOINT, Member, log_proba
-from dccgcn.models.concord.precompute import FEATURES_IDF, NEIGHBOURS, NODE, STRUCTURE, Projections
+from dccgcn.models.concord.members import JOINT, Member, log_proba, member_layout
+from dccgcn.models.concord.precompute import (
+    FEATURES_IDF,
+    NEIGHBOURS,
+    NODE,
+    STRUCTURE,
+    Projections,
+    embedding_specs,
+)
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.spectral_features import Embedding
 from dccgcn.operators import NumericColumns
@@ -69,6 +77,40 @@ def read_state(arrays: Mapping[str, np.ndarray], members: Sequence[Member], sett
         log_probs=log_probs,
         pooled=log_opinion_pool(log_probs, weights),
     )
+
+
+def model_specs(model: Mapping[str, np.ndarray], sizes: Sizes, settings: ConcordSettings) -> dict[str, ArraySpec]:
+    """What each array of ``to_arrays`` must be. The ranks r and the number of labels m are those of the arrays."""
+    d, c = sizes.d, sizes.c
+    embeddings = embedding_specs(settings, sizes.n, 1.0, with_idf="idf" in model)
+    rank = {spec.name: _length(model, f"mean.{spec.name}") for spec in embeddings}
+    members = member_layout(embeddings)
+    specs: dict[str, ArraySpec] = {}
+    for name, r in rank.items():
+        specs[f"components.{name}"] = ArraySpec((sizes.n if name == STRUCTURE else d, r))
+        specs[f"mean.{name}"] = ArraySpec((r,))
+        specs[f"scale.{name}"] = ArraySpec((r,), low=0, high=1.001)
+    if "idf" in model:
+        specs["idf"] = ArraySpec((d,), low=0)
+    if "numeric.columns" in model:
+        n_numeric = _length(model, "numeric.columns")
+        specs["numeric.columns"] = ArraySpec((n_numeric,), "int", 0, d - 1)
+        specs |= {"numeric.mean": ArraySpec((n_numeric,)), "numeric.deviation": ArraySpec((n_numeric,), low=0)}
+    width = {spec.name: rank[spec.name] for spec in embeddings if spec.channel}
+    width[JOINT] = sum(width.values())
+    specs |= {f"head.{name}": ArraySpec((r + 1, c)) for name, r in width.items()}
+    m = _length(model, "labels.nodes")
+    specs["labels.nodes"] = ArraySpec((m,), "int", 0, sizes.n - 1)
+    specs["labels.targets"] = probabilities(m, c)
+    specs["labels.weights"] = ArraySpec((m,), low=0)
+    specs["n_given"] = ArraySpec((1,), "int", 1, m)
+    specs["n_recovered"] = ArraySpec((1,), "int", 0, m)
+    return specs | {"member_weights": ArraySpec((len(members),), low=1e-12)}
+
+
+def _length(arrays: Mapping[str, np.ndarray], name: str) -> int:
+    """Length of an array; 0 if it is missing or no array, which its spec then reports."""
+    return len(array) if (array := arrays.get(name)) is not None and np.ndim(array) else 0
 
 
 def n_given(arrays: Mapping[str, np.ndarray]) -> int:

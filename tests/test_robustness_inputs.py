@@ -1,0 +1,264 @@
+"""Rows 44, 48, 53, 57 to 61: extreme numbers, stores, interrupts, terminals, tables and settings."""
+
+import gzip
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dccgcn import NodeGraph, read_tables, run
+from dccgcn.errors import DataFileError, DccgcnError, GraphError, SettingsError
+from dccgcn.experiments.jobs import Job
+from dccgcn.experiments.store import append, read_store
+from dccgcn.graph.splits import Split
+from dccgcn.settings import read_yaml
+from helpers.command import dccgcn, refused
+from helpers.paper_rows import make_row
+
+LABELS = ["a", "b"] * 4 + [None] * 4
+EDGES = [(i, (i + 1) % 12) for i in range(12)]
+HOSTILE = "\x1b[31mred[/x][bold]\x07"
+
+
+@pytest.mark.parametrize("method", ["concord", "ssgc", "lp", "gcn"])
+@pytest.mark.parametrize("scale", [1e-45, 1e-42, 1e-30, 1e-20, 1e-17])
+def test_row_44_tiny_features_are_answered_or_refused(method, scale):
+    features = (np.random.default_rng(0).random((12, 3)) * scale).astype(np.float32)
+    try:
+        graph = NodeGraph(features, EDGES, LABELS)
+        probabilities = run(graph, method=method).prediction.probabilities
+    except DccgcnError:
+        return
+    assert np.isfinite(probabilities).all()
+
+
+@pytest.mark.parametrize("weight", [1e-45, 1e-30, 1e-12, 1e12, 1e30])
+def test_row_44_extreme_edge_weights_are_answered_or_refused(weight):
+    weights = np.ones(12)
+    weights[::2] = weight
+    features = np.random.default_rng(0).random((12, 3))
+    if not 1e-18 <= weight <= 1e18:
+        with pytest.raises(GraphError, match="Scale the weights"):
+            NodeGraph(features, EDGES, LABELS, edge_weights=weights)
+        return
+    graph = NodeGraph(features, EDGES, LABELS, edge_weights=weights)
+    assert np.isfinite(run(graph).prediction.probabilities).all()
+
+
+def table(**columns):
+    n = 8
+    given = {"id": [f"n{i}" for i in range(n)], "topic": ["a", "b"] * 4, "x": range(n), **columns}
+    return pd.DataFrame(given), pd.DataFrame({"source": given["id"][:-1], "target": given["id"][1:]})
+
+
+def test_row_48_a_feature_that_is_too_large_is_not_called_missing():
+    with pytest.raises(GraphError, match="too large") as refusal:
+        read_tables(*table(x=[1e15] * 7 + [2e15]), label="topic", features=["x"])
+    assert "missing" not in refusal.value.what
+
+
+def test_row_53_a_packed_table_beyond_the_limit_is_refused(tmp_path, monkeypatch):
+    nodes, edges = table()
+    edges.to_csv(tmp_path / "edges.csv", index=False)
+    path = tmp_path / "nodes.csv.gz"
+    with gzip.open(path, "wb", compresslevel=9) as file:
+        file.write(b"id,topic,x\n" + b"a,b,1\n" * 2_000_000)
+    monkeypatch.setenv("DCCGCN_TABLE_GB", "0.005")
+    with pytest.raises(DataFileError, match=r"more than 0\.005 GB.*DCCGCN_TABLE_GB=0\.01"):
+        read_tables(path, tmp_path / "edges.csv")
+    with pytest.raises(DataFileError, match="more than"):
+        read_tables("/dev/zero", tmp_path / "edges.csv")
+    pytest.importorskip("pyarrow")
+    pd.DataFrame({"id": np.zeros(10**6, np.int8)}).to_parquet(tmp_path / "nodes.parquet")
+    with pytest.raises(DataFileError, match="more than"):
+        read_tables(tmp_path / "nodes.parquet", tmp_path / "edges.csv")
+    monkeypatch.setenv("DCCGCN_TABLE_GB", "much")
+    with pytest.raises(DataFileError, match="not a number"):
+        read_tables(path, tmp_path / "edges.csv")
+    monkeypatch.delenv("DCCGCN_TABLE_GB")
+    nodes.to_csv(path, index=False)
+    assert read_tables(path, tmp_path / "edges.csv", label="topic").graph.n == 8
+
+
+def test_row_57_ctrl_c_ends_a_comparison_of_slow_methods_within_three_seconds(tmp_path):
+    command = [sys.executable, "-m", "dccgcn", "compare", "cora", "--methods", "dgcn,dcc-gcn", "--splits", "2"]
+    process = subprocess.Popen(
+        [*command, "--jobs", "2"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 120
+    while sum(seconds > 1 for seconds in cpu_seconds(process.pid)) < 2 and time.monotonic() < deadline:
+        time.sleep(0.2)  # until both workers are busy
+    assert process.poll() is None
+    time.sleep(3)
+    start = time.monotonic()
+    os.kill(process.pid, signal.SIGINT)  # only to the command: the workers must end with it
+    process.communicate(timeout=60)
+    assert time.monotonic() - start < 3
+    assert process.returncode == 130
+
+
+def cpu_seconds(parent):
+    """Processor time of each worker of a process."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                with open(f"/proc/{entry}/stat", encoding="utf-8") as file:
+                    fields = file.read().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[1]) == parent:
+                found.append(int(fields[11]) / os.sysconf("SC_CLK_TCK"))
+    return found
+
+
+def test_row_58_every_altered_byte_of_a_store_is_found_and_its_line_named(tmp_path):
+    store = tmp_path / "runs.jsonl"
+    for seed in range(3):
+        append(store, make_row(Job("cora", "rate", 0.005, seed, "lp", 0)))
+    whole = store.read_bytes()
+    rows = read_store(store, repair=False)
+    assert len(rows) == 3
+    lines = whole.splitlines(keepends=True)
+    rng = random.Random(0)
+    for _ in range(500):
+        place = rng.randrange(len(lines[0]), len(lines[0]) + len(lines[1]) - 1)
+        other = bytearray(whole)
+        other[place] = rng.choice([b for b in range(256) if b not in (other[place], 10, 13)])
+        store.write_bytes(other)
+        with pytest.raises(DataFileError, match=r"line [23]"):
+            read_store(store, repair=False)
+    for kept in (
+        [lines[0], lines[1][:-80] + b"}\n", lines[2]],
+        [lines[0], lines[1].replace(b"0.005", b"0.006"), lines[2]],
+    ):
+        store.write_bytes(b"".join(kept))
+        with pytest.raises(DataFileError, match="line 2"):
+            read_store(store, repair=False)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fit", HOSTILE],
+        ["fit", "cora", "--method", HOSTILE],
+        ["fit", "cora", "--set", f"{HOSTILE}=1"],
+        ["fit", "cora", "--split", HOSTILE],
+        ["fit", "--nodes", HOSTILE, "--edges", HOSTILE],
+        ["doctor", HOSTILE],
+        ["report", HOSTILE],
+        ["predict", HOSTILE, "--nodes", HOSTILE],
+        ["label-next", HOSTILE],
+        ["compare", HOSTILE, "--methods", HOSTILE],
+        ["methods", HOSTILE],
+        ["reproduce", HOSTILE],
+        [HOSTILE],
+        ["fit", f"--{HOSTILE}"],
+        ["fit", "cora", "--seed", HOSTILE],
+    ],
+    ids=str,
+)
+def test_row_59_escape_codes_and_markup_of_options_are_shown_as_text(arguments, tmp_path):
+    done = dccgcn(*arguments, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert "\x1b" not in done.stderr + done.stdout
+    assert "\x07" not in done.stderr + done.stdout
+
+
+def test_row_59_escape_codes_and_markup_of_names_and_paths_are_shown_as_text(tmp_path):
+    folder = tmp_path / HOSTILE.replace("/", "")
+    folder.mkdir()
+    names = [f"{'ab'[i % 2]}[/x]\x1b[31m" if i < 6 else "" for i in range(12)]
+    (folder / "nodes[x].csv").write_text(
+        "id,topic,x\n" + "".join(f"\x1b{i}[/b],{name},{i % 3}\n" for i, name in enumerate(names))
+    )
+    (folder / "edges.csv").write_text(
+        "source,target\n" + "".join(f"\x1b{i}[/b],\x1b{(i + 1) % 12}[/b]\n" for i in range(12))
+    )
+    tables = ["--nodes", folder / "nodes[x].csv", "--edges", folder / "edges.csv", "--label", "topic"]
+    out = folder / "[/out]".replace("/", "")
+    for arguments in (
+        ["doctor", *tables],
+        ["fit", *tables, "--method", "ssgc", "--out", out, "--report"],
+        ["fit", *tables, "--method", "ssgc", "--hold-out", "0.4"],
+        ["label-next", out],
+        ["report", out],
+    ):
+        done = dccgcn(*arguments)
+        assert done.returncode == 0, done.stderr
+        assert "\x1b" not in done.stderr + done.stdout
+        assert "\x07" not in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize(
+    ("column", "cells"),
+    [
+        ("id", [1, "1", 1.0, *range(2, 7)]),
+        ("id", [[i] for i in range(8)]),
+        ("id", pd.date_range("2020-01-01", periods=8)),
+        ("id", [{"a": i} for i in range(8)]),
+        ("topic", [[i % 2] for i in range(8)]),
+        ("topic", pd.date_range("2020-01-01", periods=8)),
+        ("topic", [{"a": 1}, {"a": 2}] * 4),
+        ("topic", [b"a", b"b"] * 4),
+    ],
+    ids=str,
+)
+def test_row_60_ids_and_labels_of_other_types_are_refused(column, cells):
+    nodes, _ = table()
+    nodes[column] = pd.Series(list(cells), dtype=object) if isinstance(cells, list) else cells
+    edges = pd.DataFrame({"source": list(nodes["id"][:-1]), "target": list(nodes["id"][1:])})
+    with pytest.raises(GraphError):
+        read_tables(nodes, edges, label="topic", id="id", features=["x"])
+
+
+def test_row_60_parquet_columns_of_other_types_are_refused(tmp_path):
+    pytest.importorskip("pyarrow")
+    nodes, edges = table()
+    edges.to_parquet(tmp_path / "edges.parquet")
+    for column, cells in (
+        ("id", [[i, i] for i in range(8)]),
+        ("id", pd.date_range("2020-01-01", periods=8)),
+        ("topic", [["a"], ["b"]] * 4),
+        ("topic", pd.date_range("2020-01-01", periods=8)),
+    ):
+        nodes.assign(**{column: cells}).to_parquet(tmp_path / "nodes.parquet")
+        with pytest.raises(GraphError):
+            read_tables(tmp_path / "nodes.parquet", tmp_path / "edges.parquet", label="topic", id="id", features=["x"])
+
+
+def test_row_60_float32_ids_that_are_not_exact_are_refused():
+    ids = np.arange(2**24 + 1, 2**24 + 9)
+    nodes, _ = table(id=ids)
+    edges = pd.DataFrame({"source": ids[:-1].astype(np.float32), "target": ids[1:].astype(np.float32)})
+    with pytest.raises(GraphError, match="too large to be exact"):
+        read_tables(nodes, edges, label="topic", features=["x"])
+
+
+def test_row_61_files_that_are_no_settings_split_or_report(tmp_path):
+    bomb = tmp_path / "bomb.yaml"
+    lines = ["a0: &a0 [x, x]"] + [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 30)]
+    bomb.write_text("\n".join(lines))
+    for path in (bomb, tmp_path, tmp_path / "nowhere", "/dev/zero"):
+        with pytest.raises(SettingsError):
+            read_yaml(type(tmp_path)(path))
+        refused(dccgcn("fit", "cora", "--settings", path), "Error")
+    refused(dccgcn("fit", "cora", "--split", tmp_path), "not a")
+    graph = NodeGraph(np.eye(12), EDGES, LABELS)
+    deep = tmp_path / "deep.json"
+    deep.write_text("[" * 200_000)
+    for path in (tmp_path, deep, "/dev/zero"):
+        with pytest.raises(DataFileError):
+            Split.load(path, graph)
+    (tmp_path / "report.json").write_text('{"format": ' + "[" * 200_000)
+    refused(dccgcn("report", tmp_path), "report.json")

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 PERPLEXITY = 30.0
-ITERATIONS = 350
-_EXAGGERATED = 150  # first iterations, with affinities times _EXAGGERATION and less momentum
+ITERATIONS = 250
+_EXAGGERATED = 100  # first iterations, with affinities times _EXAGGERATION and less momentum
 _EXAGGERATION = 12.0
 _BISECTIONS = 40  # of the precision at which a row has the perplexity
 

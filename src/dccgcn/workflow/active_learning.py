@@ -170,7 +170,8 @@ def truncated_svd(x: sp.csr_array | np.ndarray, r: int) -> np.ndarray:
 
 def similarity(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """(rows of one, rows of other): the cosine to the power POWER, 0 where it is negative."""
-    return np.maximum(one @ other.T, 0) ** POWER
+    squared = np.square(np.maximum(one @ other.T, 0))
+    return np.square(squared, out=squared)  # POWER = 4; np.power takes three times as long
 
 
 def most_similar(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

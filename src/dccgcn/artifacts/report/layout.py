@@ -36,7 +36,7 @@ def _start(links: sp.csr_array, degree: np.ndarray, seed: int) -> np.ndarray:
     return position.argsort(axis=0, kind="stable").argsort(axis=0, kind="stable") / max(len(degree) - 1, 1) - 0.5
 
 
-@numba.njit(fastmath=True, cache=True, nogil=True)
+@numba.njit(fastmath=True, error_model="numpy", cache=True, nogil=True)  # a check for 0/0 would prevent vectorising
 def _repel(x, y, mass, repulsion):  # type: ignore[no-untyped-def]
     """repulsion (n, 2) of each node from all others, from x, y and mass (n,). All float32: twice as fast as double."""
     softening = np.float32(0.01)  # finite for two nodes at the same position

@@ -65,7 +65,7 @@ def _principal_components(rows: np.ndarray) -> np.ndarray:
     return (y / max(y[:, 0].std(), 1e-300) * 1e-4).astype(np.float32)
 
 
-@numba.njit(fastmath=True, cache=True, nogil=True)
+@numba.njit(fastmath=True, error_model="numpy", cache=True, nogil=True)  # a check for 0/0 would prevent vectorising
 def _gradient(indptr, indices, affinity, exaggeration, y, out):  # type: ignore[no-untyped-def]
     """out = the gradient of KL(P‖Q) by y, (n, 2), with P as CSR multiplied by the exaggeration."""
     n = len(y)

@@ -19,7 +19,8 @@ def force_layout(adjacency: sp.csr_array, seed: int = 0) -> np.ndarray:
     mass32 = mass.astype(np.float32)
     max_step = 0.1 * np.sqrt(n)
     for step in range(ITERATIONS):
-        _repel(*position.T.astype(np.float32), mass32, repulsion)
+        x, y = position.T.astype(np.float32)
+        _repel(x, y, mass32, repulsion)
         force = repulsion + links @ position - degree[:, None] * position - GRAVITY * mass[:, None] * position
         length = np.maximum(np.linalg.norm(force, axis=1, keepdims=True), 1e-12)
         step_size = max_step * (1 - step / ITERATIONS) ** 2 + 1e-3

@@ -84,11 +84,11 @@ def _gradient(indptr, indices, affinity, exaggeration, y, out):  # type: ignore[
         out[i, 0], out[i, 1] = f0, f1
     scale = np.float32(1 / total)
     for i in range(n):
-        f0, f1 = np.float32(0), np.float32(0)
+        a0, a1 = np.float32(0), np.float32(0)
         for e in range(indptr[i], indptr[i + 1]):
             d0, d1 = x0[i] - x0[indices[e]], x1[i] - x1[indices[e]]
             w = affinity[e] / (one + d0 * d0 + d1 * d1)
-            f0 += w * d0
-            f1 += w * d1
-        out[i, 0] = 4 * (exaggeration * f0 - scale * out[i, 0])
-        out[i, 1] = 4 * (exaggeration * f1 - scale * out[i, 1])
+            a0 += w * d0
+            a1 += w * d1
+        out[i, 0] = 4 * (exaggeration * a0 - scale * out[i, 0])
+        out[i, 1] = 4 * (exaggeration * a1 - scale * out[i, 1])

@@ -2,11 +2,15 @@
 
 import os
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from dccgcn.runtime.kernel_cache import prepare_kernel_cache
 
 # libgomp's threads spin while they wait; on a busy machine that makes two threads slower than one.
 # It reads this when it is loaded, so it has to be set before torch is imported.
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+prepare_kernel_cache(Path(__file__).parent)
 
 __version__ = "0.2.0"
 
@@ -63,7 +67,7 @@ _RENAMED = {"grown": "append_nodes"}  # old names, for one release
 
 
 def __getattr__(name: str) -> Any:
-    # torch takes seconds to load, so nothing is imported before it is asked for
+    # NumPy, SciPy and numba take a second to load, so nothing is imported before it is asked for
     if name in _RENAMED:
         import warnings
 

@@ -11,7 +11,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.models.baselines.gcn import GcnSettings
 from dccgcn.models.concord.cost import concord_cost
 from dccgcn.models.dcc.settings import DccSettings
-from dccgcn.models.registry import METHODS, get_method
+from dccgcn.models.registry import ENTRIES, METHODS, get_method
 from dccgcn.models.resources import PROCESS_BYTES, network_cost
 from dccgcn.models.training import seeded
 from helpers import literal
@@ -71,9 +71,10 @@ def test_methods_are_found_by_name():
 
 def test_no_two_methods_share_a_name_and_each_says_what_it_is():
     assert len(METHODS) == len({method.fit for method in METHODS.values()})
-    for method in METHODS.values():
-        assert method.summary.endswith(".")
-        assert method.reference
+    for name, entry in ENTRIES.items():
+        assert METHODS[name].name == name
+        assert entry.summary.endswith(".")
+        assert entry.reference
 
 
 def test_each_method_states_its_own_cost():

@@ -1,11 +1,18 @@
 """Number of threads."""
 
 import numba
+import numpy as np
 import pytest
 import torch
 from threadpoolctl import threadpool_info
 
+from dccgcn.api import run
+from dccgcn.graph import NodeGraph
+from dccgcn.models.base import Method
+from dccgcn.models.prediction import Prediction
+from dccgcn.runtime import threads
 from dccgcn.runtime.threads import threads_for, use_threads
+from dccgcn.settings import Settings
 
 
 @pytest.fixture
@@ -33,3 +40,31 @@ def test_an_error_restores_the_number_of_threads():
     with pytest.raises(KeyError), threads_for(10):
         raise KeyError
     assert (numba.get_num_threads(), torch.get_num_threads()) == before
+
+
+def test_a_run_uses_the_chosen_number_of_threads_and_restores_the_callers(monkeypatch):
+    monkeypatch.setattr(threads, "_chosen", 1)
+    before = numba.get_num_threads(), torch.get_num_threads()
+    blas = {pool["filepath"]: pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+    seen = []
+
+    def fit(graph, train, settings, seed, progress=None, validation=None):
+        pools = {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+        seen.append((numba.get_num_threads(), torch.get_num_threads(), pools))
+        return Prediction(np.full((graph.n, graph.c), 1 / graph.c, np.float32))
+
+    result = run(NodeGraph(np.eye(4), [(0, 1)], ["a", "b", None, None]), method=Method("none", Settings, fit))
+    assert seen == [(1, 1, {1})]
+    assert result.threads == 1
+    assert (numba.get_num_threads(), torch.get_num_threads()) == before
+    assert {p["filepath"]: p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"} == blas
+
+
+def test_threads_that_the_caller_has_limited_stay_limited(monkeypatch):
+    monkeypatch.setattr(threads, "_chosen", None)
+    monkeypatch.setenv("OMP_NUM_THREADS", "")
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with threads.threads_of_run() as count:
+        assert count == 1
+    torch.set_num_threads(before)

@@ -1,6 +1,6 @@
 """The command line. Results go to standard output, everything else to standard error.
 
-Commands import torch and other slow packages only when they run, so that --help is fast.
+Commands import NumPy, pandas and other slow packages only when they run, so that --help is fast.
 """
 
 import os

@@ -42,10 +42,10 @@ def compare(
     from dccgcn.experiments.runner import local_pool, run_jobs
     from dccgcn.experiments.spec import Column, Spec, System, jobs_of
     from dccgcn.models.registry import get_method
-    from dccgcn.runtime.device import get_device
+    from dccgcn.runtime.device import check_device
 
     describe(name)
-    get_device(device)  # before any process is started
+    check_device(device)  # before any process is started
     names = list(dict.fromkeys(get_method(method.strip()).name for method in methods.split(",")))
     if label_rate is not None and labels_per_class is not None:
         raise SplitError("--labels-per-class and --label-rate exclude one another.", "Give one of them, or none.")

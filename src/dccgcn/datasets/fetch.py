@@ -4,8 +4,6 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-import pooch
-
 from dccgcn.datasets.info import DataFile
 from dccgcn.errors import DataFileError
 from dccgcn.runtime.files import sha256
@@ -15,7 +13,12 @@ FOLDER_VARIABLE = "DCCGCN_DATA"
 
 def data_folder(folder: str | Path | None = None) -> Path:
     """The folder given, else the one in DCCGCN_DATA, else a per-user cache."""
-    return Path(folder or os.environ.get(FOLDER_VARIABLE) or pooch.os_cache("dccgcn")).expanduser()
+    named = folder or os.environ.get(FOLDER_VARIABLE)
+    if not named:
+        from platformdirs import user_cache_path
+
+        return user_cache_path("dccgcn")
+    return Path(named).expanduser()
 
 
 def fetch(file: DataFile, folder: str | Path | None = None) -> Path:
@@ -36,6 +39,8 @@ def fetch(file: DataFile, folder: str | Path | None = None) -> Path:
             f"{file.path} is missing and has no public address.",
             f"If you have it, put it at {path}, or name the folder that holds it in {FOLDER_VARIABLE}.",
         )
+    import pooch  # slow to import
+
     try:
         # pooch downloads to a temporary file, checks the hash, and only then moves the file into place
         pooch.retrieve(file.url, f"sha256:{file.sha256}", fname=path.name, path=path.parent)

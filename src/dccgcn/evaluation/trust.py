@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
 
 from dccgcn.errors import DccgcnError
 from dccgcn.evaluation import checks
@@ -91,7 +90,11 @@ def auroc(score: Any, right: Any) -> float | None:
     """Probability that a correct prediction scores above a wrong one, ties counting half; None without both kinds."""
     score, right = checks.aligned(score=score, right=right)
     right = right.astype(bool)
-    return None if right.all() or not right.any() else float(roc_auc_score(right, score))
+    if right.all() or not right.any():
+        return None
+    from sklearn.metrics import roc_auc_score  # slow to import
+
+    return float(roc_auc_score(right, score))
 
 
 @dataclass(frozen=True)

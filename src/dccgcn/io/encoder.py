@@ -6,13 +6,11 @@ their weights), never unpickled, so an encoder from an untrusted source can only
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
-from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
 from dccgcn.errors import DataFileError, Finding, GraphError
 from dccgcn.graph.cells import MISSING_FEATURES, is_missing, spell_id
@@ -20,6 +18,10 @@ from dccgcn.io.columns import NUMERIC, Role, to_numbers
 from dccgcn.io.frames import Table
 from dccgcn.io.options import Impute
 from dccgcn.text import first_few
+
+if TYPE_CHECKING:  # slow to import: each function imports what it uses
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.preprocessing import OneHotEncoder
 
 _FORM = 1  # version of the dictionary
 _LARGEST = 1e15  # larger numbers count as infinite: their squares are, in single precision
@@ -160,6 +162,8 @@ def _weighted(blocks: Sequence[sp.csr_array], weights: Sequence[float]) -> sp.cs
 
 def _fit_numbers(frame: pd.DataFrame, roles: Mapping[str, Role], impute: Impute) -> Numbers:
     names = list(roles)
+    from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+
     values = _parsed(frame, names)
     values = np.where(np.abs(values) < _LARGEST, values, np.nan)  # scikit-learn's scalers ignore NaN
     known = ~np.isnan(values).all(axis=0)
@@ -195,6 +199,8 @@ def _numbers(fitted: Numbers, frame: pd.DataFrame) -> sp.csr_array:
         )
     if fitted.fill is not None:
         values = np.where(bad, fitted.fill, values)
+    from sklearn.preprocessing import StandardScaler
+
     scaler = StandardScaler()
     scaler.mean_, scaler.scale_ = np.array(fitted.centre), np.array(fitted.scale)
     scaler.n_features_in_ = len(fitted.columns)
@@ -243,7 +249,9 @@ def _fit_categories(frame: pd.DataFrame, column: str) -> Categories:
     return Categories(column, [str(value) for value in kept])
 
 
-def _one_hot(fitted: Categories) -> OneHotEncoder:
+def _one_hot(fitted: Categories) -> "OneHotEncoder":
+    from sklearn.preprocessing import OneHotEncoder
+
     known = np.array(fitted.values, dtype=object)
     return OneHotEncoder(categories=[known], handle_unknown="ignore").fit(known[:1, None])
 
@@ -254,6 +262,8 @@ def _fit_words(frame: pd.DataFrame, column: str) -> tuple[Words, sp.csr_matrix]:
     A word of one node connects no two nodes, and a word of most nodes distinguishes none: both are left out, unless no
     word remains.
     """
+    from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+
     cells = _texts(frame, column)
     for min_df, max_df in ((2, 0.5), (1, 1.0)):
         vectoriser = CountVectorizer(min_df=min_df, max_df=max_df, max_features=_MAX_WORDS, dtype=np.float64)
@@ -268,8 +278,10 @@ def _fit_words(frame: pd.DataFrame, column: str) -> tuple[Words, sp.csr_matrix]:
     raise GraphError(f"Column {first_few([column])} holds no words.", "Leave it out, or declare it categorical.")
 
 
-def _tfidf(fitted: Words) -> TfidfVectorizer:
+def _tfidf(fitted: Words) -> "TfidfVectorizer":
     """The vectoriser with the stored words and weights."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
     vectoriser = TfidfVectorizer(vocabulary=fitted.words)
     vectoriser.fit([fitted.words[0]])  # allocates the weights, which the stored ones replace
     vectoriser.idf_ = np.array(fitted.idf)

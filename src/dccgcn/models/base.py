@@ -30,11 +30,9 @@ CostOf = Callable[[NodeGraph, Any], Cost]  # cost(graph, settings): an estimate 
 
 @dataclass(frozen=True)
 class Method:
-    """Name, one-line summary, reference, settings and code of one method."""
+    """Name, settings and code of one method. The registry has its summary and reference."""
 
     name: str
-    summary: str
-    reference: str
     settings: type[Settings]
     fit: Fit
     predict_new: PredictNew | None = None

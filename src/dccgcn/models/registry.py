@@ -1,83 +1,252 @@
-"""All methods by name. A new one needs a file that defines it and a line here."""
+"""All methods by name. A new one needs a file that defines it and an entry here.
+
+Methods that train with torch are imported when they are asked for, so that all others work without it.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 
 from dccgcn.errors import DccgcnError
 from dccgcn.models.base import Method as Method
-from dccgcn.models.baselines import (
-    agnn,
-    am_gcn,
-    appnp,
-    cagcn,
-    cagcn_st,
-    confgcn,
-    d2pt,
-    dagnn,
-    dgcn,
-    e_gcn,
-    gat,
-    gcn,
-    glp,
-    grand,
-    graphany,
-    iceberg,
-    knn_gcn,
-    krylov,
-    li2018,
-    logreg,
-    lp,
-    m3s,
-    mlp,
-    poisson,
-    pseudo_labels,
-    sgc,
-    ssgc,
-)
-from dccgcn.models.concord import method as concord
-from dccgcn.models.dcc import method as dcc
+from dccgcn.runtime.extras import missing_extra
 from dccgcn.text import did_you_mean
 
-_ALL = (
-    concord.METHOD,
-    dcc.METHOD,
-    gcn.METHOD,
-    lp.METHOD,
-    lp.ABSORPTION,
-    lp.SERIES,
-    sgc.METHOD,
-    ssgc.METHOD,
-    glp.METHOD,
-    poisson.METHOD,
-    mlp.METHOD,
-    logreg.METHOD,
-    logreg.HOPS,
-    graphany.METHOD,
-    knn_gcn.METHOD,
-    gat.METHOD,
-    agnn.METHOD,
-    appnp.METHOD,
-    dagnn.METHOD,
-    krylov.METHOD,
-    grand.METHOD,
-    dgcn.METHOD,
-    confgcn.METHOD,
-    am_gcn.METHOD,
-    d2pt.METHOD,
-    iceberg.METHOD,
-    pseudo_labels.METHOD,
-    li2018.SELF_TRAINING,
-    li2018.CO_TRAINING,
-    li2018.UNION,
-    li2018.INTERSECTION,
-    m3s.METHOD,
-    cagcn.METHOD,
-    cagcn_st.METHOD,
-    e_gcn.METHOD,
-)
-METHODS = {method.name: method for method in _ALL}
+
+@dataclass(frozen=True)
+class MethodEntry:
+    """What is known of a method before its module is imported."""
+
+    location: str  # module in dccgcn.models; after a colon the name of the Method, if it is not METHOD
+    summary: str
+    reference: str
+    extra: str | None = "torch"  # the optional dependency it needs; package and extra have the same name
+
+    @property
+    def installed(self) -> bool:
+        """Whether the method can be loaded."""
+        return self.extra is None or find_spec(self.extra) is not None
+
+    def load(self) -> Method:
+        """Import the method."""
+        module, _, attribute = self.location.partition(":")
+        method: Method = getattr(import_module(f"dccgcn.models.{module}"), attribute or "METHOD")
+        return method
+
+
+ENTRIES = {
+    "concord": MethodEntry(
+        "concord.method",
+        "Linear classifiers on both channels, weighted by estimated reliability, with self-training.",
+        "this project; docs/concord.md",
+        extra=None,
+    ),
+    "dcc-gcn": MethodEntry(
+        "dcc.method",
+        "Two GCNs; nodes on which they disagree are calibrated from those on which they agree.",
+        "Shi et al., Select and Calibrate the Low-confidence, Neurocomputing",
+    ),
+    "gcn": MethodEntry(
+        "baselines.gcn",
+        "Graph convolution on the topology.",
+        "Kipf & Welling, ICLR 2017",
+    ),
+    "lp": MethodEntry(
+        "baselines.lp",
+        "Labels propagate along the edges until convergence; labelled nodes keep theirs.",
+        "Zhu, Ghahramani & Lafferty, ICML 2003",
+        extra=None,
+    ),
+    "lp-absorption": MethodEntry(
+        "baselines.lp:ABSORPTION",
+        "The class of the labelled node with the largest absorption probability.",
+        "Wu et al., NIPS 2012; Li et al., AAAI 2018",
+        extra=None,
+    ),
+    "lp-series": MethodEntry(
+        "baselines.lp:SERIES",
+        "Labels propagate by a truncated series of the normalised adjacency.",
+        "Li et al., CVPR 2019",
+        extra=None,
+    ),
+    "sgc": MethodEntry(
+        "baselines.sgc",
+        "Softmax regression on S^K X.",
+        "Wu et al., ICML 2019",
+    ),
+    "ssgc": MethodEntry(
+        "baselines.ssgc",
+        "Softmax regression on the mean of S^k X.",
+        "Zhu & Koniusz, ICLR 2021",
+    ),
+    "glp": MethodEntry(
+        "baselines.glp",
+        "An MLP on low-pass filtered features.",
+        "Li et al., CVPR 2019",
+    ),
+    "poisson": MethodEntry(
+        "baselines.poisson",
+        "Solves a Poisson equation on the graph with labels as sources.",
+        "Calder et al., ICML 2020",
+        extra=None,
+    ),
+    "mlp": MethodEntry(
+        "baselines.mlp",
+        "Features only: GCN without edges.",
+        "Kipf & Welling, ICLR 2017",
+    ),
+    "logreg": MethodEntry(
+        "baselines.logreg",
+        "Logistic regression on the features, without edges.",
+        "Pedregosa et al., JMLR 2011",
+        extra=None,
+    ),
+    "logreg-hops": MethodEntry(
+        "baselines.logreg:HOPS",
+        "Logistic regression on own, neighbours' and two-hop features.",
+        "Pedregosa et al., JMLR 2011; Frasca et al. 2020 (SIGN)",
+        extra=None,
+    ),
+    "graphany": MethodEntry(
+        "baselines.graphany",
+        "The mean of least-squares classifiers on own, neighbours' and two-hop features.",
+        "Zhao et al., ICLR 2025",
+        extra=None,
+    ),
+    "knn-gcn": MethodEntry(
+        "baselines.knn_gcn",
+        "GCN on the kNN graph of the features.",
+        "Wang et al., AM-GCN, KDD 2020",
+    ),
+    "gat": MethodEntry(
+        "baselines.gat",
+        "Attention over the neighbours.",
+        "Veličković et al., ICLR 2018",
+    ),
+    "agnn": MethodEntry(
+        "baselines.agnn",
+        "Attention by cosine similarity, one parameter per layer.",
+        "Thekumparampil et al., arXiv 1803.03735, 2018",
+    ),
+    "appnp": MethodEntry(
+        "baselines.appnp",
+        "An MLP whose predictions propagate by personalised PageRank.",
+        "Gasteiger et al., ICLR 2019",
+    ),
+    "dagnn": MethodEntry(
+        "baselines.dagnn",
+        "An MLP and its propagated outputs, weighted by each node.",
+        "Liu et al., KDD 2020",
+    ),
+    "krylov": MethodEntry(
+        "baselines.krylov",
+        "One wide layer on the features at many propagation steps.",
+        "Luan et al., NeurIPS 2019",
+    ),
+    "grand": MethodEntry(
+        "baselines.grand",
+        "Predictions made consistent over random drops of nodes.",
+        "Feng et al., NeurIPS 2020",
+    ),
+    "dgcn": MethodEntry(
+        "baselines.dgcn",
+        "One GCN on the topology and on random-walk co-occurrence, made to agree.",
+        "Zhuang & Ma, WWW 2018",
+    ),
+    "confgcn": MethodEntry(
+        "baselines.confgcn",
+        "GCN with edges weighted by learned label distributions and their certainty.",
+        "Vashishth et al., AISTATS 2019",
+    ),
+    "am-gcn": MethodEntry(
+        "baselines.am_gcn",
+        "Attention over specific and common embeddings of topology and feature graph.",
+        "Wang et al., KDD 2020",
+    ),
+    "d2pt": MethodEntry(
+        "baselines.d2pt",
+        "A perceptron on features propagated over the topology and over their own kNN graph.",
+        "Liu et al., KDD 2023",
+    ),
+    "iceberg": MethodEntry(
+        "baselines.iceberg",
+        "A perceptron on propagated features, trained on labels and balanced pseudo-labels.",
+        "Li et al., WWW 2025",
+    ),
+    "pseudo-labels": MethodEntry(
+        "baselines.pseudo_labels",
+        "GCN with 100 pseudo-labels of a GCN or of DCC-GCN.",
+        "Lee, ICML Workshop 2013",
+    ),
+    "self-training": MethodEntry(
+        "baselines.li2018:SELF_TRAINING",
+        "GCN, trained again on its most confident predictions.",
+        "Li et al., AAAI 2018",
+    ),
+    "co-training": MethodEntry(
+        "baselines.li2018:CO_TRAINING",
+        "GCN with pseudo-labels from a random walk.",
+        "Li et al., AAAI 2018",
+    ),
+    "union": MethodEntry(
+        "baselines.li2018:UNION",
+        "GCN with the pseudo-labels of self-training or co-training.",
+        "Li et al., AAAI 2018",
+    ),
+    "intersection": MethodEntry(
+        "baselines.li2018:INTERSECTION",
+        "GCN with the pseudo-labels of self- and co-training.",
+        "Li et al., AAAI 2018",
+    ),
+    "m3s": MethodEntry(
+        "baselines.m3s",
+        "Self-training in stages, checked by clusters.",
+        "Sun, Lin & Zhu, AAAI 2020",
+    ),
+    "cagcn": MethodEntry(
+        "baselines.cagcn",
+        "GCN whose confidence a second GCN calibrates.",
+        "Wang et al., NeurIPS 2021",
+    ),
+    "cagcn-st": MethodEntry(
+        "baselines.cagcn_st",
+        "Self-training where calibrated confidence is high.",
+        "Wang et al., NeurIPS 2021",
+    ),
+    "e-gcn": MethodEntry(
+        "baselines.e_gcn",
+        "E-GCN (our reading): GCN and its topology, refined in turn by estimated labels.",
+        "after Qin et al., Applied Intelligence 2021",
+    ),
+}
+
+
+class _Methods(Mapping[str, Method]):
+    """ENTRIES with each method loaded when it is read."""
+
+    def __getitem__(self, name: str) -> Method:
+        entry = ENTRIES[name]
+        if entry.extra and not entry.installed:
+            raise missing_extra(entry.extra, entry.extra, needed_by=name)
+        return entry.load()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(ENTRIES)
+
+    def __len__(self) -> int:
+        return len(ENTRIES)
+
+    def __contains__(self, name: object) -> bool:
+        return name in ENTRIES
+
+
+METHODS = _Methods()
 
 
 def get_method(name: str) -> Method:
     """The method of that name, or an error that lists them."""
-    if name in METHODS:
+    if name in ENTRIES:
         return METHODS[name]
-    hint = did_you_mean(name.lower(), METHODS)
-    raise DccgcnError(f"There is no method {name!r}.{hint}", f"Choose one of: {', '.join(METHODS)}.")
+    hint = did_you_mean(name.lower(), ENTRIES)
+    raise DccgcnError(f"There is no method {name!r}.{hint}", f"Choose one of: {', '.join(ENTRIES)}.")

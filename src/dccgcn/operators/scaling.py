@@ -6,7 +6,6 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 from pydantic import Field
-from sklearn.preprocessing import normalize
 
 from dccgcn.graph import NodeGraph
 
@@ -28,8 +27,18 @@ def normalise_rows(features: Any, how: Scaling) -> Any:
     """The same kind of matrix with its rows scaled; zero rows stay zero."""
     if how == "raw":
         return features
-    result = normalize(features, norm="l1" if how == "row" else "l2")
-    return sp.csr_array(result) if sp.issparse(result) else np.asarray(result)
+    if not sp.issparse(features):
+        norm = np.abs(features).sum(axis=1) if how == "row" else np.sqrt(np.einsum("ij,ij->i", features, features))
+        norm[norm < 10 * np.finfo(norm.dtype).eps] = 1
+        return features / norm[:, None]
+    result = sp.csr_array(features, copy=True)
+    rows = np.repeat(np.arange(result.shape[0]), np.diff(result.indptr))
+    sizes = np.abs(result.data) if how == "row" else result.data * result.data
+    total = np.bincount(rows, weights=sizes, minlength=result.shape[0])  # in double precision
+    norm = total if how == "row" else np.sqrt(total)
+    norm[norm == 0] = 1
+    result.data = (result.data / norm[rows]).astype(result.dtype)
+    return result
 
 
 def weight_columns(features: Any, weights: np.ndarray | None) -> Any:

@@ -1,30 +1,48 @@
-"""Number of threads. Results are bitwise equal for equal seed and thread count."""
+"""Number of threads of numba, BLAS and torch. Results are bitwise equal for equal seed and thread count.
+
+torch is optional: its threads are set only where something else has imported it.
+"""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 import numba
-import torch
 from threadpoolctl import ThreadpoolController
 
 _MIN_NNZ = 150_000  # with fewer nonzeros a kernel ends before a second thread has started
+_chosen: int | None = None  # by the last call of use_threads in this process
 
 
 def use_threads(count: int | None = None) -> int:
-    """Set the number of threads of torch and numba, at most one per core, and return it.
+    """Set the number of threads of this process, at most one per core, and return it.
 
     None: one per core that this process may use, at most OMP_NUM_THREADS.
     """
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if (limit := os.environ.get("OMP_NUM_THREADS", "")).isdecimal() and int(limit) > 0:
-        available = min(available, int(limit))
+    global _chosen
     maximum = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
-    count = max(1, min(count or available, maximum))
-    torch.set_num_threads(count)
-    numba.set_num_threads(count)
-    return count
+    _chosen = max(1, min(count or _available(), maximum))
+    _set_threads(_chosen, _chosen)
+    return _chosen
+
+
+@contextmanager
+def threads_of_run() -> Iterator[int]:
+    """Use the number of threads of ``use_threads`` inside the block, and return it.
+
+    If that was never called: its default, or fewer where the caller has set fewer for numba or torch.
+    """
+    before = _get_threads()
+    count = _chosen or min(_available(), *(number for number in before if number))
+    with _pools().limit(limits=count, user_api="blas"):
+        try:
+            _set_threads(count, count)
+            yield count
+        finally:
+            _set_threads(*before)
 
 
 @contextmanager
@@ -33,18 +51,42 @@ def threads_for(nnz: int) -> Iterator[None]:
 
     For small products starting a second thread takes longer than the product.
     """
-    count = numba.get_num_threads(), torch.get_num_threads()
-    is_small = nnz < _MIN_NNZ
+    before = _get_threads()
     with _pools().limit(limits=1, user_api="blas"):
         try:
-            numba.set_num_threads(1 if is_small else count[0])
-            torch.set_num_threads(1 if is_small else count[1])
+            if nnz < _MIN_NNZ:
+                _set_threads(1, 1)
             yield
         finally:
-            numba.set_num_threads(count[0])
-            torch.set_num_threads(count[1])
+            _set_threads(*before)
+
+
+def _available() -> int:
+    """Cores that this process may use, at most OMP_NUM_THREADS."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    return min(cores, int(limit)) if limit.isdecimal() and int(limit) > 0 else cores
+
+
+def _get_threads() -> tuple[int, int | None]:
+    """Threads of numba, and of torch if it is imported."""
+    torch = _torch()
+    return numba.get_num_threads(), torch.get_num_threads() if torch else None
+
+
+def _set_threads(for_numba: int, for_torch: int | None) -> None:
+    numba.set_num_threads(for_numba)
+    if for_torch and (torch := _torch()):
+        torch.set_num_threads(for_torch)
+
+
+def _torch() -> Any:
+    """torch, if it is imported."""
+    return sys.modules.get("torch")
 
 
 @cache
 def _pools() -> ThreadpoolController:
+    import scipy.linalg  # noqa: F401  # its BLAS is another one than NumPy's; only loaded libraries are found
+
     return ThreadpoolController()

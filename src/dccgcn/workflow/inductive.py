@@ -11,7 +11,8 @@ from dccgcn.errors import DccgcnError, Finding, GraphError, SettingsError
 from dccgcn.graph import NodeGraph, validation
 from dccgcn.graph.cells import decode_labels
 from dccgcn.models.prediction import Prediction, restore_class_columns
-from dccgcn.models.registry import METHODS, get_method
+from dccgcn.models.registry import ENTRIES, get_method
+from dccgcn.runtime.threads import threads_of_run
 from dccgcn.text import first_few
 from dccgcn.workflow.run import Run
 
@@ -89,7 +90,7 @@ def predict_new(run: Run, graph: NodeGraph) -> Prediction:
     """Predict all nodes of a graph that ``append_nodes`` made of the run's. Only training labels are used."""
     method = get_method(run.method)
     if method.predict_new is None:
-        able = ", ".join(other.name for other in METHODS.values() if other.predict_new)
+        able = ", ".join(name for name, e in ENTRIES.items() if e.installed and e.load().predict_new)
         raise DccgcnError(
             f"{method.name} cannot predict nodes that were added after training.",
             f"Train again with all nodes, or use a method that can: {able}.",
@@ -101,7 +102,8 @@ def predict_new(run: Run, graph: NodeGraph) -> Prediction:
     seen = np.unique(train_labels)
     known = graph.with_labels(labels, classes=[graph.classes[k] for k in seen])
     try:
-        prediction = method.predict_new(run.prediction.model, known, run.settings)
+        with threads_of_run():
+            prediction = method.predict_new(run.prediction.model, known, run.settings)
         prediction = restore_class_columns(prediction, seen, graph.c)
         prediction.check(graph.n, graph.c)
     except (GraphError, SettingsError):  # of the new nodes

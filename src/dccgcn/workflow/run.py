@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 
 from dccgcn import __version__
 from dccgcn.errors import Finding
@@ -21,6 +20,7 @@ from dccgcn.models.prediction import Prediction, restore_class_columns
 from dccgcn.models.resources import check_memory
 from dccgcn.progress import Progress
 from dccgcn.runtime.device import default_device
+from dccgcn.runtime.threads import threads_of_run
 from dccgcn.settings import Settings
 
 _PACKAGES = ("torch", "torch_geometric", "numpy", "scipy", "scikit-learn", "numba")
@@ -110,11 +110,11 @@ def fit_and_measure(
     """Fit a method on the training nodes of a split, and measure it on the test nodes."""
     memory = check_memory(method.cost(graph, settings))
     start = perf_counter()
-    with default_device(device):
+    with default_device(device), threads_of_run() as threads:
         prediction = _fit_seen_classes(graph, split, method, settings, seed, progress=progress)
     seconds = perf_counter() - start
     prediction = replace(prediction, findings=(*memory, *prediction.findings))
-    details = FitDetails(method.name, settings, seed, seconds, torch.get_num_threads(), device)
+    details = FitDetails(method.name, settings, seed, seconds, threads, device)
     return measure(graph, split, prediction, details)
 
 

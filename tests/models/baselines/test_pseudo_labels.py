@@ -15,7 +15,7 @@ from dccgcn.models.baselines import cagcn, cagcn_st, e_gcn, gcn, li2018, m3s, ps
 from dccgcn.models.dcc import method as dcc
 from dccgcn.models.dcc.settings import DccSettings
 from dccgcn.models.prediction import Prediction
-from dccgcn.models.registry import METHODS
+from dccgcn.models.registry import ENTRIES, METHODS
 from dccgcn.models.torch_operator import TorchOperator
 from dccgcn.operators import topology_operator
 from dccgcn.settings import read_yaml
@@ -413,6 +413,6 @@ def test_e_gcn_that_refines_nothing_is_gcn(graph):
 
 
 def test_e_gcn_says_that_it_is_our_reading(graph):
-    assert "our reading" in METHODS["e-gcn"].summary
+    assert "our reading" in ENTRIES["e-gcn"].summary
     prediction = e_gcn.fit(graph, TRAIN, quick("e-gcn"), 0)
     assert any("our reading" in f.text for f in prediction.findings)

@@ -425,7 +425,7 @@ def test_an_unseen_class_has_probability_nought_and_the_method_does_not_see_it(g
         seen_by_method.append((seen.classes, set(seen.labels[train])))
         return Prediction(np.tile([0.25, 0.75], (N, 1)).astype(np.float32))
 
-    result = run(graph, unseen, Method("fixed", "", "", DccSettings, fit), settings_of(), 0)
+    result = run(graph, unseen, Method("fixed", DccSettings, fit), settings_of(), 0)
     assert seen_by_method == [(graph.classes[:2], {0, 1})]
     np.testing.assert_allclose(result.prediction.probabilities, np.tile([0.25, 0.75, 0], (N, 1)))
     assert "unseen-classes" in [f.code for f in result.findings]

@@ -165,12 +165,12 @@ def _embeddings(run: Run, shown: np.ndarray) -> schema.Embeddings:
 
 
 def _run_summary(run: Run, command: str | None) -> schema.RunSummary:
-    method = registry.METHODS.get(run.method)
+    entry = registry.ENTRIES.get(run.method)
     fields = type(run.settings).model_fields
     return schema.RunSummary(
         method=run.method,
-        description=method.summary if method else "",
-        reference=method.reference if method else "",
+        description=entry.summary if entry else "",
+        reference=entry.reference if entry else "",
         accuracy=run.accuracy,
         macro_f1=run.macro_f1,
         # file names that are not UTF-8 reach Python as lone surrogates

@@ -1,8 +1,8 @@
 """Each channel's embedding and the final one, in two dimensions."""
 
 import numpy as np
-from sklearn.manifold import TSNE
 
+from dccgcn.artifacts.report.tsne import tsne
 from dccgcn.models.prediction import Prediction
 
 FINAL = ("joined", "output")  # names of the embedding that the final prediction is computed from
@@ -13,7 +13,7 @@ def final_embedding(prediction: Prediction) -> np.ndarray | None:
     return next((prediction.embeddings[name] for name in FINAL if name in prediction.embeddings), None)
 
 
-def project(prediction: Prediction, nodes: np.ndarray, seed: int = 0) -> dict[str, np.ndarray]:
+def project(prediction: Prediction, nodes: np.ndarray) -> dict[str, np.ndarray]:
     """(len(nodes), 2) positions in [0, 1] by name, by t-SNE. The final embedding comes last.
 
     Without a final embedding, the logarithms of the probabilities are used.
@@ -21,15 +21,12 @@ def project(prediction: Prediction, nodes: np.ndarray, seed: int = 0) -> dict[st
     chosen = {name: rows[nodes] for name, rows in prediction.embeddings.items() if name not in FINAL}
     final = final_embedding(prediction)
     chosen["final"] = np.log(np.maximum(prediction.probabilities[nodes], 1e-6)) if final is None else final[nodes]
-    return {name: _tsne(rows, seed) for name, rows in chosen.items()}
+    return {name: _positions(rows) for name, rows in chosen.items()}
 
 
-def _tsne(rows: np.ndarray, seed: int) -> np.ndarray:
-    rows = np.asarray(rows, dtype=np.float32)
-    if len(rows) < 4 or np.ptp(rows, axis=0).max() == 0:  # too few nodes, or all equal
+def _positions(rows: np.ndarray) -> np.ndarray:
+    if len(rows) < 4 or np.ptp(rows, axis=0).max() == 0:  # too few nodes, or all alike
         return np.full((len(rows), 2), 0.5)
-    perplexity = min(30.0, (len(rows) - 1) / 3)
-    init = "pca" if rows.shape[1] > 1 else "random"
-    positions = TSNE(init=init, perplexity=perplexity, max_iter=400, random_state=seed).fit_transform(rows)
+    positions = tsne(rows)
     low, high = positions.min(axis=0), positions.max(axis=0)
     return (positions - low) / np.maximum((high - low).max(), 1e-12)

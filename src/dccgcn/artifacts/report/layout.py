@@ -15,10 +15,12 @@ def force_layout(adjacency: sp.csr_array, seed: int = 0) -> np.ndarray:
     degree = np.asarray(links.sum(axis=1)).reshape(-1)
     mass = 1 + np.sqrt(degree)
     position = _start(links, degree, seed) * np.sqrt(n)
-    repulsion = np.empty_like(position)
+    repulsion = np.empty((n, 2), np.float32)
+    mass32 = mass.astype(np.float32)
     max_step = 0.1 * np.sqrt(n)
     for step in range(ITERATIONS):
-        _repel(position, mass, repulsion)
+        x, y = position.T.astype(np.float32)
+        _repel(x, y, mass32, repulsion)
         force = repulsion + links @ position - degree[:, None] * position - GRAVITY * mass[:, None] * position
         length = np.maximum(np.linalg.norm(force, axis=1, keepdims=True), 1e-12)
         step_size = max_step * (1 - step / ITERATIONS) ** 2 + 1e-3
@@ -35,14 +37,16 @@ def _start(links: sp.csr_array, degree: np.ndarray, seed: int) -> np.ndarray:
     return position.argsort(axis=0, kind="stable").argsort(axis=0, kind="stable") / max(len(degree) - 1, 1) - 0.5
 
 
-@numba.njit(parallel=True, fastmath=True, cache=True, nogil=True)
-def _repel(position, mass, repulsion):  # type: ignore[no-untyped-def]
-    for i in numba.prange(len(position)):
-        x = y = 0.0
-        for j in range(len(position)):
-            dx, dy = position[i, 0] - position[j, 0], position[i, 1] - position[j, 1]
-            s = mass[j] / (dx * dx + dy * dy + 0.01)  # 0.01: finite for two nodes at the same position
-            x += dx * s
-            y += dy * s
-        repulsion[i, 0] = x * mass[i]
-        repulsion[i, 1] = y * mass[i]
+@numba.njit(fastmath=True, error_model="numpy", cache=True, nogil=True)  # a check for 0/0 would prevent vectorising
+def _repel(x, y, mass, repulsion):  # type: ignore[no-untyped-def]
+    """repulsion (n, 2) of each node from all others, from x, y and mass (n,). All float32: twice as fast as double."""
+    softening = np.float32(0.01)  # finite for two nodes at the same position
+    for i in range(len(x)):
+        fx = fy = np.float32(0)
+        for j in range(len(x)):
+            dx, dy = x[i] - x[j], y[i] - y[j]
+            s = mass[j] / (dx * dx + dy * dy + softening)
+            fx += dx * s
+            fy += dy * s
+        repulsion[i, 0] = fx * mass[i]
+        repulsion[i, 1] = fy * mass[i]

@@ -63,8 +63,6 @@ class Agnn(Network):
 
 METHOD = Method(
     name="agnn",
-    summary="Attention by cosine similarity, one parameter per layer.",
-    reference="Thekumparampil et al., arXiv 1803.03735, 2018",
     settings=AgnnSettings,
     fit=partial(fit_network, Agnn),
 )

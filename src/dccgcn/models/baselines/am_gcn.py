@@ -172,8 +172,6 @@ def _uniform(*shape: int) -> nn.Parameter:
 
 METHOD = Method(
     name="am-gcn",
-    summary="Attention over specific and common embeddings of topology and feature graph.",
-    reference="Wang et al., KDD 2020",
     settings=AmGcnSettings,
     fit=fit,
 )

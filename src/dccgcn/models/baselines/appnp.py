@@ -59,8 +59,6 @@ class Appnp(Network):
 
 METHOD = Method(
     name="appnp",
-    summary="An MLP whose predictions propagate by personalised PageRank.",
-    reference="Gasteiger et al., ICLR 2019",
     settings=AppnpSettings,
     fit=partial(fit_network, Appnp),
 )

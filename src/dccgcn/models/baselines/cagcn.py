@@ -154,8 +154,6 @@ def calibrate_prediction(
 
 METHOD = Method(
     name="cagcn",
-    summary="GCN whose confidence a second GCN calibrates.",
-    reference="Wang et al., NeurIPS 2021",
     settings=CagcnSettings,
     fit=fit,
 )

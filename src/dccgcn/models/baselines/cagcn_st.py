@@ -57,8 +57,6 @@ def fit(
 
 METHOD = Method(
     name="cagcn-st",
-    summary="Self-training where calibrated confidence is high.",
-    reference="Wang et al., NeurIPS 2021",
     settings=CagcnStSettings,
     fit=fit,
 )

@@ -143,8 +143,6 @@ def penalty(parameters: list[nn.Parameter], l2: float) -> Tensor:
 
 METHOD = Method(
     name="confgcn",
-    summary="GCN with edges weighted by learned label distributions and their certainty.",
-    reference="Vashishth et al., AISTATS 2019",
     settings=ConfGcnSettings,
     fit=fit,
 )

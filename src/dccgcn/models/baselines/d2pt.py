@@ -160,8 +160,6 @@ def cost(graph: NodeGraph, settings: D2ptSettings) -> Cost:
 
 METHOD = Method(
     name="d2pt",
-    summary="A perceptron on features propagated over the topology and over their own kNN graph.",
-    reference="Liu et al., KDD 2023",
     settings=D2ptSettings,
     fit=fit,
     cost=cost,

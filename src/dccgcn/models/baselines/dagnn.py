@@ -50,8 +50,6 @@ class Dagnn(Network):
 
 METHOD = Method(
     name="dagnn",
-    summary="An MLP and its propagated outputs, weighted by each node.",
-    reference="Liu et al., KDD 2020",
     settings=DagnnSettings,
     fit=partial(fit_network, Dagnn),
 )

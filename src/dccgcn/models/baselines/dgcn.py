@@ -148,8 +148,6 @@ def ramp_up(epoch: int, final: float, length: int) -> float:
 
 METHOD = Method(
     name="dgcn",
-    summary="One GCN on the topology and on random-walk co-occurrence, made to agree.",
-    reference="Zhuang & Ma, WWW 2018",
     settings=DgcnSettings,
     fit=fit,
 )

@@ -105,8 +105,6 @@ def cosine(q: np.ndarray, u: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 METHOD = Method(
     name="e-gcn",
-    summary="E-GCN (our reading): GCN and its topology, refined in turn by estimated labels.",
-    reference="after Qin et al., Applied Intelligence 2021",
     settings=EGcnSettings,
     fit=fit,
 )

@@ -80,8 +80,6 @@ class Gat(Network):
 
 METHOD = Method(
     name="gat",
-    summary="Attention over the neighbours.",
-    reference="Veličković et al., ICLR 2018",
     settings=GatSettings,
     fit=partial(fit_network, Gat),
 )

@@ -104,8 +104,6 @@ def fit_on_operator(
 
 METHOD = Method(
     name="gcn",
-    summary="Graph convolution on the topology.",
-    reference="Kipf & Welling, ICLR 2017",
     settings=GcnSettings,
     fit=fit,
 )

@@ -101,8 +101,6 @@ def filter_strength(settings: GlpSettings, labels_per_class: float) -> tuple[int
 
 METHOD = Method(
     name="glp",
-    summary="An MLP on low-pass filtered features.",
-    reference="Li et al., CVPR 2019",
     settings=GlpSettings,
     fit=fit,
 )

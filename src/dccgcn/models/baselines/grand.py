@@ -113,8 +113,6 @@ def consistency_loss(p: Tensor, temperature: float) -> Tensor:
 
 METHOD = Method(
     name="grand",
-    summary="Predictions made consistent over random drops of nodes.",
-    reference="Feng et al., NeurIPS 2020",
     settings=GrandSettings,
     fit=partial(fit_network, Grand),
 )

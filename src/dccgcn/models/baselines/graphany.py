@@ -66,8 +66,6 @@ def predict_new(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: Gra
 
 METHOD = Method(
     name="graphany",
-    summary="The mean of least-squares classifiers on own, neighbours' and two-hop features.",
-    reference="Zhao et al., ICLR 2025",
     settings=GraphAnySettings,
     fit=fit,
     predict_new=predict_new,

@@ -123,8 +123,6 @@ def fit(
 
 METHOD = Method(
     name="iceberg",
-    summary="A perceptron on propagated features, trained on labels and balanced pseudo-labels.",
-    reference="Li et al., WWW 2025",
     settings=IcebergSettings,
     fit=fit,
 )

@@ -39,8 +39,6 @@ def fit(
 
 METHOD = Method(
     name="knn-gcn",
-    summary="GCN on the kNN graph of the features.",
-    reference="Wang et al., AM-GCN, KDD 2020",
     settings=KnnGcnSettings,
     fit=fit,
 )

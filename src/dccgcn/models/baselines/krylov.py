@@ -107,8 +107,6 @@ def fit(
 
 METHOD = Method(
     name="krylov",
-    summary="One wide layer on the features at many propagation steps.",
-    reference="Luan et al., NeurIPS 2019",
     settings=KrylovSettings,
     fit=fit,
 )

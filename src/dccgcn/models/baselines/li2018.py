@@ -80,11 +80,11 @@ def absorption(graph: NodeGraph, train: np.ndarray, alpha: float) -> np.ndarray:
     return np.where(components.class_present, mean / alpha + rest, 0)
 
 
-def _method(choice: Choice, summary: str, settings: type[SelfTrainingSettings]) -> Method:
-    return Method(choice, summary, "Li et al., AAAI 2018", settings, partial(fit, choice=choice))
+def _method(choice: Choice, settings: type[SelfTrainingSettings]) -> Method:
+    return Method(choice, settings, partial(fit, choice=choice))
 
 
-SELF_TRAINING = _method("self-training", "GCN, trained again on its most confident predictions.", SelfTrainingSettings)
-CO_TRAINING = _method("co-training", "GCN with pseudo-labels from a random walk.", CoTrainingSettings)
-UNION = _method("union", "GCN with the pseudo-labels of self-training or co-training.", CoTrainingSettings)
-INTERSECTION = _method("intersection", "GCN with the pseudo-labels of self- and co-training.", CoTrainingSettings)
+SELF_TRAINING = _method("self-training", SelfTrainingSettings)
+CO_TRAINING = _method("co-training", CoTrainingSettings)
+UNION = _method("union", CoTrainingSettings)
+INTERSECTION = _method("intersection", CoTrainingSettings)

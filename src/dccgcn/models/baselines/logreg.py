@@ -159,16 +159,12 @@ def _classify(rows: Any, model: Mapping[str, np.ndarray]) -> Prediction:
 
 METHOD = Method(
     name="logreg",
-    summary="Logistic regression on the features, without edges.",
-    reference="Pedregosa et al., JMLR 2011",
     settings=LogregSettings,
     fit=fit,
     predict_new=predict_new,
 )
 HOPS = Method(
     name="logreg-hops",
-    summary="Logistic regression on own, neighbours' and two-hop features.",
-    reference="Pedregosa et al., JMLR 2011; Frasca et al. 2020 (SIGN)",
     settings=LogregHopsSettings,
     fit=fit_hops,
     predict_new=predict_new,

@@ -14,14 +14,14 @@ lp-series     F = a/(1+a) Σ_{k<K} (S/(1+a))^k Y with S = D̃^-1/2 (A+I) D̃^-1/
 from typing import Literal
 
 import numpy as np
-import torch
 from pydantic import Field
 
 from dccgcn.graph import NodeGraph
+from dccgcn.kernels import spmm
 from dccgcn.models.base import Method
 from dccgcn.models.baselines.laplacian import Components, conjugate_gradients, laplacian, one_hot, shifted_laplacian
-from dccgcn.models.baselines.polynomial_filter import neumann_series, propagation
 from dccgcn.models.prediction import Prediction
+from dccgcn.operators import topology_operator
 from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate
 
@@ -113,7 +113,11 @@ def fit_series(
     y = one_hot(graph, train)
     start = np.zeros((graph.n, graph.c), dtype=np.float32)
     start[train] = y
-    f = neumann_series(propagation(graph), torch.as_tensor(start), settings.a, settings.steps).cpu().numpy()
+    s = topology_operator(graph, "symmetric").matrix
+    f: np.ndarray = start
+    for _ in range(settings.steps - 1):  # Horner's rule
+        f = start + spmm(s, f) / (1 + settings.a)
+    f = f * (settings.a / (1 + settings.a))
     components = Components.find(graph.adjacency, train, y)
     return Prediction(_normalise_rows(f), findings=components.findings(graph))
 
@@ -127,22 +131,16 @@ def _normalise_rows(f: np.ndarray) -> np.ndarray:
 
 METHOD = Method(
     name="lp",
-    summary="Labels propagate along the edges until convergence; labelled nodes keep theirs.",
-    reference="Zhu, Ghahramani & Lafferty, ICML 2003",
     settings=LpSettings,
     fit=fit,
 )
 ABSORPTION = Method(
     name="lp-absorption",
-    summary="The class of the labelled node with the largest absorption probability.",
-    reference="Wu et al., NIPS 2012; Li et al., AAAI 2018",
     settings=AbsorptionSettings,
     fit=fit_absorption,
 )
 SERIES = Method(
     name="lp-series",
-    summary="Labels propagate by a truncated series of the normalised adjacency.",
-    reference="Li et al., CVPR 2019",
     settings=SeriesSettings,
     fit=fit_series,
 )

@@ -74,8 +74,6 @@ def cluster_classes(embeddings: np.ndarray, label_mask: np.ndarray, clusters: in
 
 METHOD = Method(
     name="m3s",
-    summary="Self-training in stages, checked by clusters.",
-    reference="Sun, Lin & Zhu, AAAI 2020",
     settings=M3sSettings,
     fit=fit,
 )

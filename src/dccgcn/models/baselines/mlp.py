@@ -31,8 +31,6 @@ def fit(
 
 METHOD = Method(
     name="mlp",
-    summary="Features only: GCN without edges.",
-    reference="Kipf & Welling, ICLR 2017",
     settings=MlpSettings,
     fit=fit,
 )

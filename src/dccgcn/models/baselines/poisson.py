@@ -67,8 +67,6 @@ def _adjacency(
 
 METHOD = Method(
     name="poisson",
-    summary="Solves a Poisson equation on the graph with labels as sources.",
-    reference="Calder et al., ICML 2020",
     settings=PoissonSettings,
     fit=fit,
 )

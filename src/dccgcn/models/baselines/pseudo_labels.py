@@ -90,8 +90,6 @@ def random_agreed(dual: Prediction, candidates: np.ndarray, added: int, seed: in
 
 METHOD = Method(
     name="pseudo-labels",
-    summary="GCN with 100 pseudo-labels of a GCN or of DCC-GCN.",
-    reference="Lee, ICML Workshop 2013",
     settings=PseudoLabelSettings,
     fit=fit,
 )

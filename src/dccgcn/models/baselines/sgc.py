@@ -43,8 +43,6 @@ def filtered_features(graph: NodeGraph, settings: SgcSettings) -> FilteredFeatur
 
 METHOD = Method(
     name="sgc",
-    summary="Softmax regression on S^K X.",
-    reference="Wu et al., ICML 2019",
     settings=SgcSettings,
     fit=fit,
     predict_new=predict_new,

@@ -59,8 +59,6 @@ def ssgc_filter(propagate: Propagation, h: Tensor, k: int, alpha: float) -> Tens
 
 METHOD = Method(
     name="ssgc",
-    summary="Softmax regression on the mean of S^k X.",
-    reference="Zhu & Koniusz, ICLR 2021",
     settings=SsgcSettings,
     fit=fit,
     predict_new=predict_new,

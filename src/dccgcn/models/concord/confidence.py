@@ -15,8 +15,7 @@ fitted on development splits of six (scripts/fit_confidence.py).
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import expit, ndtri
-from scipy.stats import betabinom, binom, rankdata
+from scipy.special import betaln, expit, logit, ndtri, xlog1py, xlogy
 
 from dccgcn.errors import Finding
 from dccgcn.models.concord.ensemble import EnsembleOutput, margin
@@ -59,7 +58,9 @@ def first_pc(scores: np.ndarray) -> np.ndarray:
 
 def normal_scores(values: np.ndarray) -> np.ndarray:
     """Standard normal quantiles of the ranks; 0 where all values are equal."""
-    return np.asarray(ndtri((rankdata(values) - 0.5) / len(values)))
+    _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
+    rank = np.cumsum(counts) - (counts - 1) / 2  # of equal values: their mean
+    return np.asarray(ndtri((rank[index] - 0.5) / len(values)))
 
 
 def class_margin(scores: np.ndarray, predicted: np.ndarray) -> np.ndarray:
@@ -78,12 +79,15 @@ def mean_vote(log_probs: Sequence[np.ndarray], weights: np.ndarray, predicted: n
 
 
 def p_uninformative(n_recovered: int, n_checkable: int, chance: float) -> float:
-    """ν of (C15): the posterior probability that labels are recovered by chance alone."""
+    """ν of (C15): the posterior probability that labels are recovered by chance alone.
+
+    By the logarithms of the binomial and the beta-binomial probability; the binomial coefficient of both cancels.
+    """
     n_recovered = min(n_recovered, n_checkable)
-    by_chance = binom.pmf(n_recovered, n_checkable, chance)
-    informative = betabinom.pmf(n_recovered, n_checkable, *_RECOVERY_BETA)
-    prior = _PRIOR_UNINFORMATIVE
-    return float(prior * by_chance / (prior * by_chance + (1 - prior) * informative))
+    n_missed, (a, b) = n_checkable - n_recovered, _RECOVERY_BETA
+    by_chance = xlogy(n_recovered, chance) + xlog1py(n_missed, -chance)
+    informative = betaln(n_recovered + a, n_missed + b) - betaln(a, b)
+    return float(expit(logit(_PRIOR_UNINFORMATIVE) + by_chance - informative))
 
 
 def uninformative_finding(nu: float, state: FitState) -> list[Finding]:

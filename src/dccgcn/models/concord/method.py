@@ -185,8 +185,6 @@ def _embedding(state: FitState, channel: str) -> np.ndarray:
 
 METHOD = Method(
     name="concord",
-    summary="Linear classifiers on both channels, weighted by estimated reliability, with self-training.",
-    reference="this project; docs/concord.md",
     settings=ConcordSettings,
     fit=fit,
     predict_new=predict_new,

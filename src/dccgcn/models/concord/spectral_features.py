@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.preprocessing import normalize
 
 from dccgcn.kernels import add_scaled, sparse_times, spmm
-from dccgcn.operators import Operator
+from dccgcn.operators import Operator, normalise_rows
 
 OVERSAMPLING = 8  # columns beyond the rank in the block Krylov method
 N_KRYLOV = 3  # blocks of the Krylov space
@@ -44,7 +43,7 @@ class Embedding:
 
 def spectral_reweight(embedding: Embedding, q: float) -> Matrix:
     """(C3): scales the components by σ^q; the larger q, the more the leading ones dominate."""
-    return np.asarray(normalize(embedding.z * (embedding.scale**q).astype(np.float32), copy=False))
+    return np.asarray(normalise_rows(embedding.z * (embedding.scale**q).astype(np.float32), "unit"))
 
 
 def scarcity(labels_per_class: float, scale: float) -> float:
@@ -118,7 +117,7 @@ def fit_svd(apply_filter: Filter, x: Any, n_components: int) -> Embedding:
     components = block_krylov_svd(matmul, transposed_matmul, x.shape, n_components)
     h = apply_filter(x @ components)
     mean = h.mean(axis=0)
-    z = np.asarray(normalize(h - mean), dtype=np.float32)
+    z = np.asarray(normalise_rows(h - mean, "unit"), dtype=np.float32)
     return Embedding(z, components, mean, np.sqrt((z**2).mean(axis=0)))
 
 
@@ -137,7 +136,7 @@ def fit_structural(apply_filter: Filter, component: np.ndarray, n_components: in
 def project(apply_filter: Filter, x: Any, fitted: Embedding) -> Embedding:
     """Z of (C2) with the V and mean of an earlier fit."""
     h = apply_filter(x @ fitted.components)
-    return replace(fitted, z=np.asarray(normalize(h - fitted.mean), dtype=np.float32))
+    return replace(fitted, z=np.asarray(normalise_rows(h - fitted.mean, "unit"), dtype=np.float32))
 
 
 def project_structural(apply_filter: Filter, n: int, fitted: Embedding) -> Embedding:

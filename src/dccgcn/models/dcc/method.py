@@ -186,8 +186,6 @@ def _findings(high: Tensor, corrected: Tensor, s: DccSettings) -> list[Finding]:
 
 METHOD = Method(
     name="dcc-gcn",
-    summary="Two GCNs; nodes on which they disagree are calibrated from those on which they agree.",
-    reference="Shi et al., Select and Calibrate the Low-confidence, Neurocomputing",
     settings=DccSettings,
     fit=fit,
 )

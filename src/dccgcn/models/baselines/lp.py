@@ -114,7 +114,7 @@ def fit_series(
     start = np.zeros((graph.n, graph.c), dtype=np.float32)
     start[train] = y
     s = topology_operator(graph, "symmetric").matrix
-    f = start
+    f: np.ndarray = start
     for _ in range(settings.steps - 1):  # Horner's rule
         f = start + spmm(s, f) / (1 + settings.a)
     f = f * (settings.a / (1 + settings.a))

@@ -148,7 +148,7 @@ def node_embedding(graph: NodeGraph) -> np.ndarray:
 
 
 def truncated_svd(x: sp.csr_array | np.ndarray, r: int) -> np.ndarray:
-    """U Σ of the r largest singular values, (n, d) → (n, r): randomised subspace iteration (Halko et al., 2011).
+    """x on its r leading right singular vectors, (n, d) → (n, r): randomised subspace iteration (Halko et al., 2011).
 
     Each column's sign makes the largest entry of its right singular vector positive.
     """
@@ -161,11 +161,10 @@ def truncated_svd(x: sp.csr_array | np.ndarray, r: int) -> np.ndarray:
         q, _ = lu(m @ q, permute_l=True, check_finite=False)
         q, _ = lu(m.T @ q, permute_l=True, check_finite=False)
     q, _ = qr(m @ q, mode="economic", check_finite=False)
-    u, sigma, vt = svd(q.T @ m, full_matrices=False, check_finite=False)
-    u = q @ u
-    u, vt = (vt.T, u.T) if wide else (u, vt)
-    u, sigma, vt = u[:, :r], sigma[:r], vt[:r]
-    return np.asarray(u * np.sign(vt[np.arange(r), np.abs(vt).argmax(axis=1)]) * sigma)
+    u, _, vt = svd(q.T @ m, full_matrices=False, check_finite=False)
+    v = ((q @ u).T if wide else vt)[:r]  # (r, d)
+    v = v * np.sign(v[np.arange(r), np.abs(v).argmax(axis=1)])[:, None]
+    return np.asarray(x @ v.T)
 
 
 def similarity(one: np.ndarray, other: np.ndarray) -> np.ndarray:

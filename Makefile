@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: demo test lint frontend fuzz kill clean
 
 demo: .venv/installed
-	$(BIN)/dccgcn fit cora --labels-per-class 2 --baseline gcn --out runs/demo --report
+	$(BIN)/dccgcn fit cora --labels-per-class 2 --baseline gcn --out runs/demo --overwrite --report
 
 test: .venv/installed lint
 	$(BIN)/python -m pytest

@@ -75,6 +75,21 @@ ROWS = {
     40: "checkpoint truncated, of another version or class order: error before any prediction",
     41: "kill -9, full disk, two processes: atomic files, a lock, resumes",
     42: "hostile names: escaped in HTML, safe in CSV",
+    43: "model arrays altered, hashes recomputed: error at load",
+    44: "denormal features, tiny edge weights: answered or refused",
+    45: "--out names a folder with the user's files or an earlier run: refused",
+    48: "a feature or id too large: said so",
+    51: "crafted CSR in a model: error at load, never memory corruption",
+    52: "any single mutation of a model: refused or harmless",
+    53: "gzip and Parquet bombs: error at a stated limit",
+    55: "--out . never replaces or deletes the user's files",
+    56: "an older model survives until the new one is whole",
+    57: "Ctrl-C of a comparison ends within seconds",
+    58: "damage to a run store: error that names the line",
+    59: "escape codes and markup are printed escaped",
+    60: "ids that floats or mixed types would confuse: error",
+    61: "altered report.json, YAML bomb, folder as a file: a sentence",
+    62: "temporary files of killed commands are cleared",
 }
 
 
@@ -231,11 +246,12 @@ def test_row_41_a_full_disk_is_a_sentence_and_leaves_nothing(write, tmp_path, mo
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(files.os, "fsync", full)
-    done = dccgcn(*arguments)
+    finished = (tmp_path / "out" / "result.json").read_bytes()
+    done = dccgcn(*arguments, "--overwrite")
     assert done.returncode == 2
     assert "No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
-    assert not (tmp_path / "out" / "result.json").exists()  # a folder with a result is a finished one
+    assert (tmp_path / "out" / "result.json").read_bytes() == finished  # the earlier run is still whole
     assert not list((tmp_path / "out").glob("*.tmp"))
 
 

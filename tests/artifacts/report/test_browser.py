@@ -270,8 +270,8 @@ def test_hostile_names_do_no_harm(browser, tmp_path):
         page.fill("#search", ids[i].split("\n")[0][:60])
         page.keyboard.press("Enter")
         assert len(visit.text("#panel h3")) < 100
-    result.save(tmp_path)
-    assert visit.download("#download") == (tmp_path / "predictions.csv").read_bytes()
+    result.save(tmp_path / "run")
+    assert visit.download("#download") == (tmp_path / "run" / "predictions.csv").read_bytes()
     page.fill("#table-search", "quoted")
     lines = list(csv.DictReader(io.StringIO(visit.download("#download-part").decode(), newline="")))
     assert [line["node_id"] for line in lines] == ids[20:40]

@@ -58,7 +58,7 @@ def test_a_missing_file_is_refused_with_a_sentence(tmp_path):
     with pytest.raises(DataFileError, match=r"no report\.json"):
         load_data(tmp_path / "nowhere")
     (tmp_path / "report.json").mkdir()
-    with pytest.raises(DataFileError, match="cannot be read"):
+    with pytest.raises(DataFileError, match="not a regular file"):
         load_data(tmp_path)
 
 

@@ -55,8 +55,8 @@ class DccSettings(Settings):
     phi: float = rate(1.0, "phi of Eq. 10.")
     channel_classifier: Literal["padded", "mlp"] = Field(
         "mlp",
-        description="'Expand its output feature matrix to two times its dimensionality' (Section 3.3): padded with zeros "
-        "to the input of Eq. 8 and classified by its layer, or an MLP with a hidden layer of twice the width.",
+        description="'Expand its output feature matrix to two times its dimensionality' (Section 3.3): padded with "
+        "zeros to the input of Eq. 8 and classified by its layer, or an MLP with a hidden layer of twice the width.",
     )
     head_weight: float = weight(1.0, "Weight of the cross-entropy of the two channels' own classifications.")
     output_activation: bool = Field(

@@ -146,7 +146,7 @@ def test_step_with_every_kind_of_classification(
     "options",
     [
         {"aggregation": False},
-        {"output_activation": True},
+        {"output_activation": True, "channel_classifier": "mlp"},
         {"aggregation": False, "output_activation": True, "share_mu": False},
         {"learn_sigma": False},
         {"normalisation": "symmetric", "features": "raw"},
@@ -320,7 +320,7 @@ def decided(model, first, second):
 
 
 def test_row_35_no_disagreement_is_a_note_and_changes_nothing(graph):
-    s = settings_of()
+    s = settings_of(channel_classifier="mlp")
     prediction = classify(graph, build_operators(graph, s), decided(random_model(graph, s), 1, 1))
     assert [(f.level, f.code) for f in prediction.findings] == [("note", "no-disagreement")]
     assert prediction.channels_agree.all()
@@ -329,7 +329,7 @@ def test_row_35_no_disagreement_is_a_note_and_changes_nothing(graph):
 
 
 def test_row_35_nothing_but_disagreement_is_a_warning_and_changes_nothing(graph):
-    s = settings_of()
+    s = settings_of(channel_classifier="mlp")
     prediction = classify(graph, build_operators(graph, s), decided(random_model(graph, s), 0, 2))
     assert [(f.level, f.code) for f in prediction.findings] == [("warning", "no-agreement")]
     assert not prediction.channels_agree.any()
@@ -342,7 +342,7 @@ def test_row_34_a_node_without_trusted_neighbours_keeps_its_own_and_is_counted()
     x = rng.normal(size=(N, 7))
     x[-2:] = 0  # no edge in either graph, so that their embeddings are 0 and the classifiers' biases decide
     graph = NodeGraph(x, rng.integers(0, N - 2, (26, 2)), np.arange(N) % C)
-    s = settings_of(output_activation=False)
+    s = settings_of(output_activation=False, channel_classifier="mlp")
     model = random_model(graph, s)
     with torch.no_grad():
         for answer, classifier in enumerate(model.classifiers):

@@ -108,7 +108,7 @@ def masked_influence(d: Tensor, mask: Tensor, kind: str, bias: float) -> Tensor:
     """r where the mask is set, 0 elsewhere; a softmax runs over the mask's columns of a row."""
     r = 1 / (torch.where(mask, d, 1) + bias)
     if kind == "softmax":
-        weight = torch.exp(r) * mask
+        weight = torch.exp(r - (r * mask).max(1, keepdim=True).values) * mask
         total = weight.sum(1, keepdim=True)
         return weight / torch.where(total == 0, 1, total)
     return r * mask
@@ -203,8 +203,8 @@ def step_loss(
 
 def l_cross(logits: Tensor, truth: Tensor, reduction: str) -> Tensor:
     """Eq. 11 with a one-hot truth."""
-    probabilities = torch.exp(logits) / torch.exp(logits).sum(1, keepdim=True)
-    per_node = -(truth * torch.log(probabilities)).sum(1)
+    log_probabilities = logits - torch.logsumexp(logits, 1, keepdim=True)  # a plain sum of 1/d may be huge
+    per_node = -(truth * log_probabilities).sum(1)
     return per_node.sum() if reduction == "sum" else per_node.mean()
 
 

@@ -216,3 +216,11 @@ def test_settings_written_out_in_full_are_the_same_settings():
         again = ConcordSettings.of(yaml.safe_load(settings.to_yaml()))
         assert again == settings
         assert again.k_for(4) == settings.k_for(4)
+
+
+def test_an_old_name_that_became_two_sets_both():
+    with pytest.warns(FutureWarning, match="reduction is now called cross_entropy_reduction and penalty_reduction"):
+        settings = DccSettings.of({"reduction": "mean"})
+    assert settings == DccSettings(cross_entropy_reduction="mean", penalty_reduction="mean")
+    with pytest.raises(ValueError, match="and both are given"):
+        DccSettings.of({"reduction": "mean", "penalty_reduction": "sum"})

@@ -20,7 +20,8 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    renamed: ClassVar[dict[str, str]] = {}  # options by their names in the last release, read with a warning
+    # options by their names in the last release, read with a warning; several new names get the same value
+    renamed: ClassVar[Mapping[str, str | tuple[str, ...]]] = {}
 
     @classmethod
     def current_names(cls, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,11 +30,13 @@ class Settings(BaseModel):
         for old in values:
             if (new := cls.renamed.get(old)) is None:
                 continue
-            if new in current:
-                raise SettingsError(f"Option {old} is now called {new}, and both are given.", f"Leave {old} out.")
-            text = f"Option {old} is now called {new}. The old name is read in this release only."
+            names = (new,) if isinstance(new, str) else new
+            called = " and ".join(names)
+            if current.keys() & set(names):
+                raise SettingsError(f"Option {old} is now called {called}, and both are given.", f"Leave {old} out.")
+            text = f"Option {old} is now called {called}. The old name is read in this release only."
             warnings.warn(text, FutureWarning, stacklevel=3)
-            current[new] = values[old]
+            current.update(dict.fromkeys(names, values[old]))
         return current
 
     @model_validator(mode="before")

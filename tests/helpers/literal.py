@@ -104,20 +104,36 @@ def pairwise_distance(mu: Tensor, s: Tensor) -> Tensor:
     return torch.einsum("uvk,uvk,uvk->uv", gap, s[:, None] + s[None], gap)
 
 
-def masked_influence(d: Tensor, mask: Tensor, settings) -> Tensor:
+def masked_influence(d: Tensor, mask: Tensor, kind: str, bias: float) -> Tensor:
     """r where the mask is set, 0 elsewhere; a softmax runs over the mask's columns of a row."""
-    r = 1 / (d + settings.influence_bias)
-    if settings.influence == "softmax":
-        weight = torch.exp(r) * mask
+    r = 1 / (torch.where(mask, d, 1) + bias)
+    if kind == "softmax":
+        weight = torch.exp(r - (r * mask).max(1, keepdim=True).values) * mask
         total = weight.sum(1, keepdim=True)
         return weight / torch.where(total == 0, 1, total)
     return r * mask
 
 
-def step_loss(graph, train, settings, p: dict[str, Tensor], calibrating: bool) -> tuple[Tensor, dict[str, Tensor]]:
+def channel_logits_of(h: list[Tensor], p: dict[str, Tensor], s) -> list[Tensor]:
+    """Section 3.3: Eq. 8's layer on embeddings padded with zeros, or an MLP of twice the width for each channel."""
+    if s.channel_classifier == "padded":
+        zeros = torch.zeros_like(h[0])
+        big_w = torch.cat([p["output_weights.0.weight"], p["output_weights.1.weight"]], dim=1)
+        padded = [torch.cat([h[0], zeros], dim=1), torch.cat([zeros, h[1]], dim=1)]
+        return [wide @ big_w.T + p["b"] for wide in padded]
+    channel_logits = []
+    for i in range(2):
+        wide = torch.clamp(h[i] @ p[f"classifiers.{i}.0.weight"].T + p[f"classifiers.{i}.0.bias"], min=0)
+        channel_logits.append(wide @ p[f"classifiers.{i}.2.weight"].T + p[f"classifiers.{i}.2.bias"])
+    return channel_logits
+
+
+def step_loss(
+    graph, train, settings, p: dict[str, Tensor], calibrating: bool, rounds: int = 1
+) -> tuple[Tensor, dict[str, Tensor]]:
     """Eq. 12 with the cross-entropy of the channels' classifiers, dropout left out; and what happened on the way to it.
 
-    p holds a model's parameters by name, in double precision.
+    p holds a model's parameters by name, in double precision. rounds: passes of Eq. 7.
     """
     s, n, c = settings, graph.n, graph.c
     x = graph.features if isinstance(graph.features, np.ndarray) else graph.features.toarray()
@@ -138,7 +154,7 @@ def step_loss(graph, train, settings, p: dict[str, Tensor], calibrating: bool) -
         d = pairwise_distance(mu[i], precision[i])
         alpha = torch.from_numpy(normalised_adjacency(a, s.normalisation))
         adjacent = torch.from_numpy((a > 0) | np.eye(n, dtype=bool))
-        r = masked_influence(d, adjacent, s)
+        r = masked_influence(d, adjacent, s.influence, s.influence_bias)
         w = r if s.propagation == "influence" else r * alpha
         if s.propagation == "normalised":
             w = w / w.sum(1, keepdim=True)
@@ -146,45 +162,49 @@ def step_loss(graph, train, settings, p: dict[str, Tensor], calibrating: bool) -
         out = w @ hidden @ p[f"channels.{i}.theta2"]
         h.append(torch.clamp(out, min=0) if s.output_activation else out)
         edges = (a > 0).sum() / 2
-        smooth.append((d * adjacent).sum() / 2 / (1 if s.reduction == "sum" else edges))
+        smooth.append((d * adjacent).sum() / 2 / (1 if s.penalty_reduction == "sum" else edges))
 
-    channel_logits = []
-    for i in range(2):
-        wide = torch.clamp(h[i] @ p[f"classifiers.{i}.0.weight"].T + p[f"classifiers.{i}.0.bias"], min=0)
-        channel_logits.append(wide @ p[f"classifiers.{i}.2.weight"].T + p[f"classifiers.{i}.2.bias"])
+    channel_logits = channel_logits_of(h, p, s)
     high = channel_logits[0].argmax(1) == channel_logits[1].argmax(1)
 
     used = 2 if s.aggregation else 1
-    z, corrected = h[:used], torch.zeros(n, dtype=torch.bool)
-    for i in range(used if calibrating else 0):
-        near = np.zeros((n, n), dtype=bool)
-        for u in range(n):
-            near[u, list(within_hops(adjacency[i], u, s.m))] = True
-        trusted = torch.from_numpy(near) & high[None]
-        r = masked_influence(pairwise_distance(mu[i], precision[i]), trusted, s)
-        calibrated_here = ~high & trusted.any(1)
-        if s.influence == "inverse" and s.calibration_sum == "normalised":
-            r = r / torch.where(calibrated_here, r.sum(1), 1)[:, None]
-        z[i] = torch.where(calibrated_here[:, None], r @ h[i], h[i])
-        corrected |= calibrated_here
+    z, corrected, trusted = list(h), torch.zeros(n, dtype=torch.bool), high
+    for _ in range(rounds if calibrating else 0):
+        before, changed = list(z), torch.zeros(n, dtype=torch.bool)
+        for i in range(2):
+            near = np.zeros((n, n), dtype=bool)
+            for u in range(n):
+                near[u, list(within_hops(adjacency[i], u, s.m))] = True
+            usable = torch.from_numpy(near) & trusted[None]
+            r = masked_influence(pairwise_distance(mu[i], precision[i]), usable, s.influence, s.calibration_bias)
+            fixed = ~trusted & usable.any(1)
+            if s.influence == "inverse" and s.calibration_sum == "normalised":
+                r = r / torch.where(fixed, r.sum(1), 1)[:, None]
+            z[i] = torch.where(fixed[:, None], r @ before[i], before[i])
+            changed |= fixed
+            if i < used:
+                corrected |= fixed
+        now = channel_logits_of(z, p, s)
+        trusted = trusted | (changed & (now[0].argmax(1) == now[1].argmax(1)))
 
-    concatenated = torch.cat(z, dim=1)
+    concatenated = torch.cat(z[:used], dim=1)
     big_w = torch.cat([p[f"output_weights.{i}.weight"] for i in range(used)], dim=1)
     logits = concatenated @ big_w.T + p["b"]
-    cross = l_cross(logits[train], truth, s.reduction)
-    heads = sum(l_cross(logits_c[train], truth, s.reduction) for logits_c in channel_logits)
+    cross = l_cross(logits[train], truth, s.cross_entropy_reduction)
+    heads = sum(l_cross(answer[train], truth, s.cross_entropy_reduction) for answer in channel_logits)
     pull = sum(
-        l_label(mu[i][train], precision[i][train], truth, s.phi, s.reduction) for i in range(1 if s.share_mu else 2)
+        l_label(mu[i][train], precision[i][train], truth, s.phi, s.penalty_reduction)
+        for i in range(1 if s.share_mu else 2)
     )
     rough = sum(smooth) if s.smooth_over == "both" else smooth[0]
     loss = cross + s.head_weight * heads + s.lambda1 * rough + s.lambda2 * pull
-    return loss, {"logits": logits, "high": high, "corrected": corrected}
+    return loss, {"logits": logits, "high": high, "corrected": corrected, "trusted": trusted}
 
 
 def l_cross(logits: Tensor, truth: Tensor, reduction: str) -> Tensor:
     """Eq. 11 with a one-hot truth."""
-    probabilities = torch.exp(logits) / torch.exp(logits).sum(1, keepdim=True)
-    per_node = -(truth * torch.log(probabilities)).sum(1)
+    log_probabilities = logits - torch.logsumexp(logits, 1, keepdim=True)  # a plain sum of 1/d may be huge
+    per_node = -(truth * log_probabilities).sum(1)
     return per_node.sum() if reduction == "sum" else per_node.mean()
 
 

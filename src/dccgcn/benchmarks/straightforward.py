@@ -42,16 +42,33 @@ class StraightforwardStep:
         """Eq. 12: cross-entropy of the joint classifier and of both heads, with the terms of Eq. 9 and 10."""
         model, s = self.model, self.model.settings
         embeddings = [self.channel(c) for c in range(2)]
-        channel_logits = [f(h) for f, h in zip(model.classifiers, embeddings, strict=True)]
+        channel_logits = self.channel_logits(embeddings)
         high = channel_logits[0].argmax(1) == channel_logits[1].argmax(1)
         if s.calibration:
             embeddings = [self.calibrated(c, h, high) for c, h in enumerate(embeddings)]
-        z = torch.cat(embeddings[: len(model.output_weights)], dim=1)
-        logits = z @ torch.cat([w.weight for w in model.output_weights], dim=1).T + model.b
-        loss = F.cross_entropy(logits[self.train], self.labels, reduction=s.reduction)
+        used = 2 if s.aggregation else 1
+        z = torch.cat(embeddings[:used], dim=1)
+        logits = z @ torch.cat([w.weight for w in model.output_weights][:used], dim=1).T + model.b
+        loss = self.cross_entropy(logits)
         for logits_c in channel_logits:
-            loss = loss + s.head_weight * F.cross_entropy(logits_c[self.train], self.labels, reduction=s.reduction)
+            loss = loss + s.head_weight * self.cross_entropy(logits_c)
         return loss + s.lambda1 * self.smooth() + s.lambda2 * self.label()
+
+    def channel_logits(self, embeddings: list[Tensor]) -> list[Tensor]:
+        """Section 3.3: Eq. 8's layer on embeddings padded with zeros, or an MLP per channel; (n, c) each."""
+        model = self.model
+        if model.settings.channel_classifier == "mlp":
+            return [f(h) for f, h in zip(model.classifiers, embeddings, strict=True)]
+        first, second = embeddings
+        zeros = torch.zeros_like(first)
+        w = torch.cat([block.weight for block in model.output_weights], dim=1)
+        padded = torch.cat([first, zeros], dim=1), torch.cat([zeros, second], dim=1)
+        return [h @ w.T + model.b for h in padded]
+
+    def cross_entropy(self, logits: Tensor) -> Tensor:
+        """Eq. 11."""
+        how = self.model.settings.cross_entropy_reduction
+        return F.cross_entropy(logits[self.train], self.labels, reduction=how)
 
     def channel(self, c: int) -> Tensor:
         """Eq. 6, two layers; (n, embedding width)."""
@@ -92,7 +109,7 @@ class StraightforwardStep:
         source, target = self.pairs[c]
         used = high[source] & ~high[target]
         source, target = source[used], target[used]
-        r = 1 / (self.distance(c, source, target) + s.influence_bias)
+        r = 1 / (self.distance(c, source, target) + s.calibration_bias)
         if s.influence == "softmax":
             r = softmax(r, target, num_nodes=self.n)
         elif s.calibration_sum == "normalised":
@@ -108,7 +125,7 @@ class StraightforwardStep:
         total = torch.zeros(())
         for c in range(2 if s.smooth_over == "both" else 1):
             d = self.distance(c, *self.edges[c])
-            total = total + d.sum() / 2 / (1 if s.reduction == "sum" else max(1, (len(d) - self.n) / 2))
+            total = total + d.sum() / 2 / (1 if s.penalty_reduction == "sum" else max(1, (len(d) - self.n) / 2))
         return total
 
     def label(self) -> Tensor:
@@ -119,7 +136,7 @@ class StraightforwardStep:
             mu, inverse_sigma = model.mu(c)[self.train], model.s(c)[self.train]
             y = F.one_hot(self.labels, mu.shape[1])
             terms = ((mu - y).square() * (inverse_sigma + 1 / s.phi)).sum(1)
-            total = total + (terms.sum() if s.reduction == "sum" else terms.mean())
+            total = total + (terms.sum() if s.penalty_reduction == "sum" else terms.mean())
         return total
 
 

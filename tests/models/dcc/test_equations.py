@@ -13,7 +13,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.models.dcc import calibration, objective
 from dccgcn.models.dcc.calibration import calibrate, calibrate_all, calibration_weights
 from dccgcn.models.dcc.influence import distance, influence, propagation_weights, row_sums
-from dccgcn.models.dcc.selection import ChannelClassifier, high_confidence
+from dccgcn.models.dcc.selection import ChannelClassifier, high_confidence, padded_logits
 from dccgcn.models.layers import TwoLayerGcn
 from dccgcn.models.receptive_field import ReceptiveField
 from dccgcn.models.torch_operator import TorchOperator
@@ -147,6 +147,14 @@ def test_channel_classifier_doubles_the_width():
     torch.testing.assert_close(classifier(h), wide @ classifier[2].weight.T + classifier[2].bias)
 
 
+def test_padded_classification_is_eq_8_on_embeddings_beside_zeros():
+    rng = np.random.default_rng(8)
+    h, w, b = (torch.from_numpy(rng.normal(size=size)) for size in ((5, 6), (4, 12), (4,)))
+    zeros = torch.zeros_like(h)
+    for padded, block in ((torch.cat([h, zeros], 1), w[:, :6]), (torch.cat([zeros, h], 1), w[:, 6:])):
+        torch.testing.assert_close(padded_logits(h @ block.T, b), padded @ w.T + b)
+
+
 # Section 3.4
 
 
@@ -159,14 +167,15 @@ def high(request):
 
 
 @pytest.mark.parametrize("m", [1, 2, 3, 4])
+@pytest.mark.parametrize("bias", [1e-9, 0.5])
 @pytest.mark.parametrize(("kind", "total"), KINDS)
-def test_eq_7_calibration(graph, labels_of_nodes, high, m, kind, total):
+def test_eq_7_calibration(graph, labels_of_nodes, high, m, bias, kind, total):
     mu, s = labels_of_nodes
     h = torch.from_numpy(np.random.default_rng(3).normal(size=(N, 5)))
-    z, corrected = calibrate_all(graph.adjacency, m, h, mu, s, high, kind, 0.5, total)
+    z, corrected = calibrate_all(graph.adjacency, m, h, mu, s, high, kind, bias, total)
     dense = graph.adjacency.toarray()
     arrays = (t.numpy() for t in (h, mu, s, high))
-    expected, changed = literal.calibrated(dense, m, *arrays, kind, 0.5, total)
+    expected, changed = literal.calibrated(dense, m, *arrays, kind, bias, total)
     np.testing.assert_allclose(z, expected, rtol=1e-10)
     assert corrected.tolist() == changed.tolist()
     assert z.isfinite().all()
@@ -221,15 +230,16 @@ def test_the_linear_layer_may_come_before_calibration(graph, labels_of_nodes, ki
     torch.testing.assert_close(calibrated(h @ w, *rest)[0], calibrated(h, *rest)[0] @ w)
 
 
+@pytest.mark.parametrize("bias", [1e-9, 0.5])
 @pytest.mark.parametrize(("kind", "total"), KINDS)
-def test_calibration_has_the_gradient_of_its_formula(graph, labels_of_nodes, kind, total):
+def test_calibration_has_the_gradient_of_its_formula(graph, labels_of_nodes, bias, kind, total):
     rows = np.array([0, 3, 4, N - 1])
     pattern = Pattern.of(hops(graph.adjacency, rows, 2))
     high = torch.arange(N) % 2 == 1
     h = torch.from_numpy(np.random.default_rng(3).normal(size=(N, 2)))
 
     def z(mu, s, h):
-        r, chosen = calibration_weights(pattern, mu[rows], s[rows], mu, s, high, kind, 0.5, total)
+        r, chosen = calibration_weights(pattern, mu[rows], s[rows], mu, s, high, kind, bias, total)
         return calibrate(h[rows], pattern, r, chosen, h)
 
     inputs = [t.clone().requires_grad_() for t in (*labels_of_nodes, h)]

@@ -108,10 +108,35 @@ def test_step_with_every_kind_of_weight(graph, calibrate_from, influence, propag
 @pytest.mark.parametrize("mu", ["softmax", "free"])
 @pytest.mark.parametrize("share_mu", [True, False])
 @pytest.mark.parametrize("smooth_over", ["topology", "both"])
-@pytest.mark.parametrize("reduction", ["sum", "mean"])
-def test_step_with_every_kind_of_label_distribution(graph, calibrate_from, mu, share_mu, smooth_over, reduction):
+@pytest.mark.parametrize("penalty_reduction", ["sum", "mean"])
+def test_step_with_every_kind_of_label_distribution(
+    graph, calibrate_from, mu, share_mu, smooth_over, penalty_reduction
+):
     s = settings_of(
-        calibrate_from=calibrate_from, mu=mu, share_mu=share_mu, smooth_over=smooth_over, reduction=reduction
+        calibrate_from=calibrate_from,
+        mu=mu,
+        share_mu=share_mu,
+        smooth_over=smooth_over,
+        penalty_reduction=penalty_reduction,
+    )
+    compare_step(graph, s, epoch=0, calibrating=calibrate_from == 0)
+
+
+@pytest.mark.parametrize("calibrate_from", [0.0, 1.0])
+@pytest.mark.parametrize("channel_classifier", ["padded", "mlp"])
+@pytest.mark.parametrize("aggregation", [True, False])
+@pytest.mark.parametrize("cross_entropy_reduction", ["mean", "sum"])
+@pytest.mark.parametrize("calibration_bias", [1e-9, 1.0])
+def test_step_with_every_kind_of_classification(
+    graph, calibrate_from, channel_classifier, aggregation, cross_entropy_reduction, calibration_bias
+):
+    s = settings_of(
+        calibrate_from=calibrate_from,
+        channel_classifier=channel_classifier,
+        aggregation=aggregation,
+        cross_entropy_reduction=cross_entropy_reduction,
+        calibration_bias=calibration_bias,
+        output_activation=False,
     )
     compare_step(graph, s, epoch=0, calibrating=calibrate_from == 0)
 
@@ -121,7 +146,7 @@ def test_step_with_every_kind_of_label_distribution(graph, calibrate_from, mu, s
     "options",
     [
         {"aggregation": False},
-        {"output_activation": True},
+        {"output_activation": True, "channel_classifier": "mlp"},
         {"aggregation": False, "output_activation": True, "share_mu": False},
         {"learn_sigma": False},
         {"normalisation": "symmetric", "features": "raw"},
@@ -129,6 +154,8 @@ def test_step_with_every_kind_of_label_distribution(graph, calibrate_from, mu, s
         {"m": 1},
         {"m": 3, "influence": "softmax"},
         {"phi": 0.3, "head_weight": 0.2, "lambda1": 2.0, "lambda2": 0.0, "influence_bias": 0.2},
+        {"influence_bias": 0.2, "calibration_bias": 3.0},
+        {"channel_classifier": "padded", "calibration_rounds": 10},
         {"k": N - 1},
     ],
     ids=lambda options: ", ".join(f"{name}={value}" for name, value in options.items()),
@@ -152,8 +179,9 @@ def test_step_takes_training_nodes_in_any_order_and_once(graph):
 
 
 @pytest.mark.parametrize("calibrate_from", [0.0, 1.0])
-def test_step_is_finite_where_every_distribution_is_the_same(graph, calibrate_from):
-    s = settings_of(calibrate_from=calibrate_from)
+@pytest.mark.parametrize("calibration_bias", [1e-9, 1.0])
+def test_step_is_finite_where_every_distribution_is_the_same(graph, calibrate_from, calibration_bias):
+    s = settings_of(calibrate_from=calibrate_from, calibration_bias=calibration_bias)
     model = random_model(graph, s)
     with torch.no_grad():
         model.mu_scores[0].fill_(0.3)
@@ -196,6 +224,38 @@ def test_classify_against_dense_matrices(graph, options, aggregation):
     assert prediction.corrected.any()
     same = [p.argmax(axis=1) for p in prediction.channels.values()]
     np.testing.assert_array_equal(prediction.channels_agree, same[0] == same[1])
+
+
+@pytest.mark.parametrize("channel_classifier", ["padded", "mlp"])
+@pytest.mark.parametrize("aggregation", [True, False])
+@pytest.mark.parametrize("rounds", [1, 2, 3, 10])
+def test_calibration_in_rounds_against_dense_matrices(graph, channel_classifier, aggregation, rounds):
+    s = settings_of(
+        channel_classifier=channel_classifier, aggregation=aggregation, calibration_rounds=rounds, m=1,
+        calibration_bias=1e-9, output_activation=False,
+    )  # fmt: skip
+    joined = 0
+    for seed in range(12):
+        model = random_model(graph, s, seed)
+        prediction = classify(graph, build_operators(graph, s), model)
+        _, seen = literal.step_loss(graph, TRAIN, s, doubled(model), True, rounds)
+        expected = seen["logits"].softmax(1).detach()
+        np.testing.assert_allclose(prediction.probabilities, expected, rtol=2e-3, atol=1e-5)
+        assert prediction.channels_agree.tolist() == seen["high"].tolist()  # the selection, before any calibration
+        assert prediction.corrected.tolist() == seen["corrected"].tolist()
+        joined += int((seen["trusted"] & ~seen["high"]).sum())
+    assert joined > 0
+
+
+def test_padded_classification_has_no_weights_of_its_own(graph):
+    """What Eq. 12 does not train is not there: Eq. 8's layer classifies each channel too."""
+    model = random_model(graph, settings_of(channel_classifier="padded"))
+    assert not list(model.classifiers.parameters())
+    prediction = classify(graph, build_operators(graph, model.settings), model)
+    logits = [np.log(p) for p in prediction.channels.values()]
+    both = np.log(prediction.uncorrected) + torch.log_softmax(model.b, 0).detach().numpy()  # y1 + y2 = ŷ + b
+    difference = logits[0] + logits[1] - both
+    np.testing.assert_allclose(difference - difference[:, :1], 0, atol=1e-4)
 
 
 def test_classify_does_not_drop_units(graph):
@@ -260,7 +320,7 @@ def decided(model, first, second):
 
 
 def test_row_35_no_disagreement_is_a_note_and_changes_nothing(graph):
-    s = settings_of()
+    s = settings_of(channel_classifier="mlp")
     prediction = classify(graph, build_operators(graph, s), decided(random_model(graph, s), 1, 1))
     assert [(f.level, f.code) for f in prediction.findings] == [("note", "no-disagreement")]
     assert prediction.channels_agree.all()
@@ -269,7 +329,7 @@ def test_row_35_no_disagreement_is_a_note_and_changes_nothing(graph):
 
 
 def test_row_35_nothing_but_disagreement_is_a_warning_and_changes_nothing(graph):
-    s = settings_of()
+    s = settings_of(channel_classifier="mlp")
     prediction = classify(graph, build_operators(graph, s), decided(random_model(graph, s), 0, 2))
     assert [(f.level, f.code) for f in prediction.findings] == [("warning", "no-agreement")]
     assert not prediction.channels_agree.any()
@@ -282,7 +342,7 @@ def test_row_34_a_node_without_trusted_neighbours_keeps_its_own_and_is_counted()
     x = rng.normal(size=(N, 7))
     x[-2:] = 0  # no edge in either graph, so that their embeddings are 0 and the classifiers' biases decide
     graph = NodeGraph(x, rng.integers(0, N - 2, (26, 2)), np.arange(N) % C)
-    s = settings_of(output_activation=False)
+    s = settings_of(output_activation=False, channel_classifier="mlp")
     model = random_model(graph, s)
     with torch.no_grad():
         for k, classifier in enumerate(model.classifiers):

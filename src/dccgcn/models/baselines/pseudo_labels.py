@@ -35,13 +35,16 @@ class PseudoLabelSettings(gcn.GcnSettings):
     added: int = count(100, "Number of pseudo-labelled nodes.")
     alpha: float = weight(0.3, "Weight of their cross-entropy, Eq. 13.")
     alpha_after: int = Field(100, ge=0, description="Epochs before the pseudo-labels count.")
-    dcc: dict[str, Any] = Field({}, description="DCC-GCN's options, where they are not its defaults.")
+    dcc: dict[str, Any] = Field(
+        {}, validate_default=True, description="DCC-GCN's options; those that are not given are its defaults."
+    )
 
     @field_validator("dcc")
     @classmethod
-    def _known_options(cls, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        DccSettings.of(options)
-        return options
+    def _complete(cls, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        return DccSettings.of(
+            options
+        ).model_dump()  # complete, so that a stored run names the defaults it was made with
 
 
 def fit(

@@ -72,7 +72,7 @@ class TrainingStep:
             self.neighbourhoods = [Pattern.of(rows[:, nodes]) for rows in neighbours]
 
     def loss(self, epoch: int) -> Tensor:
-        """Eq. 12, plus the cross-entropy that trains the channels' classifiers."""
+        """Eq. 12, plus the cross-entropy of the channels' own classifications."""
         model, s = self.model, self.model.settings
         calibrating = epoch >= self.calibrates_from
         distances, embeddings = [], []
@@ -80,29 +80,32 @@ class TrainingStep:
             d, weights = model.edge_weights(self.operators[c], c)
             distances.append(d)
             embeddings.append(model.channels[c](field, weights, (self.seed, epoch, c)))
-        labelled = [h[self.train_positions] for h in embeddings] if calibrating else embeddings
-        channel_logits = [classifier(h) for classifier, h in zip(model.classifiers, labelled, strict=True)]
+        summands = model.summands(embeddings)
         if calibrating:
-            logits = self.calibrated_logits(embeddings)
+            labelled = [h[self.train_positions] for h in embeddings]
+            channel_logits = model.channel_logits(labelled, [part[self.train_positions] for part in summands])
+            summands = self.calibrated_summands(embeddings, summands)
         else:
-            logits = [w(h) for w, h in zip(model.output_weights, labelled, strict=False)]
-        cross = objective.l_cross(torch.stack(logits).sum(0) + model.b, self.labels, s.reduction)
-        for logits_c in channel_logits:
-            cross = cross + s.head_weight * objective.l_cross(logits_c, self.labels, s.reduction)
+            channel_logits = model.channel_logits(embeddings, summands)
+        cross = objective.l_cross(model.joint_logits(summands), self.labels, s.cross_entropy_reduction)
+        for logits in channel_logits:
+            cross = cross + s.head_weight * objective.l_cross(logits, self.labels, s.cross_entropy_reduction)
         return objective.total(cross, self.smooth(distances), self.label(), s.lambda1, s.lambda2)
 
-    def calibrated_logits(self, embeddings: list[Tensor]) -> list[Tensor]:
-        """Eq. 7-8 for the labelled nodes: each channel's summand of their logits, (labelled, c)."""
+    def calibrated_summands(self, embeddings: list[Tensor], summands: list[Tensor]) -> list[Tensor]:
+        """Eq. 7 for the labelled nodes, once: each channel's summand of Eq. 8.
+
+        Shapes: (calibration nodes, hidden2) and (calibration nodes, c) → (labelled, c), for each channel.
+        """
         model, s = self.model, self.model.settings
         with torch.no_grad():
-            high = high_confidence(*(f(h) for f, h in zip(model.classifiers, embeddings, strict=True)))
+            high = high_confidence(*model.channel_logits(embeddings, summands))
         calibrated = []
-        for c, w in enumerate(model.output_weights):
-            logits = w(embeddings[c])  # (calibration nodes, c)
+        for c, logits in enumerate(summands if s.aggregation else summands[:1]):
             mu, inverse_sigma = model.mu(c), model.s(c)
             r, has_neighbour = calibration_weights(
                 self.neighbourhoods[c], mu[self.train], inverse_sigma[self.train], mu[self.calibration_nodes],
-                inverse_sigma[self.calibration_nodes], high, s.influence, s.influence_bias, s.calibration_sum,
+                inverse_sigma[self.calibration_nodes], high, s.influence, s.calibration_bias, s.calibration_sum,
             )  # fmt: skip
             chosen = has_neighbour & ~high[self.train_positions]
             calibrated.append(calibrate(logits[self.train_positions], self.neighbourhoods[c], r, chosen, logits))
@@ -112,13 +115,15 @@ class TrainingStep:
         """Eq. 9 over the edges of one or both graphs."""
         s = self.model.settings
         graphs = distances if s.smooth_over == "both" else distances[:1]
-        return torch.stack([objective.l_smooth(d, len(self.model.mu_scores[0]), s.reduction) for d in graphs]).sum()
+        return torch.stack(
+            [objective.l_smooth(d, len(self.model.mu_scores[0]), s.penalty_reduction) for d in graphs]
+        ).sum()
 
     def label(self) -> Tensor:
         """Eq. 10 for each set of label distributions."""
         model, s = self.model, self.model.settings
         terms = [
-            objective.l_label(model.mu(c)[self.train], model.s(c)[self.train], self.labels, s.phi, s.reduction)
+            objective.l_label(model.mu(c)[self.train], model.s(c)[self.train], self.labels, s.phi, s.penalty_reduction)
             for c in range(len(model.mu_scores))
         ]
         return torch.stack(terms).sum()
@@ -133,30 +138,54 @@ def classify(graph: NodeGraph, operators: Operators, model: DccGcn) -> Predictio
     for c, operator in enumerate(operators):
         field = ReceptiveField.of(graph, s.features, operator, np.arange(graph.n))
         embeddings.append(model.channels[c](field, model.edge_weights(operator, c)[1]))
-    channel_logits = [classifier(h) for classifier, h in zip(model.classifiers, embeddings, strict=True)]
+    uncalibrated = model.summands(embeddings)
+    channel_logits = model.channel_logits(embeddings, uncalibrated)
     high = high_confidence(*channel_logits)
-
-    uncalibrated, calibrated = [], []  # each channel's summand of the logits, (n, c)
-    corrected = torch.zeros_like(high)
-    for c, w in enumerate(model.output_weights):
-        logits = w(embeddings[c])
-        uncalibrated.append(logits)
-        if s.calibration and not high.all():
-            logits, changed = calibrate_all(
-                operators[c].arrays.adjacency, s.m, logits, model.mu(c), model.s(c), high,
-                s.influence, s.influence_bias, s.calibration_sum,
-            )  # fmt: skip
-            corrected |= changed
-        calibrated.append(logits)
+    calibrated, corrected = uncalibrated, torch.zeros_like(high)
+    if s.calibration and not high.all():
+        calibrated, corrected = calibrated_summands(operators, model, embeddings, uncalibrated, high)
     return Prediction(
-        probabilities=_softmax(torch.stack(calibrated).sum(0) + model.b),
+        probabilities=_softmax(model.joint_logits(calibrated)),
         channels={name: _softmax(logits) for name, logits in zip(CHANNELS, channel_logits, strict=True)},
         channels_agree=high.cpu().numpy(),
-        uncorrected=_softmax(torch.stack(uncalibrated).sum(0) + model.b),
+        uncorrected=_softmax(model.joint_logits(uncalibrated)),
         corrected=corrected.cpu().numpy(),
         embeddings={name: h.cpu().numpy() for name, h in zip(CHANNELS, embeddings, strict=True)},
         findings=(*operators[1].arrays.findings, *_findings(high, corrected, s)),
     )
+
+
+def calibrated_summands(
+    operators: Operators, model: DccGcn, embeddings: list[Tensor], summands: list[Tensor], high: Tensor
+) -> tuple[list[Tensor], Tensor]:
+    """Eq. 7 for the low-confidence nodes of all: each channel's summand of Eq. 8, and which nodes changed, (n,) bool.
+
+    Each further round adds the calibrated nodes on which the channels now agree to the high-confidence ones. A linear
+    layer may come before the calibration and an MLP may not, so that one in further rounds needs calibrated embeddings.
+    """
+    s = model.settings
+    rounds, joint = s.calibration_rounds, len(CHANNELS) if s.aggregation else 1
+    wide = rounds > 1 and s.channel_classifier == "mlp"
+    values = embeddings if wide else summands
+    values = values if rounds > 1 else values[:joint]  # channels whose calibration counts
+    corrected = torch.zeros_like(high)
+    for number in range(rounds):
+        found = [
+            calibrate_all(
+                operators[c].arrays.adjacency, s.m, value, model.mu(c), model.s(c), high,
+                s.influence, s.calibration_bias, s.calibration_sum,
+            )
+            for c, value in enumerate(values)
+        ]  # fmt: skip
+        values, changed = [z for z, _ in found], torch.stack([mask for _, mask in found])
+        corrected |= changed[:joint].any(0)
+        if number + 1 < rounds:
+            agree = high_confidence(*model.channel_logits(values, model.summands(values) if wide else values))
+            joined = ~high & changed.any(0) & agree
+            if not joined.any():
+                break
+            high = high | joined
+    return (model.summands(values) if wide else values), corrected
 
 
 def _softmax(logits: Tensor) -> np.ndarray:

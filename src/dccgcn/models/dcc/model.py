@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from dccgcn.models.dcc.influence import distance, influence, propagation_weights
-from dccgcn.models.dcc.selection import ChannelClassifier
+from dccgcn.models.dcc.selection import ChannelClassifier, padded_logits
 from dccgcn.models.dcc.settings import DccSettings
 from dccgcn.models.layers import TwoLayerGcn
 from dccgcn.models.torch_operator import TorchOperator
@@ -30,9 +30,10 @@ class DccGcn(nn.Module):
         self.channels = nn.ModuleList(
             TwoLayerGcn(features, s.hidden1, s.hidden2, s.dropout, s.output_activation) for _ in CHANNELS
         )
-        self.classifiers = nn.ModuleList(ChannelClassifier(s.hidden2, classes) for _ in CHANNELS)
+        padded = s.channel_classifier == "padded"
+        self.classifiers = nn.ModuleList(() if padded else (ChannelClassifier(s.hidden2, classes) for _ in CHANNELS))
         self.output_weights = nn.ModuleList(  # W of Eq. 8, a block of columns per channel
-            nn.Linear(s.hidden2, classes, bias=False) for _ in (CHANNELS if s.aggregation else CHANNELS[:1])
+            nn.Linear(s.hidden2, classes, bias=False) for _ in (CHANNELS if s.aggregation or padded else CHANNELS[:1])
         )
         self.b = nn.Parameter(torch.zeros(classes))
         sets = 1 if s.share_mu else len(CHANNELS)
@@ -55,6 +56,20 @@ class DccGcn(nn.Module):
         d = distance(operator.pattern, self.mu(channel), self.s(channel))
         r = influence(operator.pattern, d, self.settings.influence, self.settings.influence_bias)
         return d, propagation_weights(operator.pattern, r, operator.alpha, self.settings.propagation)
+
+    def summands(self, embeddings: list[Tensor]) -> list[Tensor]:
+        """Each channel's summand of W·Z in Eq. 8, its block of W times its embeddings, (nodes, c) each."""
+        return [w(h) for w, h in zip(self.output_weights, embeddings, strict=False)]
+
+    def joint_logits(self, summands: list[Tensor]) -> Tensor:
+        """W·Z + b of Eq. 8 from its summands; without aggregation, from the first, (nodes, c)."""
+        return torch.stack(summands if self.settings.aggregation else summands[:1]).sum(0) + self.b
+
+    def channel_logits(self, embeddings: list[Tensor], summands: list[Tensor]) -> list[Tensor]:
+        """Section 3.3: the classification of each channel alone, (nodes, c) each."""
+        if self.settings.channel_classifier == "padded":
+            return [padded_logits(summand, self.b) for summand in summands]
+        return [classifier(h) for classifier, h in zip(self.classifiers, embeddings, strict=True)]
 
     def groups(self) -> list[dict[str, Any]]:
         """Parameters for the optimiser: weight decay on the networks, none on μ and Σ."""

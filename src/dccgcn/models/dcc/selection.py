@@ -1,4 +1,8 @@
-"""Section 3.3: a node is high-confidence if the classifiers of both channels predict the same class."""
+"""Section 3.3: a node is high-confidence if both channels predict the same class.
+
+"We expand its output feature matrix to two times its dimensionality and input the expanded output into the MLP" has two
+readings: pad the embedding with zeros to the width of Eq. 8's input, or a hidden layer of twice the width.
+"""
 
 from torch import Tensor, nn
 
@@ -11,6 +15,16 @@ class ChannelClassifier(nn.Sequential):
 
     def __init__(self, width: int, classes: int) -> None:
         super().__init__(nn.Linear(width, 2 * width), nn.ReLU(), nn.Linear(2 * width, classes))
+
+
+def padded_logits(summand: Tensor, b: Tensor) -> Tensor:
+    """Eq. 8's own layer on an embedding padded with zeros: W[h; 0] + b or W[0; h'] + b.
+
+    The zeros leave the channel's block of W, whose product with h is its summand of Eq. 8.
+
+    Shapes: summand (nodes, classes), b (classes,) → (nodes, classes).
+    """
+    return summand + b
 
 
 def high_confidence(logits1: Tensor, logits2: Tensor) -> Tensor:

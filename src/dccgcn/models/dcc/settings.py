@@ -1,6 +1,6 @@
 """DCC-GCN's settings: those of Table 8, the choices that the paper leaves open, and its ablations."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -10,6 +10,8 @@ from dccgcn.settings import Settings, count, rate, share, weight
 
 class DccSettings(Settings):
     """Defaults are Table 8's row for Cora, and for the open choices those of docs/results/dcc-gcn-choices.md."""
+
+    renamed: ClassVar = {"reduction": ("cross_entropy_reduction", "penalty_reduction")}
 
     # Table 8 and Appendix D
     lr: float = rate(5e-3, "Learning rate of Adam (Table 8).")
@@ -29,7 +31,9 @@ class DccSettings(Settings):
     influence: Literal["softmax", "inverse"] = Field(
         "inverse", description="r of Eq. 5-6: 1/(d + bias), or its softmax over the neighbours as in ConfGCN."
     )
-    influence_bias: float = rate(1.0, "Added to the distance d in 1/d, which is infinite on every self-loop.")
+    influence_bias: float = rate(
+        1.0, "Added to d in 1/d of Eq. 6, infinite on every self-loop since v is in N_v; ConfGCN's bias."
+    )
     propagation: Literal["product", "normalised", "influence"] = Field(
         "normalised",
         description="Weights of Eq. 6: r times alpha as printed, the same with rows summing to one, or r alone.",
@@ -40,14 +44,39 @@ class DccSettings(Settings):
     share_mu: bool = Field(True, description="One mu and Sigma for both channels, or one each.")
     learn_sigma: bool = Field(True, description="Learn Sigma (diagonal, as its inverse), or keep the identity.")
     smooth_over: Literal["topology", "both"] = Field("topology", description="Graphs whose edges Eq. 9 runs over.")
-    reduction: Literal["mean", "sum"] = Field(
-        "sum", description="Eq. 9, 10 and 11 as sums, as printed, or as means per edge and per label."
+    cross_entropy_reduction: Literal["mean", "sum"] = Field(
+        "sum",
+        description="Eq. 11 for each classifier as a mean over the labels ('the standard cross-entropy loss', Section "
+        "3.5; GCN, AM-GCN and ConfGCN take the mean), or as the sum printed.",
+    )
+    penalty_reduction: Literal["mean", "sum"] = Field(
+        "sum", description="Eq. 9 and 10 as sums, as printed, or as means per edge and per label."
     )
     phi: float = rate(1.0, "phi of Eq. 10.")
-    head_weight: float = weight(1.0, "Weight of the cross-entropy that trains the classifiers of the two channels.")
-    output_activation: bool = Field(True, description="ReLU after the second layer of a channel too, as in Eq. 6.")
+    channel_classifier: Literal["padded", "mlp"] = Field(
+        "mlp",
+        description="'Expand its output feature matrix to two times its dimensionality' (Section 3.3): padded with "
+        "zeros to the input of Eq. 8 and classified by its layer, or an MLP with a hidden layer of twice the width.",
+    )
+    head_weight: float = weight(1.0, "Weight of the cross-entropy of the two channels' own classifications.")
+    output_activation: bool = Field(
+        True,
+        description="ReLU after the second layer of a channel too, as printed in Eq. 6, or a linear one as in GCN and "
+        "AM-GCN, since Eq. 8 follows.",
+    )
     calibrate_from: float = Field(
         1.0, ge=0, le=1, description="Share of the epochs after which training calibrates; 1: only prediction does."
+    )
+    calibration_bias: float = rate(
+        1.0,
+        "Added to d in 1/d of Eq. 7, which never sums over u itself: 'r = 1/d' (Section 3.2) but for exact zeros.",
+    )
+    calibration_rounds: int = Field(
+        1,
+        ge=1,
+        le=10,
+        description="Passes of Eq. 7 in prediction, 1 as printed. In each further one, calibrated nodes on which the "
+        "channels now agree join the high-confidence ones, until none does.",
     )
     calibration_sum: Literal["normalised", "plain"] = Field(
         "normalised", description="Eq. 7 as a weighted mean of the neighbours, or as the plain sum printed."

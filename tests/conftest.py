@@ -1,5 +1,6 @@
 """What the tests share: the embedded Cora, and skipping where benchmark files are not at hand."""
 
+import os
 from collections.abc import Iterator
 
 import hypothesis
@@ -14,6 +15,12 @@ hypothesis.settings.register_profile(
     "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("unhurried")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """One thread per worker process, inherited when it starts: workers with a thread per core wait for each other."""
+    if config.getoption("numprocesses", None):
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

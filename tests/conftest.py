@@ -1,5 +1,6 @@
 """What the tests share: the embedded Cora, and skipping where benchmark files are not at hand."""
 
+import os
 from collections.abc import Iterator
 
 import hypothesis
@@ -14,6 +15,19 @@ hypothesis.settings.register_profile(
     "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("unhurried")
+
+LONGEST = ("test_reproduce", "test_browser", "test_tutorial", "test_ray", "test_jobs", "test_bench", "test_pages")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """One thread per worker process, inherited when it starts: workers with a thread per core wait for each other."""
+    if config.getoption("numprocesses", None):
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start with the files that take longest, so that no worker is left alone with one of them."""
+    items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -30,7 +30,8 @@ def test_bench_knn_finds_the_same_neighbours():
 
 
 def test_bench_step_is_at_parity():
-    done = dccgcn("bench", "step", "--rounds", "1", "--labels-per-class", "2", "--set", "hidden1=32", "--json")
+    narrow = ("--set", "hidden1=16", "--set", "hidden2=8")
+    done = dccgcn("bench", "step", "--rounds", "1", "--labels-per-class", "2", *narrow, "--json")
     measured = json.loads(done.stdout)
     assert done.returncode == 0, done.stderr
     assert measured["parity"] < 1e-4

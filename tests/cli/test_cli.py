@@ -10,6 +10,7 @@ import yaml
 
 from dccgcn import api, datasets
 from dccgcn.cli.run_tables import print_scores
+from dccgcn.experiments.execute import attempt
 from dccgcn.graph.splits import Split, per_class
 from helpers.command import dccgcn, refused
 from helpers.runs import QUICK
@@ -136,7 +137,11 @@ def test_datasets_and_methods_are_listed_as_json():
     assert all(method["summary"] and method["reference"] for method in methods)
 
 
-def test_compare_continues_where_it_was_stopped(tmp_path):
+def test_compare_continues_where_it_was_stopped(tmp_path, monkeypatch):
+    def in_this_process(*_):  # the tests of jobs start real workers
+        return lambda jobs: (attempt(job) for job in jobs)
+
+    monkeypatch.setattr("dccgcn.experiments.runner.local_pool", in_this_process)
     arguments = ["compare", "cora", "--methods", "gcn", "--splits", "2", "--jobs", "1", "--json"]
     first = json.loads(dccgcn(*arguments, cwd=tmp_path).stdout)
     store = tmp_path / "runs" / "compare" / "cora.jsonl"

@@ -178,18 +178,18 @@ def test_two_commands_do_not_write_to_one_store(tmp_path):
 
 def test_a_killed_comparison_continues_and_leaves_no_worker(tmp_path):
     """kill -9 in the middle: finished rows stay, the workers end, the next call completes the rest."""
-    arguments = [sys.executable, "-m", "dccgcn", "compare", "cora", "--methods", "gcn", "--splits", "6", "--jobs", "1"]
+    arguments = [sys.executable, "-m", "dccgcn", "compare", "cora", "--methods", "gcn", "--splits", "4", "--jobs", "1"]
     store = tmp_path / "runs" / "compare" / "cora.jsonl"
     started = subprocess.Popen(arguments, cwd=tmp_path, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    for _ in range(6000):
+    for _ in range(30_000):
         if store.exists() and store.read_text().count("\n") >= 1:
             break
-        time.sleep(0.1)
+        time.sleep(0.02)
     workers = children(started.pid)
     os.kill(started.pid, signal.SIGKILL)
     started.wait()
     before = read_store(store)
-    assert 1 <= len(before) < 6
+    assert 1 <= len(before) < 4
     for _ in range(1000):
         if not any(alive(pid) for pid in workers):
             break
@@ -198,9 +198,9 @@ def test_a_killed_comparison_continues_and_leaves_no_worker(tmp_path):
     done = subprocess.run([*arguments, "--json"], cwd=tmp_path, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
     after = read_store(store)
-    assert len(after) == 6
+    assert len(after) == 4
     assert all(after[key] == row for key, row in before.items())
-    assert json.loads(done.stdout)["standings"][0]["accuracy"]["n"] == 6
+    assert json.loads(done.stdout)["standings"][0]["accuracy"]["n"] == 4
 
 
 def children(pid):

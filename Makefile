@@ -2,13 +2,17 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint frontend fuzz kill clean
+.PHONY: demo test install-test lint frontend fuzz kill clean
 
 demo: .venv/installed
 	$(BIN)/dccgcn fit cora --labels-per-class 2 --baseline gcn --out runs/demo --overwrite --report
 
 test: .venv/installed lint
 	$(BIN)/python -m pytest
+
+# the wheel without extras in an empty environment: two minutes, most of them pip's and the compiler's
+install-test: .venv/installed
+	$(BIN)/python -m pytest -m install -n 0 tests/test_install.py
 
 lint: .venv/installed
 	$(BIN)/ruff format --check .

@@ -38,7 +38,7 @@ def dual(result: Result, seed=0) -> Result:
         trust=np.where(agree, 0.9, 0.4).astype(np.float32),
         channel_weights={"topology": 0.7, "feature": 0.3},
         support=sp.csr_array(sp.diags_array((~agree).astype(float)) @ graph.adjacency),
-        embeddings={"topology": first, "feature": second, "joined": p},
+        embeddings={"topology": first, "feature": second, "joint": p},
     )
     accuracy = {name: 0.5 for name in prediction.channels}
     return replace(result, prediction=prediction, channel_accuracy=accuracy)

@@ -161,6 +161,8 @@ def _arrays_from_format_3(method: str, arrays: Mapping[str, Any]) -> dict[str, A
     renamed = {_FORMAT_3_FIELDS.get(name, name): value for name, value in arrays["outcome"].items()}
     if method == "concord":
         renamed["model"] = from_last_format(renamed["model"])
+        embeddings = renamed.get("embeddings", {})
+        renamed["embeddings"] = {_FORMAT_3_FIELDS.get(name, name): z for name, z in embeddings.items()}
     return {**{name: value for name, value in arrays.items() if name != "outcome"}, "prediction": renamed}
 
 

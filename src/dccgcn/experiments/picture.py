@@ -29,8 +29,7 @@ def embedding(prediction: Prediction) -> np.ndarray:
     parts = prediction.embeddings
     if not parts:
         return prediction.probabilities
-    joint = parts.get("joint", parts.get("joined"))
-    return np.hstack(list(parts.values())) if joint is None else joint
+    return parts["joint"] if "joint" in parts else np.hstack(list(parts.values()))
 
 
 def purity(xy: np.ndarray, labels: np.ndarray) -> float:

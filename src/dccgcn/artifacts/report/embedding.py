@@ -5,7 +5,7 @@ import numpy as np
 from dccgcn.artifacts.report.tsne import tsne
 from dccgcn.models.prediction import Prediction
 
-FINAL = ("joined", "output")  # names of the embedding that the final prediction is computed from
+FINAL = ("joint", "output")  # names of the embedding that the final prediction is computed from
 
 
 def final_embedding(prediction: Prediction) -> np.ndarray | None:

@@ -170,7 +170,7 @@ def to_prediction(output: EnsembleOutput, state: FitState, trust: np.ndarray, no
         uncorrected=state.pooled,
         joint=output.joint,
         corrected=np.diff(support.indptr) > 0,
-        embeddings={**embeddings, "joined": _embedding(state, JOINT)},
+        embeddings={**embeddings, JOINT: _embedding(state, JOINT)},
         trust=trust,
         channel_weights=output.channel_weights,
         support=support,

@@ -181,10 +181,10 @@ def calibrated_summands(
         corrected |= changed[:joint].any(0)
         if number + 1 < rounds:
             agree = high_confidence(*model.channel_logits(values, model.summands(values) if wide else values))
-            joined = ~high & changed.any(0) & agree
-            if not joined.any():
+            newly_agreeing = ~high & changed.any(0) & agree
+            if not newly_agreeing.any():
                 break
-            high = high | joined
+            high = high | newly_agreeing
     return (model.summands(values) if wide else values), corrected
 
 

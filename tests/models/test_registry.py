@@ -34,8 +34,24 @@ def test_dcc_gcns_published_settings_are_table_8(dataset):
     settings = METHODS["dcc-gcn"].published_settings(dataset)
     assert tuple(getattr(settings, column) for column in COLUMNS) == TABLE_8[dataset]
     assert settings.m == 2
-    rest = settings.model_dump(exclude=set(COLUMNS))
-    assert rest == DccSettings().model_dump(exclude=set(COLUMNS))  # the open choices are the same everywhere
+    assert settings.features == ("row" if dataset in ("cora", "citeseer", "pubmed") else "raw")
+    rest = settings.model_dump(exclude={*COLUMNS, "features"})
+    assert rest == DccSettings().model_dump(exclude={*COLUMNS, "features"})  # the other choices are the same everywhere
+
+
+def test_dcc_gcns_defaults_are_the_printed_equations():
+    s = DccSettings()
+    assert s.calibration_bias == 1e-9  # Eq. 7: r = 1/d
+    assert s.influence_bias == 1.0  # Eq. 6 has self-loops
+    assert (s.channel_classifier, s.output_activation) == ("padded", False)
+    assert (s.cross_entropy_reduction, s.penalty_reduction) == ("mean", "sum")
+    assert s.calibration_rounds == 1
+
+
+def test_pseudo_labels_choose_by_dcc_gcns_published_settings():
+    for dataset in TABLE_8:
+        theirs = METHODS["dcc-gcn"].published_settings(dataset).model_dump()
+        assert METHODS["pseudo-labels"].published_settings(dataset).dcc == theirs
 
 
 @pytest.mark.parametrize("dataset", [name for name, info in datasets.DATASETS.items() if info.paper_edges])

@@ -9,7 +9,7 @@ from dccgcn.settings import Settings, count, rate, share, weight
 
 
 class DccSettings(Settings):
-    """Defaults are Table 8's row for Cora, and for the open choices those of docs/results/dcc-gcn-choices.md."""
+    """Defaults are Table 8's row for Cora; an open choice has the value that its description finds a licence for."""
 
     renamed: ClassVar = {"reduction": ("cross_entropy_reduction", "penalty_reduction")}
 
@@ -26,7 +26,7 @@ class DccSettings(Settings):
     m: int = count(2, "Hops within which high-confidence neighbours calibrate a node, Eq. 7.")
 
     # What the paper leaves open
-    features: Scaling = scaling("raw")
+    features: Scaling = scaling("raw")  # by dataset in published/dcc-gcn.yaml
     normalisation: Normalisation = Field("row", description="How alpha of Eq. 6 normalises A + I.")
     influence: Literal["softmax", "inverse"] = Field(
         "inverse", description="r of Eq. 5-6: 1/(d + bias), or its softmax over the neighbours as in ConfGCN."
@@ -45,7 +45,7 @@ class DccSettings(Settings):
     learn_sigma: bool = Field(True, description="Learn Sigma (diagonal, as its inverse), or keep the identity.")
     smooth_over: Literal["topology", "both"] = Field("topology", description="Graphs whose edges Eq. 9 runs over.")
     cross_entropy_reduction: Literal["mean", "sum"] = Field(
-        "sum",
+        "mean",
         description="Eq. 11 for each classifier as a mean over the labels ('the standard cross-entropy loss', Section "
         "3.5; GCN, AM-GCN and ConfGCN take the mean), or as the sum printed.",
     )
@@ -54,13 +54,13 @@ class DccSettings(Settings):
     )
     phi: float = rate(1.0, "phi of Eq. 10.")
     channel_classifier: Literal["padded", "mlp"] = Field(
-        "mlp",
+        "padded",
         description="'Expand its output feature matrix to two times its dimensionality' (Section 3.3): padded with "
         "zeros to the input of Eq. 8 and classified by its layer, or an MLP with a hidden layer of twice the width.",
     )
     head_weight: float = weight(1.0, "Weight of the cross-entropy of the two channels' own classifications.")
     output_activation: bool = Field(
-        True,
+        False,
         description="ReLU after the second layer of a channel too, as printed in Eq. 6, or a linear one as in GCN and "
         "AM-GCN, since Eq. 8 follows.",
     )
@@ -68,7 +68,7 @@ class DccSettings(Settings):
         1.0, ge=0, le=1, description="Share of the epochs after which training calibrates; 1: only prediction does."
     )
     calibration_bias: float = rate(
-        1.0,
+        1e-9,
         "Added to d in 1/d of Eq. 7, which never sums over u itself: 'r = 1/d' (Section 3.2) but for exact zeros.",
     )
     calibration_rounds: int = Field(

@@ -14,6 +14,7 @@ from dccgcn.evaluation.paired import paired_difference
 from dccgcn.evaluation.signals import trust_record
 from dccgcn.experiments import figures
 from dccgcn.experiments.confidence import confidence_body, metrics_of, pooled_bins, rankings
+from dccgcn.experiments.dcc_parts import parts_table
 from dccgcn.experiments.overview import leaderboard
 from dccgcn.experiments.pages import files_of
 from dccgcn.experiments.readme import readme
@@ -45,7 +46,7 @@ def test_values_come_in_the_order_of_the_splits():
     np.testing.assert_allclose(list(found.values()), [50, 50.1, 50.2, 50.3])
 
 
-def test_the_paired_difference_is_on_all_splits_that_both_have():
+def test_the_paired_differences_are_on_the_first_and_on_the_further_splits_that_both_have():
     spec = read_spec("table3")
     rows = fake_rows(spec, 10, spread=0.01)
     for name, until in (("DCC-GCN", 15), ("ConfGCN", 13)):
@@ -55,9 +56,47 @@ def test_the_paired_difference_is_on_all_splits_that_both_have():
     found = next(one for one in results.comparisons("accuracy") if one.baselines == "paper")
     ours, theirs = (list(results.values(spec.system(n), 0, limit=13).values()) for n in ("DCC-GCN", "ConfGCN"))
     assert found.best == "ConfGCN"
-    assert found.difference == paired_difference(ours, theirs)
-    assert found.difference.n == 13
+    assert found.first == paired_difference(ours[:10], theirs[:10])
+    assert found.further == paired_difference(ours[10:], theirs[10:]) == found.unbiased
+    assert (found.first.n, found.further.n) == (10, 3)
     assert found.published == pytest.approx(3.1)
+    page = page_of(spec, rows)
+    assert f"| {found.first}, 10 splits | {found.further}, 3 splits | +3.1 |" in page
+    words = (
+        f"({found.further.mean:+.1f}, 95 % interval {found.further.interval}, 3 further splits). The paper has +3.1."
+    )
+    assert words in readme([results], "dccgcn reproduce")
+
+
+def test_one_further_split_has_no_interval_so_the_first_splits_count():
+    spec = read_spec("table3")
+    rows = fake_rows(spec, 10, spread=0.01)
+    for name in ("DCC-GCN", "ConfGCN"):
+        rows |= row_of(spec, name, 0, 10, accuracy=0.6)
+    found = next(one for one in Results(spec, rows).comparisons("accuracy") if one.baselines == "paper")
+    assert found.further.n == 1
+    assert found.unbiased == found.first
+    missing = next(one for one in Results(spec, fake_rows(spec)).comparisons("accuracy"))
+    assert missing.further is None
+    assert "10 splits | – |" in page_of(spec, fake_rows(spec))
+
+
+def test_the_parts_of_dcc_gcn_are_means_over_its_runs_and_paired():
+    spec = replace(read_spec("table3"), columns=(Column("cora", "rate", 0.005, 3),), runs=3)
+    rows = {}
+    for nth in range(3):
+        rows |= row_of(spec, "GCN", 0, nth, accuracy=0.5 + 0.01 * nth)
+        rows |= row_of(
+            spec, "DCC-GCN", 0, nth, accuracy=0.55 + 0.02 * nth, accuracy_uncorrected=0.52 + 0.02 * nth, agreement=0.6,
+            channel_accuracy={"topology": 0.5, "features": 0.4}, accuracy_low_before=0.3, accuracy_low_after=0.35,
+        )  # fmt: skip
+    (line,) = (line for line in parts_table(Results(spec, rows)).splitlines() if line.startswith("| cora"))
+    assert line.startswith(
+        "| cora, 0.5 % (3 splits) | 50.0 | 40.0 | 54.0 | 57.0 | +3.0 (+3.0 to +3.0) | 40.0 % | 30.0 |"
+    )
+    assert line.endswith("| 35.0 | +6.0 (+3.5 to +8.5), 3 splits |")
+    assert line in page_of(spec, rows)
+    assert parts_table(Results(spec, {})) == parts_table(Results(read_spec("table6"), {})) == ""
 
 
 def test_the_papers_value_is_compatible_if_our_runs_allow_it():
@@ -184,11 +223,30 @@ def test_figure7_has_the_papers_bound_and_the_corrected_one():
 def test_pages_have_a_row_for_each_system(name):
     spec = read_spec(name)
     page = page_of(spec, fake_rows(spec))
+    assert "left to run" not in page
     rows = table_lines(page)
     assert len(rows) == 2 + len(spec.systems)
     assert len({line.count("|") for line in rows}) == 1
     assert f"dccgcn reproduce {name}" in page
     assert "–" not in "".join(rows)
+
+
+def test_choices_are_compared_split_by_split_in_every_column():
+    spec = read_spec("choices")
+    start, other = spec.systems[0].name, "m = 1"
+    c = [str(column) for column in spec.columns].index("citeseer, 0.5 %")
+    rows = {}
+    for nth, (before, after) in enumerate([(0.5, 0.52), (0.6, 0.63), (0.7, 0.71)]):
+        rows |= row_of(spec, start, c, nth, accuracy=before) | row_of(spec, other, c, nth, accuracy=after)
+    rows |= row_of(spec, start, c, 3, accuracy=0.9)  # a split without its pair
+    page = page_of(spec, rows)
+    lines = {line.split(" | ")[0]: line.split(" | ") for line in table_lines(page)}
+    assert lines[f"| **{start}**, accuracy in %"][1 + c] == "67.5 ± 17.1"
+    assert lines[f"| {other}"][1 + c] == "+2.0 (-0.5 to +4.5), n = 3"
+    assert lines["| features = row"][1 + c] == "default"
+    assert lines["| features = raw"][1 + c] == "–"
+    assert "Of 1 differences with an interval, 0 are significantly below zero and 0 above." in page
+    assert "7 of 1404 runs have been made" in page
 
 
 def test_the_page_on_systems_names_what_is_missing():
@@ -229,7 +287,7 @@ def test_the_page_on_concord_compares_whatever_was_run_on_common_splits():
 # the committed pages
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
-UNAVAILABLE = {"corafull": "graph2gauss/cora.npz is not in the data folder and could not be downloaded"}
+UNAVAILABLE = {"corafull": "graph2gauss/cora.npz is not in the data folder"}
 
 
 @pytest.fixture(scope="module")

@@ -89,7 +89,7 @@ def test_splits_beyond_the_means_are_for_the_paired_difference(tmp_path):
     reproduction = Reproduction((small,), tmp_path, 3)
     rows, _ = reproduction.run(lambda jobs: (attempt(job) for job in jobs))
     (paired,) = json.loads(reproduction.files(rows, "", complete=False)["table6.json"])["paired"]
-    assert paired["difference"]["n"] == 3
+    assert (paired["first"]["n"], paired["further"]["n"]) == (2, 1)
     assert len(rows) == 3 * 2 + 2  # all systems twice, then the subject and the best of the others
 
 
@@ -113,6 +113,21 @@ def test_the_runs_behind_the_pages_make_the_same_pages(killed, tmp_path):
         again, first = ((where / "pages" / name).read_text() for where in (tmp_path, folder))
         assert again.split("Measured by")[0] == first.split("Measured by")[0]
     assert (tmp_path / "pages" / "runs.jsonl.gz").read_bytes() == (folder / "pages" / "runs.jsonl.gz").read_bytes()
+
+
+@pytest.mark.parametrize("option", ["--plan", "--stored"])
+def test_a_plan_and_stored_pages_download_nothing(option, tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("a download")
+
+    monkeypatch.setattr("dccgcn.experiments.reproduction.fetch", refuse)
+    monkeypatch.setenv("DCCGCN_DATA", str(tmp_path / "empty"))
+    folders = ["--store", str(tmp_path / "runs"), "--out", str(tmp_path / "pages")]
+    done = CliRunner().invoke(app, ["reproduce", "table7", option, *folders], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    assert "corafull is left out: graph2gauss/cora.npz is not in the data folder" in " ".join(done.output.split())
+    assert ("a run downloads it" in done.output) == (option == "--plan")
+    assert not (tmp_path / "empty").exists()
 
 
 @pytest.mark.parametrize("what", ["choices", "overview", "systems", "concord"])

@@ -39,7 +39,7 @@ def reproduce(
     ] = 10,
     smoke: Annotated[bool, typer.Option("--smoke", help="A tiny version on Cora, into runs/smoke.")] = False,
     plan: Annotated[
-        bool, typer.Option("--plan", help="Only show what is left to run, and how long it takes; fetches data files.")
+        bool, typer.Option("--plan", help="Only show what is left to run, and how long it takes; downloads nothing.")
     ] = False,
     stored: Annotated[
         bool, typer.Option("--stored", help="Run nothing: write the pages from the runs in the store.")
@@ -63,7 +63,7 @@ def reproduce(
 
         dccgcn reproduce table3 --jobs 2
 
-        dccgcn reproduce all --splits 100 --plan
+        dccgcn reproduce all --splits 110 --plan
     """
     from dccgcn.experiments.reproduction import Reproduction
     from dccgcn.experiments.smoke import tiny
@@ -82,9 +82,10 @@ def reproduce(
             f"{what} has no column for {first_few(sorted(chosen - known))}.",
             f"Choose among: {', '.join(sorted(known))}.",
         )
-    reproduction = Reproduction(specs, store, splits, chosen)
+    reproduction = Reproduction(specs, store, splits, chosen, download=not (plan or stored))
     for dataset, reason in reproduction.unavailable.items():
-        errors.print(f"{dataset} is left out: {reason}.", highlight=False)
+        remedy = "; a run downloads it" if plan else ""
+        errors.print(f"{dataset} is left out: {reason}{remedy}.", highlight=False)
     if plan:
         _print_plans(reproduction.plans(), jobs)
         return

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from dccgcn.datasets import describe, fetch
+from dccgcn.datasets import data_folder, describe, fetch
 from dccgcn.errors import DataFileError
 from dccgcn.experiments.jobs import Job
 from dccgcn.experiments.pages import Files, files_of
@@ -28,19 +28,13 @@ class Reproduction:
     store: Path  # a folder; all its *.jsonl and *.jsonl.gz files are read, `file` is written
     splits: int  # at most so many of every cell
     only: frozenset[str] = frozenset()  # run these datasets only; empty: all
+    download: bool = True  # fetch data files that are not in the data folder
 
     @cached_property
     def unavailable(self) -> dict[str, str]:
-        """Datasets whose files cannot be read or downloaded, and why."""
-        reasons = {}
-        for name in dict.fromkeys(job.dataset for job in jobs_of(self.specs, 1) if self._is_chosen(job)):
-            for file in describe(name).files:
-                try:
-                    fetch(file)
-                except DataFileError:
-                    reasons[name] = f"{file.path} is not in the data folder and could not be downloaded"
-                    break
-        return reasons
+        """Datasets whose files are not there and cannot, or may not, be downloaded; and why."""
+        names = dict.fromkeys(job.dataset for job in jobs_of(self.specs, 1) if self._is_chosen(job))
+        return {name: reason for name in names if (reason := self._missing(name))}
 
     def jobs(self, specs: Sequence[Spec] | None = None) -> list[Job]:
         """The jobs behind the means."""
@@ -86,6 +80,19 @@ class Reproduction:
         """The store that new runs are written to; the paper's experiments share one."""
         first = self.specs[0].name
         return self.store / f"{'paper' if first in PAPER else first}.jsonl"
+
+    def _missing(self, name: str) -> str:
+        """Which file of a dataset is not there; empty if none."""
+        for file in describe(name).files:
+            if not self.download:
+                if not (data_folder() / file.path).is_file():
+                    return f"{file.path} is not in the data folder"
+                continue
+            try:
+                fetch(file)
+            except DataFileError:
+                return f"{file.path} is not in the data folder and could not be downloaded"
+        return ""
 
     def _is_chosen(self, job: Job) -> bool:
         return not self.only or job.dataset in self.only

@@ -47,10 +47,16 @@ class Comparison:
     baselines: Baselines
     column: str
     best: str  # highest mean over the first runs, of the systems with the most runs
-    difference: PairedDifference
+    first: PairedDifference | None  # on the splits behind the means, by which the best was chosen
+    further: PairedDifference | None  # on the splits after them, which nothing was chosen by
     published: float | None  # the same difference as printed in the paper
     unit: str  # "splits", or "seeds" on one published split
     higher: tuple[str, ...]  # systems with fewer runs whose mean is above that of the best
+
+    @property
+    def unbiased(self) -> PairedDifference | None:
+        """The difference on further splits if it has an interval, else the one on the first splits."""
+        return self.further if self.further and self.further.n > 1 else self.first
 
 
 @dataclass(frozen=True)
@@ -109,10 +115,12 @@ class Results:
         """All stored runs of this spec."""
         return [self.rows[key] for key in dict.fromkeys(self.spec.keys.values()) if key in self.rows]
 
-    def paired(self, first: System, second: System, c: int, metric: str = "accuracy") -> PairedDifference | None:
-        """Difference on all splits that both systems have."""
+    def paired(
+        self, first: System, second: System, c: int, metric: str = "accuracy", splits: range | None = None
+    ) -> PairedDifference | None:
+        """Difference on all splits that both systems have, or on those of a range of split numbers."""
         a, b = self.values(first, c, metric), self.values(second, c, metric)
-        common = sorted(a.keys() & b.keys())
+        common = sorted(n for n in a.keys() & b.keys() if splits is None or n in splits)
         return paired_difference([a[n] for n in common], [b[n] for n in common]) if common else None
 
     def comparisons(self, metric: str) -> list[Comparison]:
@@ -123,8 +131,11 @@ class Results:
                 done: list[System] = []
                 for baselines in _baselines(subject):
                     best = self.best_other(subject, c, metric, baselines)
-                    difference = self.paired(subject, best, c, metric) if best and best not in done else None
-                    if best is None or difference is None:
+                    if best is None or best in done:
+                        continue
+                    ranges = range(self.spec.runs), range(self.spec.runs, column.splits)
+                    first, further = (self.paired(subject, best, c, metric, splits) for splits in ranges)
+                    if first is None and further is None:
                         continue
                     done.append(best)
                     found.append(
@@ -133,7 +144,8 @@ class Results:
                             baselines=baselines,
                             column=str(column),
                             best=best.name,
-                            difference=difference,
+                            first=first,
+                            further=further,
                             published=self.published_gain(subject, c, metric) if baselines == "paper" else None,
                             unit="splits" if column.is_drawn else "seeds",
                             higher=self._higher(subject, best, c, metric, baselines),

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from dccgcn.evaluation.paired import Summary
+from dccgcn.evaluation.paired import PairedDifference, Summary
+from dccgcn.experiments.dcc_parts import parts_table
 from dccgcn.experiments.results import NOT_RUN, Cell, Comparison, Results
 from dccgcn.text import markdown_table
 
@@ -18,7 +19,7 @@ def table_body(results: Results) -> str:
         parts.append(value_table(results, metric))
         parts.append(compatibility_sentence(results, metric))
         parts.append(paired_table(results.comparisons(metric)))
-    parts.append(not_measured(results))
+    parts += [parts_table(results), not_measured(results)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -70,22 +71,25 @@ def compatibility_sentence(results: Results, metric: str) -> str:
 
 
 def paired_table(comparisons: list[Comparison]) -> str:
-    """Differences on the same splits, with intervals."""
+    """Differences on the same splits: those behind the means, and beside them the further ones, with their numbers."""
     if not comparisons:
         return ""
     rows = []
     for one in comparisons:
-        d = one.difference
         others = "the paper's baselines" if one.baselines == "paper" else "all others"
         paper = "–" if one.published is None else f"{one.published:+.1f}"
-        values = [f"{d.mean:+.1f}", d.interval, f"{d.n} {one.unit}", paper]
-        rows.append([one.subject, one.column, f"{one.best}, of {others}", *values])
-    header = ["on the same splits", "labels", "against the best", "difference", "95 % interval", "over", "paper"]
+        found = (_counted(d, one.unit) for d in (one.first, one.further))
+        rows.append([one.subject, one.column, f"{one.best}, of {others}", *found, paper])
+    header = ["on the same splits", "labels", "against the best", "difference (95 %), first", "further", "paper"]
     notes = [
         f"Higher than {one.best} on {one.column}, with fewer runs: {', '.join(one.higher)}."
         for one in {(one.best, one.column): one for one in comparisons if one.higher}.values()
     ]
     return "\n\n".join([markdown_table(header, rows), *notes])
+
+
+def _counted(difference: PairedDifference | None, unit: str) -> str:
+    return f"{difference}, {difference.n} {unit}" if difference else "–"
 
 
 def not_measured(results: Results) -> str:

@@ -22,7 +22,7 @@ def choices_body(results: Results) -> str:
         rows[-1].append(_over_columns(found))
     columns = [f"{column} ({column.splits})" for column in spec.columns]
     table = markdown_table(["choice", *columns, "mean over columns"], rows)
-    return "\n\n".join(part for part in (table, _significant(results), runs_left(results)) if part)
+    return "\n\n".join(part for part in (table, _significant(results)) if part)
 
 
 def defaults_list(results: Results) -> str:
@@ -35,20 +35,6 @@ def defaults_list(results: Results) -> str:
         for option in options
     ]
     return "## The defaults\n\n" + "\n".join(meanings)
-
-
-def runs_left(results: Results) -> str:
-    """How many runs of an experiment have been made, if not all."""
-    spec = results.spec
-    wanted = {
-        spec.keys[system.name, c, nth]
-        for system in spec.systems
-        for c, column in enumerate(spec.columns)
-        for nth in range(spec.n_runs(system, column))
-        if (system.name, c, nth) in spec.keys
-    }
-    made = len(wanted & results.rows.keys())
-    return "" if made == len(wanted) else f"{made} of {len(wanted)} runs have been made; the others are left to run."
 
 
 def _differences(results: Results, system: System, start: System) -> list[PairedDifference | str | None]:

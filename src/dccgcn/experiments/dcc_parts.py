@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from dccgcn.evaluation.paired import paired_difference, summary
+from dccgcn.evaluation.paired import PairedDifference, paired_difference, summary
 from dccgcn.experiments.results import Results
 from dccgcn.experiments.rows import RunRow
 from dccgcn.text import markdown_table
@@ -21,24 +21,44 @@ def parts_table(results: Results) -> str:
     if spec.kind != "table" or not {"DCC-GCN", "GCN"} <= {system.name for system in spec.systems}:
         return ""
     dcc, gcn = spec.system("DCC-GCN"), spec.system("GCN")
-    lines = []
+    lines, gains, leads = [], [], []
     for c, column in enumerate(spec.columns):
         if rows := list(results.runs(dcc, c).values()):
             to_gcn = results.paired(dcc, gcn, c)
+            gain = _calibration_gain(rows)
             against = f"{to_gcn}, {to_gcn.n} splits" if to_gcn else "–"
-            lines.append([f"{column} ({len(rows)} splits)", *_parts(rows), against])
-    return markdown_table(_HEADER, lines) if lines else ""
+            lines.append([f"{column} ({len(rows)} splits)", *_parts(rows, str(gain or "–")), against])
+            gains.append(gain)
+            leads.append(to_gcn)
+    if not lines:
+        return ""
+    gained, lost, n_gains = _significant(gains)
+    above, below, n_leads = _significant(leads)
+    sentence = (
+        f"Calibration gains significantly in {gained} and costs significantly in {lost} of {n_gains} columns. DCC-GCN "
+        f"is significantly above GCN in {above} and significantly below it in {below} of {n_leads}."
+    )
+    return f"{markdown_table(_HEADER, lines)}\n\n{sentence}"
 
 
-def _parts(rows: list[RunRow]) -> list[str]:
+def _significant(differences: list[PairedDifference | None]) -> tuple[int, int, int]:
+    """How many differences are significantly above zero, how many below, and how many have an interval."""
+    ends = [(d.low, d.high) for d in differences if d and d.low is not None and d.high is not None]
+    return sum(low > 0 for low, _ in ends), sum(high < 0 for _, high in ends), len(ends)
+
+
+def _calibration_gain(rows: list[RunRow]) -> PairedDifference | None:
     pairs = [(row.accuracy, row.accuracy_uncorrected) for row in rows if row.accuracy_uncorrected is not None]
-    added = str(paired_difference(*(100 * np.array(pairs)).T)) if pairs else "–"
+    return paired_difference(*(100 * np.array(pairs)).T) if pairs else None
+
+
+def _parts(rows: list[RunRow], gain: str) -> list[str]:
     return [
         _mean(row.channel_accuracy.get("topology") for row in rows),
         _mean(row.channel_accuracy.get("features") for row in rows),
         _mean(row.accuracy_uncorrected for row in rows),
         _mean(row.accuracy for row in rows),
-        added,
+        gain,
         _mean(None if row.agreement is None else 1 - row.agreement for row in rows) + " %",
         _mean(row.accuracy_low_before for row in rows),
         _mean(row.accuracy_low_after for row in rows),

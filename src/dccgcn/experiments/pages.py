@@ -26,6 +26,7 @@ from dccgcn.experiments.theorems import theorems_body, theorems_json
 from dccgcn.text import markdown_table
 
 Files = dict[str, str | bytes]
+_COUNTS_ITSELF = ("published", "concord")  # pages that name what is missing
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ def files_of(results: Results, command: str) -> Files:
         files |= {f"{name}.{kind}": image for kind, image in figures.saved(figure).items()}
     images = [f"![{spec.title}]({name}.svg)" for name in content.figures]
     parts = [f"# {spec.title}", f"The paper: {spec.claim}" if spec.claim else "", spec.intro or protocol(spec)]
-    parts += [*images, content.body, spec.reading, content.closing, provenance(command, results.used())]
+    left = "" if spec.kind in _COUNTS_ITSELF else results.runs_left()
+    parts += [left, *images, content.body, spec.reading, content.closing, provenance(command, results.used())]
     files[f"{page}.md"] = "\n\n".join(part for part in parts if part) + "\n"
     return files
 

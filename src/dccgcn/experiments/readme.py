@@ -15,7 +15,7 @@ def readme(every: Sequence[Results], command: str) -> str:
     parts = [_INTRODUCTION]
     for results in every:
         spec = results.spec
-        parts += [f"## {spec.title}", f"The paper: {spec.claim}", *_summary(results), spec.reading]
+        parts += [f"## {spec.title}", f"The paper: {spec.claim}", results.runs_left(), *_summary(results), spec.reading]
         parts.append(f"All numbers: [{spec.name}.md]({spec.name}.md), [{spec.name}.json]({spec.name}.json).")
     parts += [_OTHERS, provenance(command, [row for results in every for row in results.used()])]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -10,7 +10,7 @@ from scipy import stats
 from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
 from dccgcn.experiments.jobs import Job
 from dccgcn.experiments.rows import Failures, Rows, RunRow
-from dccgcn.experiments.spec import Spec, System
+from dccgcn.experiments.spec import Spec, System, jobs_of
 
 Baselines = Literal["paper", "all"]  # compare with the best of the paper's systems, or of all systems
 NOT_RUN = "its runs have not been made yet"
@@ -188,6 +188,12 @@ class Results:
             if c not in known
         ]
         return f"Not measured: {'; '.join(named)}." if named else ""
+
+    def runs_left(self) -> str:
+        """A sentence on how many of the runs behind the means have been made; empty if all."""
+        jobs = {job.key(): job for job in jobs_of([self.spec], self.spec.runs) if job.dataset not in self.unavailable}
+        made = len(jobs.keys() & self.rows.keys())
+        return f"{made} of {len(jobs)} runs have been made; the others are left to run." if made < len(jobs) else ""
 
     def to_json(self) -> dict[str, Any]:
         """Everything that the page shows, and the value of each split."""

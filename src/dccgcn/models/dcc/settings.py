@@ -50,7 +50,7 @@ class DccSettings(Settings):
         "3.5; GCN, AM-GCN and ConfGCN take the mean), or as the sum printed.",
     )
     penalty_reduction: Literal["mean", "sum"] = Field(
-        "sum", description="Eq. 9 and 10 as sums, as printed, or as means per edge and per label."
+        "sum", description="Eq. 9 and 10 as sums over edges and labels, as printed and in ConfGCN, or as means."
     )
     phi: float = rate(1.0, "phi of Eq. 10.")
     channel_classifier: Literal["padded", "mlp"] = Field(
@@ -61,15 +61,16 @@ class DccSettings(Settings):
     head_weight: float = weight(1.0, "Weight of the cross-entropy of the two channels' own classifications.")
     output_activation: bool = Field(
         False,
-        description="ReLU after the second layer of a channel too, as printed in Eq. 6, or a linear one as in GCN and "
-        "AM-GCN, since Eq. 8 follows.",
+        description="'A 2-layer GCN with ReLU as the activation function' (Appendix D): between the layers, as in GCN "
+        "and AM-GCN, since Eq. 8 follows; or after the second one too, as printed in Eq. 6.",
     )
     calibrate_from: float = Field(
         1.0, ge=0, le=1, description="Share of the epochs after which training calibrates; 1: only prediction does."
     )
     calibration_bias: float = rate(
         1e-9,
-        "Added to d in 1/d of Eq. 7, which never sums over u itself: 'r = 1/d' (Section 3.2) but for exact zeros.",
+        "Added to d in 1/d of Eq. 7 against exact zeros: 'we define r = 1/d' (Section 3.2), and Eq. 7 never sums over "
+        "u itself, so that it needs no stabiliser.",
     )
     calibration_rounds: int = Field(
         1,

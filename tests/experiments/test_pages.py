@@ -249,6 +249,21 @@ def test_choices_are_compared_split_by_split_in_every_column():
     assert "7 of 1404 runs have been made" in page
 
 
+def test_pages_say_how_many_of_their_runs_are_missing():
+    spec = read_spec("overview")
+    rows = fake_rows(spec)
+    assert "left to run" not in page_of(spec, rows)
+    lost = {spec.keys["dcc-gcn", 0, nth] for nth in (3, 4)}
+    page = page_of(spec, {key: row for key, row in rows.items() if key not in lost})
+    assert f"{len(rows) - 2} of {len(rows)} runs have been made" in page
+    assert "(n = 8)" in page
+    table = read_spec("table7")
+    unavailable = {"corafull": "no file"}
+    made = {key: row for key, row in fake_rows(table).items() if row.job.dataset != "corafull"}
+    assert "left to run" not in page_of(table, made, unavailable=unavailable)
+    assert "0 of 60 runs have been made" in readme([Results(table, {}, unavailable)], "dccgcn reproduce")
+
+
 def test_the_page_on_systems_names_what_is_missing():
     spec = read_spec("systems")
     rows = {}
@@ -313,6 +328,14 @@ def test_the_results_are_those_of_their_runs(name, published_rows):
             stored = (RESULTS / file).read_text(encoding="utf-8")
             remedy = f"{file}: reproduce {name} --stored"
             assert stored.split("Measured by")[0] == content.split("Measured by")[0], remedy
+
+
+def test_the_page_on_choices_is_that_of_its_runs():
+    rows = read_store(RESULTS / "dcc-gcn-choices-runs.jsonl.gz")
+    assert all(row.job.key() == key for key, row in rows.items())
+    stored = (RESULTS / "dcc-gcn-choices.md").read_text(encoding="utf-8")
+    page = page_of(read_spec("choices"), rows)
+    assert stored.split("Measured by")[0] == page.split("Measured by")[0], "reproduce choices --stored"
 
 
 def test_the_page_of_all_experiments_is_that_of_the_runs(published_rows):

@@ -42,5 +42,10 @@ def leaderboard(results: Results, c: int = 0) -> list[Standing]:
 
 def overview_body(results: Results) -> str:
     """Mean ± standard deviation of the accuracy, a row per method."""
-    rows = [[s.name, *(str(cell.ours or "–") for cell in results.cells(s))] for s in results.spec.systems]
+    runs = results.spec.runs
+
+    def text(ours: Summary | None) -> str:
+        return "–" if ours is None else str(ours) if ours.n == runs else f"{ours} (n = {ours.n})"
+
+    rows = [[s.name, *(text(cell.ours) for cell in results.cells(s))] for s in results.spec.systems]
     return markdown_table(["accuracy in %", *map(str, results.spec.columns)], rows)

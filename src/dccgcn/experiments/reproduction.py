@@ -63,6 +63,8 @@ class Reproduction:
         files: Files = {}
         for results in every:
             files |= files_of(results, f"{command} {results.spec.name}")
+            if results.spec.kind == "choices":  # on splits of its own, so no other page has its runs
+                files[f"{results.spec.page}-runs.jsonl.gz"] = pack(results.used())
         if complete:
             known = {key for spec in self.specs for key in spec.keys.values()}
             files[_RUNS] = pack(row for key, row in rows.items() if key in known)

@@ -11,7 +11,7 @@ from dccgcn.api import run
 from dccgcn.graph.splits import per_class
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -28,6 +28,22 @@ def test_the_architecture_names_modules_and_functions_that_exist():
     assert len(named) > 40
     for module, _, name in named:
         assert hasattr(import_module(f"dccgcn.{module}"), name), f"dccgcn.{module} has no {name}"
+
+
+@pytest.mark.parametrize("page", [ROOT / "SECURITY.md", ROOT / "docs" / "reliability.md"], ids=lambda page: page.name)
+def test_every_promise_names_a_test_or_a_command_that_exists(page):
+    text = page.read_text(encoding="utf-8")
+    tests = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", text)
+    assert len(tests) > 10
+    for file, name in tests:
+        assert f"def {name}" in (ROOT / file).read_text(encoding="utf-8"), f"{file} has no {name}"
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+    assert set(re.findall(r"`make ([\w-]+)", text)) <= targets
+    sections = re.split(r"^## ", text, flags=re.M)[1:]
+    for promise in (
+        one for part in sections if "not promised" not in part for one in re.findall(r"^- (?:.|\n  )+", part, re.M)
+    ):
+        assert re.search(r"`(?:tests/|make )", promise), f"nothing keeps: {promise}"
 
 
 def test_the_readme_shows_the_overview_as_it_was_measured():

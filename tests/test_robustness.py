@@ -78,10 +78,15 @@ ROWS = {
     43: "model arrays altered, hashes recomputed: error at load",
     44: "denormal features, tiny edge weights: answered or refused",
     45: "--out names a folder with the user's files or an earlier run: refused",
+    46: "pages of a copied run store: made, or a sentence",
+    47: "Python uses the threads of the command line",
     48: "a feature or id too large: said so",
+    49: "equal settings given in two ways: the same predictions",
+    50: "checked arrays cannot be written to",
     51: "crafted CSR in a model: error at load, never memory corruption",
     52: "any single mutation of a model: refused or harmless",
     53: "gzip and Parquet bombs: error at a stated limit",
+    54: "package folder and HOME read-only: works, said once",
     55: "--out . never replaces or deletes the user's files",
     56: "an older model survives until the new one is whole",
     57: "Ctrl-C of a comparison ends within seconds",
@@ -90,6 +95,7 @@ ROWS = {
     60: "ids that floats or mixed types would confuse: error",
     61: "altered report.json, YAML bomb, folder as a file: a sentence",
     62: "temporary files of killed commands are cleared",
+    63: "order of the rows: documented",
 }
 
 

@@ -18,12 +18,14 @@ from dccgcn.evaluation import trust
 from dccgcn.evaluation.signals import COVERAGES, trust_record
 from dccgcn.experiments.execute import attempt, execute
 from dccgcn.experiments.jobs import Job, graph_and_split
+from dccgcn.experiments.pages import provenance
 from dccgcn.experiments.picture import embedding_map
 from dccgcn.experiments.rows import RunRow, TrustMetrics
 from dccgcn.experiments.runner import run_jobs
 from dccgcn.experiments.spec import read_spec
 from dccgcn.experiments.store import append, pack, read_store, read_stores, with_checksum
 from dccgcn.models.prediction import Prediction
+from dccgcn.runtime.cpu import cpu_description
 from dccgcn.runtime.lock import lock_file
 from helpers.paper_rows import make_row
 
@@ -88,6 +90,13 @@ def test_a_row_survives_its_line_of_json():
     assert row.channel_counts.n == row.n_test
     assert len(row.picture.nodes) == len(row.picture.xy) <= 50
     assert RunRow.model_validate_json(row.model_dump_json()) == row
+
+
+def test_a_run_carries_its_processor():
+    row = execute(Job("cora", "rate", 0.005, 0, "lp", 0))
+    assert row.cpu == cpu_description() == RunRow.model_validate_json(row.model_dump_json()).cpu
+    assert "on a processor that was not recorded" in provenance("x", [row.model_copy(update={"cpu": None})])
+    assert f"on {row.cpu};" in provenance("x", [row])
 
 
 @pytest.mark.parametrize("path", [(), ("job",), ("trust",), ("trust", "final")])

@@ -46,13 +46,14 @@ def test_a_sound_graph_has_no_findings() -> None:
 
 
 @pytest.mark.parametrize("form", [np.array, sp.csr_array])
-def test_a_graph_cannot_be_altered_and_does_not_alter_what_it_was_given(form) -> None:
+def test_row_50_a_graph_cannot_be_altered_and_does_not_alter_what_it_was_given(form) -> None:
     ids, labels, features = np.array([4, 3, 2, 1]), np.array([0, 1, 0, 1]), form(np.eye(4, dtype=np.float32))
     built = graph(ids=ids, labels=labels, features=features)
     for made in (built, built.with_features(features)):
         x = made.features
         arrays = (x.data, x.indices, x.indptr) if sp.issparse(x) else (x,)
-        for array in (made.ids, made.edges, made.weights, made.labels, *arrays):
+        derived = (made.degree, made.component, made.has_features)
+        for array in (made.ids, made.edges, made.weights, made.labels, *arrays, *derived):
             with pytest.raises(ValueError, match="read-only"):
                 array[0] = array[1]
     for name in ("features", "findings", "new"):

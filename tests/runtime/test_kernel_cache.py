@@ -24,7 +24,7 @@ def test_a_writable_package_folder_is_numbas_own_choice(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_users_cache_folder_is_second(tmp_path):
+def test_row_54_the_users_cache_folder_is_second(tmp_path):
     prepare_kernel_cache(READ_ONLY, tmp_path)
     assert os.environ[VARIABLE] == str(tmp_path / "dccgcn" / "kernels")
 
@@ -35,7 +35,8 @@ def test_a_folder_that_was_named_stays(tmp_path, monkeypatch):
     assert os.environ[VARIABLE] == "mine"
 
 
-def test_without_any_folder_kernels_are_not_kept_and_that_is_said_once(tmp_path):
+def test_row_54_without_any_folder_kernels_are_not_kept_and_that_is_said_once(tmp_path):
+    # make container runs every command with the package and HOME mounted read-only
     code = (
         "from pathlib import Path\n"
         "import dccgcn.runtime.kernel_cache as k\n"

@@ -12,6 +12,7 @@ from dccgcn.experiments.jobs import Job, graph_and_split, load_cached
 from dccgcn.experiments.picture import embedding_map
 from dccgcn.experiments.rows import JobFailure, RunRow
 from dccgcn.models.registry import get_method
+from dccgcn.runtime.cpu import cpu_description
 
 _FROM_SUMMARY = (
     "n_train", "n_test", "accuracy", "macro_f1", "channel_accuracy", "agreement", "accuracy_high",
@@ -42,6 +43,7 @@ def execute(job: Job, device: str = "cpu") -> RunRow:
         split_hash=split.hash,
         date=f"{datetime.now(UTC):%Y-%m-%d}",
         corrected_share=summary["corrected"],
+        cpu=cpu_description(),
         **values,
         **_test_metrics(result),
     )

@@ -98,14 +98,17 @@ def protocol(spec: Spec) -> str:
 
 
 def provenance(command: str, rows: Iterable[RunRow]) -> str:
-    """Command, dates of the runs, and the machine and versions that wrote the page."""
+    """Command, dates and processors of the runs, and the machine and versions that wrote the page."""
     today = f"{datetime.now(UTC):%Y-%m-%d}"
+    rows = list(rows)
     days = sorted({row.date for row in rows}) or [today]
     when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+    processors = sorted({row.cpu or "a processor that was not recorded" for row in rows})
+    where = f" on {'; '.join(processors)}" if processors else ""
     packages = ", ".join(f"{name} {version(name)}" for name in ("dccgcn", "torch", "numba", "numpy", "scipy"))
     machine = f"{platform.system()} {platform.machine()}, {cpu_count()} cores"
     return (
-        f"Measured by `{command}`, runs of {when}; written on {today}, {machine}, "
+        f"Measured by `{command}`, runs of {when}{where}; written on {today}, {machine}, "
         f"Python {platform.python_version()}, {packages}."
     )
 

@@ -12,6 +12,7 @@ from dccgcn.experiments.runner import Finished, Pool
 from dccgcn.runtime.threads import use_threads
 
 _RETRIES = 5  # of a job whose worker died; a job's own errors are not retried
+_PAUSE = 5.0  # seconds without a finished job after which the head is asked whether it is still there
 
 
 def ray_pool(address: str) -> Pool:
@@ -31,9 +32,13 @@ def ray_pool(address: str) -> Pool:
         try:
             remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(attempt_on_one_thread)
             pending = [remote.remote(job) for job in jobs]
+            head = address if address.startswith("ray://") else ray.get_runtime_context().gcs_address
             while pending:
-                done, pending = ray.wait(pending, num_returns=1)
-                yield ray.get(done[0])
+                done, pending = ray.wait(pending, num_returns=1, timeout=_PAUSE)
+                if done:
+                    yield ray.get(done[0])
+                else:
+                    _check_head(head)  # Ray itself waits for a lost head, then ends this process without a word
         except ray.exceptions.RayTaskError:
             raise  # an error in the job itself
         except ray.exceptions.RayError as error:
@@ -48,12 +53,27 @@ def ray_pool(address: str) -> Pool:
 
 def _check(address: str) -> None:
     """Ray itself tries for minutes before it gives up on an address without a cluster."""
+    try:
+        _connect(address)
+    except OSError as error:
+        raise _no_cluster(address, error) from None
+
+
+def _check_head(address: str) -> None:
+    try:
+        _connect(address)
+    except OSError as error:
+        raise DccgcnError(
+            f"The head of the Ray cluster at {address} is lost ({error}).",
+            "Finished runs are kept: start the cluster again, then repeat the command.",
+        ) from None
+
+
+def _connect(address: str) -> None:
+    """An OSError if nothing answers at the address; names such as "auto" are not checked."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if colon and port.isdigit():
-        try:
-            socket.create_connection((host, int(port)), timeout=10).close()
-        except OSError as error:
-            raise _no_cluster(address, error) from None
+        socket.create_connection((host, int(port)), timeout=10).close()
 
 
 def _no_cluster(address: str, error: Exception) -> DccgcnError:

@@ -77,6 +77,7 @@ class RunRow(_Stored):
     seconds: float
     threads: int
     device: str
+    cpu: str | None = None  # model and vector extensions; None: the run is older than this field
 
 
 @dataclass(frozen=True)

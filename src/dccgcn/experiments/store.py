@@ -27,11 +27,17 @@ _REMEDY = "Delete the line; its job will be run again."
 
 
 def append_line(store: Path, line: str) -> None:
-    """Write one line and wait until it is on disk."""
-    with store.open("a", encoding="utf-8") as file:
-        file.write(line + "\n")
-        file.flush()
-        os.fsync(file.fileno())
+    """Write one line and wait until it is on disk. What a full disk leaves of it is removed by the next call."""
+    try:
+        with store.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise DataFileError(
+            f"{store} cannot be written ({error.strerror or error}).",
+            "Free some space and repeat the command: finished runs are kept.",
+        ) from None
 
 
 def append(store: Path, row: RunRow) -> None:
@@ -109,11 +115,12 @@ def _parse(line: bytes, checksum_needed: bool) -> RunRow:
     try:
         return RunRow.model_validate_json(line)
     except ValidationError:
-        found = json.loads(line).get("version", 1)
-        if found == VERSION:
+        row = json.loads(line)
+        form = row.get("version", 1) if isinstance(row, dict) else VERSION
+        if form == VERSION:
             raise
         raise DataFileError(
-            f"the run is stored in format {found}, and this version of dccgcn reads format {VERSION}.",
+            f"the run is stored in format {form}, and this version of dccgcn reads format {VERSION}.",
             "Move the file out of the folder; its jobs will be run again.",
         ) from None
 

@@ -147,19 +147,19 @@ class NodeGraph:
     @cached_property
     def degree(self) -> np.ndarray:
         """Number of neighbours of each node."""
-        return np.bincount(self.edges.ravel(), minlength=self.n)
+        return _read_only(np.bincount(self.edges.ravel(), minlength=self.n))
 
     @cached_property
     def component(self) -> np.ndarray:
         """Number of the connected component that each node belongs to."""
-        return np.asarray(connected_components(self.adjacency, directed=False)[1])
+        return _read_only(np.asarray(connected_components(self.adjacency, directed=False)[1]))
 
     @cached_property
     def has_features(self) -> np.ndarray:
         """(n,) whether a node has a non-zero feature; False everywhere if all nodes have the same features."""
         if validation.is_constant(self.features):
-            return np.zeros(self.n, dtype=bool)
-        return np.asarray(abs(self.features).sum(axis=1)).reshape(-1) > 0
+            return _read_only(np.zeros(self.n, dtype=bool))
+        return _read_only(np.asarray(abs(self.features).sum(axis=1)).reshape(-1) > 0)
 
     @cached_property
     def homophily(self) -> float:

@@ -18,12 +18,13 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import DataFileError, Finding, GraphError
-from dccgcn.runtime.memory import check_table
+from dccgcn.runtime.memory import check_table, largest_table
 from dccgcn.text import first_few
 
 Source: TypeAlias = "str | os.PathLike[str] | pd.DataFrame"
 
 LIMIT_VARIABLE = "DCCGCN_TABLE_GB"  # environment variable
+_LARGEST_UNPACKED = 4e9  # bytes, unless the variable says otherwise
 _PIECE = 2**20  # bytes read at once
 ESCAPED = "=+-@\t\r'"  # spreadsheets run cells that start like this as formulas, unless after an apostrophe
 _DELIMITERS = ",\t;|"
@@ -124,7 +125,9 @@ def _bounded(file: io.BufferedIOBase, path: Path) -> bytes:
 
 def table_limit() -> int:
     """Bytes that a packed table may unpack to: a small file can stand for any number of them."""
-    given = os.environ.get(LIMIT_VARIABLE, "4")
+    given = os.environ.get(LIMIT_VARIABLE)
+    if given is None:
+        return int(min(_LARGEST_UNPACKED, largest_table()))
     try:
         return int(float(given) * 1e9)
     except (ValueError, OverflowError):
@@ -133,8 +136,8 @@ def table_limit() -> int:
 
 def _too_large(path: Path, limit: int) -> DataFileError:
     return DataFileError(
-        f"{path} unpacks to more than {limit / 1e9:g} GB.",
-        f"If that is right, raise the limit: {LIMIT_VARIABLE}={2 * limit / 1e9:g}.",
+        f"{path} unpacks to more than {limit / 1e9:.3g} GB.",
+        f"If that is right, raise the limit: {LIMIT_VARIABLE}={2 * limit / 1e9:.3g}.",
     )
 
 

@@ -20,6 +20,11 @@ def check_table(path: Path, length: int) -> None:
         )
 
 
+def largest_table() -> float:
+    """Bytes of the largest text file that this machine has the memory to read."""
+    return available_memory()[1] / _BYTES_PER_TEXT_BYTE
+
+
 def available_memory() -> tuple[float, float]:
     """Free and total memory of the machine in bytes; infinite where the operating system does not report them."""
     try:

@@ -1,0 +1,191 @@
+"""Constants, starting values, seeds and quotas that other tests would not miss; ``tools.mutants`` alters them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import torch
+
+from dccgcn import NodeGraph, Split, read_tables
+from dccgcn.api import run
+from dccgcn.artifacts.report.data import report_data
+from dccgcn.errors import SplitError
+from dccgcn.evaluation import trust
+from dccgcn.evaluation.signals import trust_record
+from dccgcn.graph.splits import hold_out, per_class
+from dccgcn.kernels import dropout_key
+from dccgcn.models.baselines import m3s
+from dccgcn.models.dcc.method import fit as fit_dcc
+from dccgcn.models.dcc.model import DccGcn
+from dccgcn.models.dcc.settings import DccSettings
+from dccgcn.models.prediction import Prediction
+from dccgcn.operators.approximate_knn import MOST_WORK
+from dccgcn.operators.exact_knn import exact_work
+from dccgcn.operators.scaling import numeric_columns
+from dccgcn.workflow import doctor
+from dccgcn.workflow.active_learning import similarity
+from helpers.runs import dual, toy
+
+SMALL = DccSettings(hidden1=6, hidden2=4, k=2, epochs=2)
+
+
+def ring(sizes):
+    """A ring of nodes with so many of each class."""
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    n = len(labels)
+    return NodeGraph(np.eye(n), [(i, (i + 1) % n) for i in range(n)], labels)
+
+
+# splits
+
+
+@pytest.mark.parametrize(
+    ("share", "tested"), [(0.3, [3, 1, 0]), (0.01, [1, 1, 0]), (0.5, [5, 2, 0]), (0.99, [9, 3, 0])]
+)
+def test_hold_out_tests_a_share_of_each_class_and_trains_on_the_rest(share, tested):
+    graph = ring([10, 4, 1])
+    split = hold_out(graph, share, seed=0)
+    assert np.bincount(graph.labels[split.test], minlength=3).tolist() == tested
+    assert np.bincount(graph.labels[split.train], minlength=3).tolist() == [10 - tested[0], 4 - tested[1], 1]
+    assert hold_out(graph, 0.5, 1).hash != hold_out(graph, 0.5, 0).hash
+
+
+def test_no_node_is_in_two_parts():
+    graph = ring([4, 4])
+    for parts in ({"train": [0], "test": [0]}, {"train": [0], "validation": [0]}, {"validation": [1], "test": [1]}):
+        with pytest.raises(SplitError, match="in both"):
+            Split.from_parts(graph, "mine", **{"train": [7], **parts})
+
+
+# DCC-GCN
+
+
+def test_dcc_gcn_starts_with_xaviers_mu_and_the_identity_as_sigma():
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = DccGcn(40, 5, 3, SMALL)
+    scores = model.mu_scores[0].detach()
+    bound = (6 / (40 + 3)) ** 0.5
+    assert scores.abs().max() <= bound
+    assert scores.min() < -0.8 * bound
+    assert scores.max() > 0.8 * bound
+    assert (model.s(0) == 1).all()
+
+
+def test_the_seed_decides_dcc_gcns_start_and_its_dropout():
+    graph = toy(n=24)
+    first, second = (fit_dcc(graph, np.array([0, 8, 16]), SMALL, seed).probabilities for seed in (0, 1))
+    assert not np.array_equal(first, second)
+    keys = {dropout_key(*at) for at in ((0, 0, 0), (1, 0, 0), (2**32, 0, 0), (0, 1, 0), (0, 0, 1))}
+    assert len(keys) == 5
+
+
+# M3S
+
+
+def test_m3s_divides_its_quota_among_the_stages_and_rounds_up(monkeypatch):
+    graph, asked = toy(n=30), []
+    p = np.full((30, 3), 1 / 3, np.float32)
+    monkeypatch.setattr(m3s, "pseudo_labels_per_class", lambda *_: np.array([4, 3, 1]))
+    monkeypatch.setattr(m3s, "fit_gcn", lambda *_: Prediction(p, embeddings={"output": p}))
+    monkeypatch.setattr(m3s, "cluster_classes", lambda *_: np.zeros(30, int))
+    monkeypatch.setattr(m3s, "top_k_mask", lambda scores, t: asked.append(t.tolist()) or np.zeros((30, 3), bool))
+    m3s.fit(graph, np.array([0, 10, 20]), m3s.M3sSettings(stages=3), 0)
+    assert asked == [[2, 1, 1]] * 3
+
+
+# features
+
+
+def test_a_column_is_numeric_if_three_quarters_of_the_nodes_have_a_value():
+    rng = np.random.default_rng(0)
+    x = rng.normal(5, 1, size=(100, 2))
+    x[:30, 1] = 0
+    assert numeric_columns(x).columns.tolist() == [0]
+    x[:10, 1] = 5
+    assert numeric_columns(x).columns.tolist() == [0, 1]
+
+
+def test_twenty_thousand_nodes_are_searched_exactly_and_a_hundred_thousand_are_not():
+    """With 500 terms of which every node has 50, as in Pubmed."""
+    work = {n: 500 * (n / 10) ** 2 for n in (1000, 20_000, 100_000)}
+    rng = np.random.default_rng(0)
+    x = sp.csr_array((np.ones(50_000), rng.integers(0, 500, 50_000), np.arange(0, 50_001, 50)), shape=(1000, 500))
+    assert exact_work(x) == pytest.approx(work[1000], rel=0.05)
+    assert work[20_000] < MOST_WORK < work[100_000]
+
+
+def test_values_and_words_of_one_node_or_of_most_get_no_feature():
+    n = 8
+    frame = pd.DataFrame({"id": [f"n{i}" for i in range(n)], "topic": ["a", "b"] * 4})
+    frame["country"] = ["DE", "DE", "FR", "FR", "FR", "XX", "DE", "FR"]
+    frame["title"] = [f"always {'sometimes' if i % 3 == 0 else 'often'} {'once' if i == 5 else ''}" for i in range(n)]
+    edges = pd.DataFrame({"source": ["n0"], "target": ["n1"]})
+    read = read_tables(frame, edges, label="topic", categorical=["country"], text=["title"])
+    assert read.encoder.categories[0].values == ["DE", "FR"]
+    assert read.encoder.texts[0].words == ["sometimes"]
+
+
+# evaluation
+
+
+def test_agreement_then_margin_ranks_by_agreement_first():
+    p = np.array([[0.95, 0.05], [0.55, 0.45], [0.9, 0.1], [0.6, 0.4]])
+    agree = np.array([False, True, False, True])
+    truth = np.array([1, 0, 1, 0])  # right where the channels agree, though the margin is small there
+    record = trust_record(Prediction(p, {"one": p, "two": p}, channels_agree=agree), np.arange(4), truth)
+    assert record["final"]["signals"]["agreement, then margin"]["auroc"] == 1
+    assert record["final"]["signals"]["margin"]["auroc"] == 0
+    assert trust.auroc(2.0 * agree + trust.margin(p), p.argmax(axis=1) == truth) == 1
+
+
+# what to label next, and the doctor
+
+
+def test_similarity_is_the_fourth_power_of_the_cosine():
+    one, other = np.array([[1.0, 0.0]]), np.array([[0.5, 0.75**0.5], [-1.0, 0.0], [1.0, 0.0]])
+    np.testing.assert_allclose(similarity(one, other), [[0.5**4, 0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("n", "degree", "found"), [(300, 99, False), (300, 102, True), (2000, 199, False), (2000, 202, True)]
+)
+def test_a_hub_has_more_than_a_tenth_of_the_nodes_and_more_than_a_hundred(n, degree, found):
+    graph = NodeGraph(np.eye(n, 3) + 1, [(0, i) for i in range(1, degree + 1)])
+    assert bool(list(doctor._check_hubs(graph))) == found
+
+
+# the report
+
+
+@pytest.fixture(scope="module")
+def measured():
+    graph = toy()
+    return run(graph, per_class(graph, 3, seed=0), "lp")
+
+
+def test_the_report_shows_precision_and_counts_training_labels(measured):
+    wrong = measured.prediction.probabilities.copy()
+    wrong[:25] = [0.1, 0.2, 0.7]  # class 2 is predicted too often
+    result = type(measured)(**{**vars(measured), "prediction": Prediction(wrong)})
+    shown = report_data(result)
+    test, y_pred, y = result.split.test, result.prediction.y_pred, result.graph.labels
+    right = (y_pred == y)[test]
+    precision = [right[y_pred[test] == k].mean() if (y_pred[test] == k).any() else None for k in range(3)]
+    recall = [right[y[test] == k].mean() for k in range(3)]
+    assert precision[2] != pytest.approx(recall[2])
+    assert [row.precision for row in shown.classes] == [
+        p if p is None else pytest.approx(p, abs=1e-6) for p in precision
+    ]
+    assert [row.labels for row in shown.classes] == [3, 3, 3]
+    curve = trust.risk_coverage(wrong.max(axis=1)[test], right)
+    assert shown.calibration.aurc == pytest.approx(curve.area, abs=1e-6)
+
+
+def test_the_contingency_of_the_channels_has_the_first_in_its_rows(measured):
+    result = dual(measured)
+    first, second = (p.argmax(axis=1)[result.is_predicted] for p in result.prediction.channels.values())
+    expected = [[int(((first == i) & (second == j)).sum()) for j in range(3)] for i in range(3)]
+    shown = report_data(result).channel_contingency
+    assert shown == expected
+    assert shown != np.array(expected).T.tolist()

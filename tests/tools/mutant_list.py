@@ -1,0 +1,241 @@
+"""The mistakes of ``tools.mutants``: file, exact text, what replaces it, and the tests that must notice."""
+
+# ruff: noqa: E501 - one mistake on a line
+# fmt: off
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    """One mistake."""
+
+    file: str  # in src/dccgcn
+    old: str  # occurs once in it
+    new: str
+    tests: str  # files, then " -k " and words of their tests
+
+
+DETAILS = "tests/test_details.py"
+SPLITS = "tests/graph/test_splits.py"
+GRAPH = "tests/graph/test_node_graph.py"
+METRICS = "tests/evaluation/test_evaluation.py"
+THEORY = "tests/evaluation/test_theory.py"
+EQUATIONS = "tests/models/dcc/test_equations.py"
+DCC = "tests/models/dcc/test_method.py"
+LINEAR = "tests/models/baselines/test_linear.py"
+GNN = "tests/models/baselines/test_gnn.py"
+PSEUDO = "tests/models/baselines/test_pseudo_labels.py"
+DUAL = "tests/models/baselines/test_dual.py"
+PEERS = "tests/models/baselines/test_peers.py"
+KNN = "tests/operators/test_exact_knn.py"
+APPROXIMATE = "tests/operators/test_approximate_knn.py"
+TABLES = "tests/io/test_tables.py"
+REPORT = "tests/artifacts/report/test_report.py"
+MODELS = "tests/artifacts/test_model_io.py"
+FOLDERS = "tests/test_robustness_folders.py"
+RUNS = "tests/test_robustness_runs.py"
+JOBS = "tests/experiments/test_jobs.py"
+PAGES = "tests/experiments/test_pages.py"
+NEXT = "tests/workflow/test_active_learning.py"
+DOCTOR = "tests/workflow/test_doctor.py"
+INDUCTIVE = "tests/workflow/test_inductive.py"
+
+MUTANTS = [
+    Mutant(*fields)
+    for fields in (
+        # graph: validation
+        ("graph/validation.py", "_SMALLEST = 1e-18", "_SMALLEST = 1e-30", "tests/test_robustness_inputs.py -k row_44"),
+        ("graph/validation.py", "_LARGEST = 1e18", "_LARGEST = 1e30", f"{GRAPH} -k too_large_to_be_squared"),
+        ("graph/validation.py", "_CHANCE = 0.05", "_CHANCE = 0.5", f"{GRAPH} -k row_09"),
+        ("graph/validation.py", "np.maximum.at(weights, inverse, w)", "np.add.at(weights, inverse, w)", f"{GRAPH} -k row_10"),
+        ("graph/validation.py", "there = coo.data != 0", "there = coo.data == coo.data", f"{GRAPH} -k stored_is_no_edge"),
+        ("graph/validation.py", "pairs, w = pairs[~loops], w[~loops]", "pass", f"{GRAPH} -k row_07"),
+        ("graph/validation.py", "if 0 < both < len(key):", "if 0 < both <= len(key):", f"{GRAPH} -k sound"),
+        ("graph/validation.py", "/ np.maximum(count, 1)\n    if", "/ x.shape[0]\n    if", f"{GRAPH} -k row_01"),
+        ("graph/validation.py", "zero = ~x.any(axis=1)", "zero = x.any(axis=1)", f"{GRAPH} -k row_02"),
+        ("graph/node_graph.py", "view.setflags(write=False)", "view.setflags(write=True)", f"{GRAPH} -k row_50"),
+        ("graph/node_graph.py", "(a == b)[known].mean()", "(a == b).mean()", "tests/workflow/test_doctor.py tests/graph -k homophily or sound"),
+        ("graph/node_graph.py", '{"has_features"}, features=features, _cache={})', '{"has_features"}, features=features)', "tests/operators/test_scaling.py"),
+        ("graph/cells.py", 'MISSING_LABELS | {"NA", "N/A", "#N/A"}', "MISSING_LABELS", "tests/graph/test_cells.py"),
+        # graph: splits
+        ("graph/splits.py", '("train", "test"), ("train", "validation"), ("validation", "test")', '("train", "test"), ("train", "validation")', f"{DETAILS} -k two_parts"),
+        ("graph/splits.py", "seed, size - tested, ())", "seed, tested, ())", f"{DETAILS} -k hold_out"),
+        ("graph/splits.py", "(share * size + 0.5).astype(np.int64), 1)", "(share * size + 0.5).astype(np.int64), 0)", f"{DETAILS} -k hold_out"),
+        ("graph/splits.py", "asked = int(rate * graph.n + 0.5)", "asked = int(rate * len(graph.labelled) + 0.5)", f"{SPLITS} -k by_rate"),
+        ("graph/splits.py", "most = np.maximum(size // 2, np.minimum(size, 1))\n    asked", "most = size\n    asked", f"{SPLITS} -k by_rate"),
+        ("graph/splits.py", "bits = np.random.PCG64(seed)", "bits = np.random.PCG64(0)", f"{SPLITS} -k seeds or never_changes"),
+        ("graph/splits.py", "small = np.flatnonzero(size <= k)", "small = np.flatnonzero(size < k)", f"{SPLITS} -k row_26"),
+        ("graph/splits.py", "takers = class_order[(take < most)[class_order]][:left]", "takers = np.flatnonzero(take < most)[:left]", f"{SPLITS} -k by_rate or never_changes"),
+        ("graph/splits.py", "test = np.setdiff1d(graph.labelled, train)", "test = np.setdiff1d(np.arange(graph.n), train)", f"{SPLITS} -k per_class"),
+        ("graph/splits.py", "if split.hash != stored:", "if False:", f"{SPLITS} -k altered"),
+        ("graph/splits.py", "if self.nodes and self.nodes != fingerprint(graph):", "if False:", f"{SPLITS} -k other_nodes"),
+        ("graph/splits.py", "informative[train] = True", "pass", "tests/workflow/test_featureless.py"),
+        # operators
+        ("operators/scaling.py", "_MIN_FILLED = 0.75", "_MIN_FILLED = 0.3", f"{DETAILS} -k numeric"),
+        ("operators/scaling.py", "_SAME_UNIT = 2", "_SAME_UNIT = 20", "tests/operators/test_scaling.py"),
+        ("operators/scaling.py", "(abs(means[differ]) <= unit / 2).all()", "True", "tests/operators/test_scaling.py"),
+        ("operators/scaling.py", "norm = total if how == \"row\" else np.sqrt(total)", "norm = total", "tests/models/test_receptive_field.py -k scaling"),
+        ("operators/approximate_knn.py", "MOST_WORK = 6e9", "MOST_WORK = 6e6", f"{DETAILS} -k twenty_thousand"),
+        ("operators/approximate_knn.py", "(found.similarity[rows] >= least)", "True", f"{APPROXIMATE} -k recall_counts"),
+        ("operators/exact_knn.py", "if not 1 <= k < n:", "if not 1 <= k <= n:", f"{KNN} -k row_29"),
+        ("operators/operator.py", "directed.maximum(directed.T)", "directed", f"{KNN} -k symmetric"),
+        ("operators/operator.py", "np.sqrt(degree[rows] * degree[with_loops.indices])", "degree[with_loops.indices]", f"{KNN} -k normalises"),
+        ("operators/operator.py", "_GOOD_RECALL = 0.8", "_GOOD_RECALL = 0.2", f"{APPROXIMATE} -k poor_recall"),
+        ("operators/hops.py", "counts[r] = tail - 1", "counts[r] = tail", "tests/operators/test_hops.py -k self_loop"),
+        # kernels
+        ("kernels/random_bits.py", "for part in (seed & MASK, (seed >> 32) & MASK, epoch, site):", "for part in (0, 0, epoch, site):", f"{DETAILS} -k seed_decides"),
+        ("kernels/random_bits.py", "(seed >> 32) & MASK, epoch, site)", "(seed >> 32) & MASK, 0, site)", f"{DETAILS} -k seed_decides"),
+        ("kernels/sparse.py", "matrix.data * matrix.data.dtype.type(1 - teleport)", "matrix.data", "tests/kernels/test_sparse.py -k smoothing"),
+        # DCC-GCN
+        ("models/dcc/model.py", "nn.Parameter(torch.zeros(nodes, classes), requires", "nn.Parameter(torch.ones(nodes, classes), requires", f"{DETAILS} -k starts"),
+        ("models/dcc/model.py", "nn.init.xavier_uniform_(torch.empty(nodes, classes))", "nn.init.uniform_(torch.empty(nodes, classes))", f"{DETAILS} -k starts"),
+        ("models/dcc/model.py", ".exp()", ".square()", f"{DCC} -k step_with_the_other"),
+        ("models/dcc/model.py", "if self.settings.aggregation else summands[:1]).sum(0) + self.b", ").sum(0) + self.b", f"{DCC} -k without_aggregation"),
+        ("models/dcc/model.py", '"weight_decay": self.settings.weight_decay}, {"params": undecayed}]', '"weight_decay": self.settings.weight_decay}, {"params": undecayed, "weight_decay": 0.1}]', f"{DCC} -k weight_decay"),
+        ("models/dcc/influence.py", "r = 1 / (d + bias)", "r = 1 / (d * d + bias)", f"{EQUATIONS} -k influence"),
+        ("models/dcc/influence.py", "product / row_sums(pattern, product)[pattern.rows]", "product / row_sums(pattern, r)[pattern.rows]", f"{EQUATIONS} -k propagation"),
+        ("models/dcc/influence.py", "torch.where(sums == 0, 1, sums)", "sums", f"{EQUATIONS} -k row_sums"),
+        ("models/dcc/calibration.py", "usable = high[pattern.cols]", "usable = torch.ones_like(high[pattern.cols])", f"{EQUATIONS} -k eq_7"),
+        ("models/dcc/calibration.py", "low = torch.nonzero(~high).squeeze(1)", "low = torch.nonzero(high).squeeze(1)", f"{EQUATIONS} -k calibration"),
+        ("models/dcc/calibration.py", "torch.where(chosen[:, None], spmm(pattern, weights, embeddings), uncalibrated)", "spmm(pattern, weights, embeddings)", f"{EQUATIONS} -k eq_7 or blocks"),
+        ("models/dcc/objective.py", "edges = (len(d) - nodes) / 2", "edges = len(d) / 2", f"{EQUATIONS} -k eq_9"),
+        ("models/dcc/objective.py", "return d.sum() / 2 if", "return d.sum() if", f"{EQUATIONS} -k eq_9"),
+        ("models/dcc/objective.py", "(s + 1 / phi)", "(s + phi)", f"{EQUATIONS} -k eq_10"),
+        ("models/dcc/objective.py", "lambda1 * smooth + lambda2 * label", "lambda2 * smooth + lambda1 * label", f"{EQUATIONS} -k eq_12"),
+        ("models/dcc/selection.py", "nn.Linear(width, 2 * width), nn.ReLU(), nn.Linear(2 * width, classes)", "nn.Linear(width, width), nn.ReLU(), nn.Linear(width, classes)", f"{EQUATIONS} -k doubles"),
+        ("models/dcc/selection.py", "logits1.argmax(1) == logits2.argmax(1)", "logits1.argmax(1) == logits1.argmax(1)", f"{EQUATIONS} -k selection"),
+        # training and layers
+        ("models/training.py", "if best is None or current_score > best[0]:", "if True:", f"{GNN} -k validation_nodes and gcn"),
+        ("models/training.py", "if not abs(current) < _MAX_LOSS:", "if current > _MAX_LOSS:", f"{DCC} -k row_36"),
+        ("models/training.py", "torch.manual_seed(seed)", "torch.manual_seed(0)", f"{DETAILS} -k seed_decides"),
+        ("models/training.py", "torch.random.fork_rng(devices, device_type=device.type):", "torch.random.fork_rng(devices, enabled=False, device_type=device.type):", f"{DCC} -k random_numbers"),
+        ("models/layers.py", "nn.init.xavier_uniform_(self.theta1)", "nn.init.normal_(self.theta1)", "tests/models/test_registry.py -k as_dense"),
+        ("models/layers.py", "return h.relu() if self.output_activation else h\n", "return h\n", f"{EQUATIONS} -k eq_6"),
+        ("models/layers.py", "dropout_key(seed, epoch, 2 * channel + 1)", "dropout_key(seed, epoch, 2 * channel)", f"{DCC} -k step_with_every_kind_of_weight"),
+        ("models/prediction.py", "restored[:, seen] = probabilities", "restored[:, : len(seen)] = probabilities", f"{DCC} -k unseen"),
+        ("models/prediction.py", "self.probabilities.max(axis=1) if self.trust is None else self.trust", "self.probabilities.max(axis=1)", f"{NEXT} -k confidence or uncertain"),
+        ("models/resources.py", "if cost.bytes > free else []", "if cost.bytes > 2 * free else []", "tests/test_robustness.py -k row_37"),
+        ("models/base.py", 'dataset.split("-")[0]', "dataset", "tests/models/test_registry.py -k shares"),
+        ("models/base.py", "{**published, **self.settings.current_names(options or {})}", "{**self.settings.current_names(options or {}), **published}", "tests/models/test_registry.py -k options_come"),
+        # baselines
+        ("models/baselines/m3s.py", "t = -(-pseudo_labels_per_class(graph, train, s.eta_factor) // s.stages)", "t = pseudo_labels_per_class(graph, train, s.eta_factor) // s.stages", f"{DETAILS} -k m3s"),
+        ("models/baselines/m3s.py", "distance[:, counts == 0] = np.inf", "pass", f"{PSEUDO} -k cluster"),
+        ("models/baselines/m3s.py", "unlabelled = candidates & ~labels.any(axis=1)", "unlabelled = candidates", f"{PSEUDO} -k m3s"),
+        ("models/baselines/pseudo_label_utils.py", "** 2  # a label covers", "# a label covers", f"{PSEUDO} -k quota"),
+        ("models/baselines/pseudo_label_utils.py", "chosen[best[scores[best, k] > 0], k] = True", "chosen[best, k] = True", f"{PSEUDO} -k positive"),
+        ("models/baselines/pseudo_label_utils.py", "mask[validation] = False", "pass", f"{PSEUDO} -k validation_nodes_never"),
+        ("models/baselines/pseudo_labels.py", "after if epoch >= s.alpha_after else before", "after", f"{PSEUDO} -k eq_13"),
+        ("models/baselines/pseudo_labels.py", "np.random.default_rng(seed).permutation(high)[:added]", "high[:added]", f"{PSEUDO} -k dual_channel"),
+        ("models/baselines/li2018.py", 'np.logical_and.reduce(masks) if choice == "intersection" else', 'np.logical_or.reduce(masks) if choice == "intersection" else', f"{PSEUDO} -k li_et_al"),
+        ("models/baselines/cagcn.py", "torch.tensor(math.log(1.1))", "torch.tensor(math.log(2.0))", f"{PSEUDO} -k cagcn_trains"),
+        ("models/baselines/cagcn.py", "torch.where(correct, 1 - margin, margin)", "torch.where(correct, margin, 1 - margin)", f"{PSEUDO} -k cagcn_trains"),
+        ("models/baselines/cagcn_st.py", "(confidence > s.threshold)", "(confidence > 0.5 * s.threshold)", f"{PSEUDO} -k cagcn_st"),
+        ("models/baselines/lp.py", 'y.mean(axis=0) if settings.class_mass == "labels" else np.ones(graph.c)', "y.mean(axis=0)", f"{LINEAR} -k lp_is_the_limit or mass"),
+        ("models/baselines/lp.py", "f = f * (settings.a / (1 + settings.a))", "pass", f"{LINEAR} -k series"),
+        ("models/baselines/lp.py", "f = start + spmm(s, f) / (1 + settings.a)", "f = start + spmm(s, f)", f"{LINEAR} -k series"),
+        ("models/baselines/lp.py", "np.maximum(scores[rows, label], p[rows, column])", "p[rows, column]", f"{LINEAR} -k absorption"),
+        ("models/baselines/poisson.py", "labelled[:, None] * (labels - components.mean(labels, labelled))", "labels - components.mean(labels, labelled)", f"{LINEAR} -k poisson"),
+        ("models/baselines/poisson.py", "u -= components.mean(u, matrix.diagonal())", "u -= components.mean(u)", f"{LINEAR} -k poisson"),
+        ("models/baselines/laplacian.py", "weights[~self.any_label] = 1", "weights[~self.any_label, 0] = 1", f"{LINEAR} -k row_25"),
+        ("models/baselines/laplacian.py", "matrix.setdiag(matrix.diagonal() + alpha)", "matrix.setdiag(matrix.diagonal())", f"{PSEUDO} {LINEAR} -k absorption"),
+        ("models/baselines/ssgc.py", "total += (1 - alpha) / k * h", "total += (1 - alpha) * h", f"{LINEAR} -k filtered"),
+        ("models/baselines/ssgc.py", "total = alpha * h", "total = h", f"{LINEAR} -k filtered"),
+        ("models/baselines/glp.py", "if labels_per_class < FEW else", "if labels_per_class > FEW else", f"{LINEAR} -k glp_filters"),
+        ("models/baselines/glp.py", "ceil(4 * alpha)", "ceil(alpha)", f"{LINEAR} -k filtered or training_is"),
+        ("models/baselines/appnp.py", "z = (1 - self.s.alpha) * spmm", "z = spmm", f"{GNN} -k as_dense and appnp"),
+        ("models/baselines/gcn.py", '{"params": [model.theta2]},', '{"params": [model.theta2], "weight_decay": s.weight_decay},', "tests/models/test_registry.py -k as_dense"),
+        ("models/baselines/agnn.py", "torch.tensor(s.first_beta)", "torch.tensor(1.0)", f"{GNN} -k as_dense and agnn"),
+        ("models/baselines/dagnn.py", "torch.sigmoid(self.gate(stack))", "torch.tanh(self.gate(stack))", f"{GNN} -k as_dense and dagnn"),
+        ("models/baselines/mlp.py", 'Operator.of(edgeless, "none")', 'Operator.of(sp.csr_array(graph.adjacency), "none")', f"{GNN} -k mlp_is"),
+        ("models/baselines/neural.py", "s.patience,\n", "None,\n", f"{GNN} -k validation_nodes"),
+        ("models/baselines/confgcn.py", "smooth = d.sum() / 4", "smooth = d.sum() / 2", f"{DUAL} -k confgcn_trains"),
+        ("models/baselines/confgcn.py", "settings.l_reg * (-s).relu().sum()", "settings.l_reg * s.relu().sum()", f"{DUAL} -k confgcn_trains"),
+        # Concord: what the new reading keeps; twenty places are left for the rest of it
+        ("models/concord/ensemble.py", "rng = np.random.default_rng(seed)", "rng = np.random.default_rng(0)", "tests/models/concord/test_details.py -k folds"),
+        ("models/concord/method.py", "settings.final_pseudo_fraction / 2 ** (n_rounds - 1 - turn)", "settings.final_pseudo_fraction", "tests/models/concord/test_details.py -k pseudo"),
+        ("models/concord/method.py", "rows * np.float32(q) if name == STRUCTURE else rows", "rows", "tests/models/concord/test_details.py -k structural"),
+        ("models/concord/method.py", "trust[no_evidence] = 1 / output.f.shape[1]", "pass", "tests/workflow/test_featureless.py"),
+        # evaluation
+        ("evaluation/metrics.py", "2 * n_right / (n_true + n_predicted)", "n_right / n_true", f"{METRICS} -k macro_f1"),
+        ("evaluation/metrics.py", "both_wrong_same=int((same & ~right1).sum())", "both_wrong_same=int((~right1 & ~right2).sum())", f"{METRICS} -k channel_counts"),
+        ("evaluation/metrics.py", "accuracy_low_after=_share(after == truth, ~high)", "accuracy_low_after=_share(after == truth, high)", f"{METRICS} -k confidence_split"),
+        ("evaluation/paired.py", "error = std / np.sqrt(n)", "error = std", f"{METRICS} -k paired"),
+        ("evaluation/paired.py", "(1 + level) / 2", "level", f"{METRICS} -k paired"),
+        ("evaluation/paired.py", "float(x.std(ddof=1))", "float(x.std())", f"{METRICS} -k summary"),
+        ("evaluation/signals.py", "2.0 * agree + margin", "0.5 * agree + margin", f"{DETAILS} -k agreement"),
+        ("evaluation/signals.py", "own = None if prediction.trust is None else prediction.trust[test]", "own = None", f"{JOBS} -k trust_metrics"),
+        ("evaluation/trust.py", "stated.mean() - right.mean()", "right.mean() - stated.mean()", f"{METRICS} -k gap"),
+        ("evaluation/trust.py", "return top[:, -1] - top[:, -2]", "return top[:, -1]", f"{METRICS} -k scores"),
+        ("evaluation/trust.py", 'stated, side="left") * bins', 'stated, side="right") * bins', f"{METRICS} -k ece"),
+        ("evaluation/trust.py", "np.repeat(errors / size, size)", "np.repeat(errors, size)", f"{METRICS} -k risk_coverage"),
+        ("evaluation/theory.py", "return (1 - p1) * r - p1 * w", "return (1 - p1) * r + p1 * w", f"{THEORY} -k theorem2"),
+        ("evaluation/theory.py", "_ratio(p1 - r, 1 - r - w)", "_ratio(p1 - r, 1 - r)", f"{THEORY} -k identity"),
+        ("evaluation/theory.py", "(1 - p1) * (1 - p2) / (c - 1)\n\n\n# Theorem 1", "(1 - p1) * (1 - p2) / c\n\n\n# Theorem 1", f"{THEORY}"),
+        # io
+        ("io/encoder.py", "kept = values[counts > 1] if (counts > 1).any() else values", "kept = values", f"{DETAILS} -k values_and_words"),
+        ("io/encoder.py", "((2, 0.5), (1, 1.0))", "((1, 1.0),)", f"{DETAILS} -k values_and_words"),
+        ("io/encoder.py", "1 / norm if norm > 0 and len(blocks) > 1 else 1.0", "1.0", f"{TABLES} -k blocks"),
+        ("io/encoder.py", "_LARGEST = 1e15", "_LARGEST = 1e300", "tests/test_robustness_inputs.py -k row_48"),
+        ("io/write.py", "cell[0] in ESCAPED else cell", 'cell[0] == "=" else cell', f"{TABLES} -k row_42"),
+        ("io/write.py", "hidden = ~given & (graph.labels >= 0)", "hidden = ~given", f"{TABLES} -k hidden"),
+        # datasets
+        ("datasets/fetch.py", "if found != file.sha256:", "if False:", "tests/datasets/test_datasets.py -k row_38"),
+        ("datasets/formats/planetoid.py", "VALIDATION_NODES = 500", "VALIDATION_NODES = 400", "tests/datasets -k planetoid or rows_of_tx or embedded"),
+        ("datasets/formats/planetoid.py", "checked.check_format(full_check=True)", "pass", "tests/datasets/formats/test_planetoid.py -k fit"),
+        ("datasets/synthetic.py", "rng.random(len(first)) < homophily", "rng.random(len(first)) < 0.5", "tests/datasets/test_synthetic.py -k homophily"),
+        ("datasets/synthetic.py", "rng = np.random.default_rng(seed)", "rng = np.random.default_rng(0)", "tests/datasets/test_synthetic.py -k seed"),
+        # workflow
+        ("workflow/active_learning.py", "return np.square(squared, out=squared)", "return squared", f"{DETAILS} -k similarity"),
+        ("workflow/active_learning.py", "np.where(prediction.channels_agree, w, (1 + w) / 2)", "w", f"{NEXT} -k uncertain"),
+        ("workflow/active_learning.py", "/ np.sqrt(1 + n_labels[prediction.y_pred[nodes]])", "", f"{NEXT} -k few_labels or formula"),
+        ("workflow/active_learning.py", "np.maximum(coverage, similarity(target, embedding[[node]])[:, 0], out=coverage)", "pass", f"{NEXT} -k formula or cliques"),
+        ("workflow/active_learning.py", "_MIN_SIMILARITY = 0.01", "_MIN_SIMILARITY = 0.0", f"{NEXT} -k similar_to_no_other"),
+        ("workflow/doctor.py", "max(0.1 * graph.n, 100)", "max(0.5 * graph.n, 100)", f"{DETAILS} -k hub"),
+        ("workflow/doctor.py", "max(0.1 * graph.n, 100)", "max(0.1 * graph.n, 10)", f"{DETAILS} -k hub"),
+        ("workflow/doctor.py", "count.max() > 5 * max", "count.max() > 50 * max", f"{DOCTOR} -k imbalance"),
+        ("workflow/doctor.py", "_ORDER.index(diagnosis.level), -diagnosis.nodes", "_ORDER.index(diagnosis.level), diagnosis.nodes", f"{DOCTOR} -k worst"),
+        ("workflow/run.py", "seen = np.unique(graph.labels[split.train])", "seen = np.unique(graph.labels[graph.labelled])", f"{DCC} -k unseen"),
+        ("workflow/run.py", "accuracy=metrics.accuracy(y_true, prediction.y_pred[test]) if scored", "accuracy=metrics.accuracy(graph.labels, prediction.y_pred) if scored", "tests/cli/test_cli.py -k folder_holds"),
+        ("workflow/inductive.py", "labels[train] = [graph.classes[label] for label in train_labels]", "labels[train] = [graph.classes[label] for label in graph.labels[train]]", f"{INDUCTIVE} -k training_labels"),
+        # artifacts
+        ("artifacts/report/data.py", "tested = is_right[y_pred[test] == k]", "tested = is_right[graph.labels[test] == k]", f"{DETAILS} -k precision"),
+        ("artifacts/report/data.py", "np.bincount(graph.labels[run.split.train], minlength=graph.c)", "np.bincount(graph.labels[graph.labelled], minlength=graph.c)", f"{DETAILS} -k precision"),
+        ("artifacts/report/data.py", "np.bincount(first * c + second, minlength=c * c)", "np.bincount(second * c + first, minlength=c * c)", f"{DETAILS} -k contingency"),
+        ("artifacts/report/trust_summary.py", "THRESHOLD = 0.8", "THRESHOLD = 0.6", f"{REPORT} -k verdict"),
+        ("artifacts/report/trust_summary.py", "accuracy_doubtful=_mean(is_right[~is_trusted])", "accuracy_doubtful=_mean(is_right[is_trusted])", f"{REPORT} -k verdict or accuracy_and"),
+        ("artifacts/report/nodes.py", "rank[run.split.train] += 2", "pass", f"{REPORT} -k each_node"),
+        ("artifacts/report/nodes.py", "round(1000 * weight[e] / total)", "round(1000 * weight[e])", f"{REPORT} -k each_node"),
+        ("artifacts/report/sample.py", "least_confident = np.argsort(confidence, kind=\"stable\")", "least_confident = np.argsort(-confidence, kind=\"stable\")", f"{REPORT} -k samples"),
+        ("artifacts/report/calibration.py", "curve = risk_coverage(confidence, is_right)", "curve = risk_coverage(-confidence, is_right)", f"{DETAILS} -k precision"),
+        ("artifacts/run_folder.py", "if not foreign and not _is_run(folder):", "if False:", f"{FOLDERS} -k rows_45_55"),
+        ("artifacts/run_folder.py", "    if not overwrite:\n", "    if False:\n", f"{FOLDERS} -k earlier_run_is_replaced"),
+        ("artifacts/run_folder.py", "overwrite or REPORT_MARK in file.read(2000)", "True", f"{FOLDERS} -k row_55"),
+        ("artifacts/staging.py", "return staged if staged.exists() else folder / name", "return folder / name", f"{FOLDERS} -k row_56"),
+        ("artifacts/model_io.py", "low=-_LARGEST_FEATURE, high=_LARGEST_FEATURE)\n    else:", "low=-np.inf, high=np.inf)\n    else:", "tests/test_robustness_models.py -k rows_43_51_52"),
+        # runtime
+        ("runtime/files.py", "os.replace(temporary, path)", "path.write_bytes(temporary.read_bytes())", "tests/runtime/test_files.py"),
+        ("runtime/files.py", "_MIN_AGE = 2", "_MIN_AGE = -1", f"{FOLDERS} -k row_62"),
+        ("runtime/files.py", "if size > largest:", "if False:", "tests/test_robustness_models.py -k deep_and_large"),
+        ("runtime/lock.py", "FileLock(path, blocking=False)", "FileLock(f\"{path}{id(path)}\", blocking=False)", f"{JOBS} -k two_commands"),
+        ("runtime/threads.py", "if nnz < _MIN_NNZ:", "if nnz > _MIN_NNZ:", "tests/runtime/test_threads.py"),
+        ("runtime/memory.py", "if needed > total:", "if needed > 1000 * total:", "tests/test_robustness.py -k row_37_a_table"),
+        ("runtime/kernel_cache.py", "str(kernels) if _writable(kernels) else", "str(kernels) if True else", "tests/runtime/test_kernel_cache.py"),
+        # settings and text
+        ("settings.py", "_MOST_STEPS = 1000", "_MOST_STEPS = 10**9", "tests/test_robustness_models.py -k setting"),
+        ("settings.py", "if self.check_event(yaml.AliasEvent):", "if False:", "tests/test_robustness_inputs.py -k row_61"),
+        ("settings.py", "return float(text) if value == text.strip() else value", "return value", "tests/test_settings.py -k assignments or exponent"),
+        ("text.py", "if character.isprintable() else replacement", "if True else replacement", "tests/test_robustness_inputs.py -k row_59"),
+        # experiments
+        ("experiments/store.py", "if hashlib.sha256(line).hexdigest().encode() != found[1]:", "if False:", "tests/test_robustness_inputs.py -k row_58"),
+        ("experiments/store.py", "elif checksum_needed and _is_current(line):", "elif False:", "tests/test_robustness_inputs.py -k row_58"),
+        ("experiments/store.py", "if repair and len(complete) < len(content):", "if False:", f"{JOBS} -k incomplete"),
+        ("experiments/jobs.py", '"amount": float(self.amount), "options": settings}', '"amount": float(self.amount), "options": self.options}', f"{JOBS} -k key_depends"),
+        ("experiments/results.py", "np.sqrt(2 / self.ours.n)", "np.sqrt(1 / self.ours.n)", f"{PAGES} -k compatible"),
+        ("experiments/results.py", "full = [(mean.mean, system) for system, mean in means if mean.n == most]", "full = [(mean.mean, system) for system, mean in means]", f"{PAGES} -k most_runs"),
+        ("experiments/overview.py", "key=lambda one: -one.accuracy.mean", "key=lambda one: one.accuracy.mean", f"{PAGES} -k leaderboard"),
+        ("experiments/published.py", "cell.difference >= -system.tolerance", "cell.difference >= 0", f"{PAGES} -k systems_names"),
+        ("experiments/theorems.py", "bound1_holds=int((low < bound1).sum())", "bound1_holds=int((low < p1).sum())", f"{PAGES} -k theorems_are"),
+        ("experiments/execute.py", "before = prediction.uncorrected.argmax(axis=1)[test]", "before = prediction.y_pred[test]", f"{JOBS} -k without_calibration"),
+        # api
+        ("api/result.py", "if seed < 0:", "if False:", "tests/api/test_estimator.py -k run_takes"),
+    )
+]

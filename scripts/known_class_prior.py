@@ -1,4 +1,4 @@
-"""The gain of known class frequencies (C12), and the loss where they are wrong.
+"""The gain of known class frequencies (C10), and the loss where they are wrong.
 
     python scripts/known_class_prior.py [--splits 10]
 

@@ -2,7 +2,7 @@
 
     python scripts/limits.py [--graph pubmed] [--splits 200]
 
-For each embedding of the topology: k-means clusters, clusters that maximise the mutual information of neighbours (C5)
+For each embedding of the topology: k-means clusters, clusters that maximise the mutual information of neighbours (C4)
 from the supervised head on, and the supervised head itself. Clusters are named in the best possible way, and by the
 labels of development splits. This bounds what learning from unlabelled nodes can add to a few labels.
 
@@ -22,10 +22,10 @@ from dccgcn import NodeGraph, by_rate, load
 from dccgcn.models.concord import method
 from dccgcn.models.concord.labels import Labels
 from dccgcn.models.concord.neighbour_mi import mi_loss, refine_head
-from dccgcn.models.concord.precompute import STRUCTURE, precompute
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.softmax_regression import fit_head, predict_proba
 from dccgcn.models.concord.spectral_features import scarcity, spectral_reweight
+from dccgcn.models.concord.views import precompute
 
 FIRST_SEED = 1000
 RATES = {"cora": (0.005, 0.01, 0.02), "citeseer": (0.005, 0.01, 0.02), "pubmed": (0.0003, 0.0005, 0.001)}
@@ -49,14 +49,14 @@ def best_accuracy(graph: NodeGraph, cluster: np.ndarray) -> float:
 def clusterings(graph: NodeGraph, z: np.ndarray) -> dict[str, np.ndarray]:
     """(n,) cluster of each node, by method."""
     known = np.flatnonzero(graph.labels >= 0)
-    all_labels = Labels.given(known, graph.labels[known], graph.c)
-    supervised = fit_head(z[known], all_labels.targets, all_labels.weights, 0.1)
-    no_labels = Labels(known[:1], all_labels.targets[:1], np.zeros(1))
+    all_labels = Labels.of(known, graph.labels[known], graph.c)
+    supervised = fit_head(z[known], all_labels.targets, 0.1)
+    no_labels = all_labels.subset(np.arange(0))
     loss = partial(mi_loss, z, adjacency=graph.adjacency, weight=MI_WEIGHT, labels=no_labels, l2=0.1)
     return {
         "k-means": KMeans(graph.c, n_init=10, random_state=0).fit_predict(z),
-        "neighbour MI, from the supervised head": predict_proba(z, refine_head(supervised, loss, 100)).argmax(axis=1),
-        "supervised head, all labels": predict_proba(z, supervised).argmax(axis=1),
+        "neighbour MI, from the supervised head": predict_proba([z], refine_head(supervised, loss, 100)).argmax(axis=1),
+        "supervised head, all labels": predict_proba([z], supervised).argmax(axis=1),
     }
 
 
@@ -84,9 +84,9 @@ def main() -> None:
         parser.error(f"{arguments.graph} has too many permutations of class names: one of {', '.join(RATES)}")
     rates = RATES[arguments.graph]
     q = scarcity(rates[0] * graph.n / graph.c, settings.scarcity_scale)
-    embeddings = precompute(graph, settings, q).projections.embeddings
+    embeddings = precompute(graph, settings).projections.embeddings
     print("accuracy in %, under the best names, and named by the labels of", ", ".join(f"{rate:.2%}" for rate in rates))
-    for name in ("topology.plain", "topology.adaptive", STRUCTURE):
+    for name in ("propagated", "structure"):
         for how, cluster in clusterings(graph, spectral_reweight(embeddings[name], q)).items():
             named = []
             for rate in rates:

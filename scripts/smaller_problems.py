@@ -3,9 +3,9 @@
     python scripts/smaller_problems.py [--problems 120]
 
 Six graphs are six cases; subsets of their classes are hundreds, with two to eight classes, balanced or not, with
-informative edges or not. For each kind of problem: the accuracy of Concord, of Concord without the parts that balance
-classes (self-training and neighbour MI), of Concord with the true class prior, of two other methods, and Concord's mean
-trust minus its accuracy. Only the agreement in (C8) and the use of the class prior (C12) were chosen on these problems.
+informative edges or not. For each kind of problem: the accuracy of Concord, of Concord without the part that balances
+classes (neighbour MI), of Concord with the true class prior, of two other methods, and Concord's mean
+trust minus its accuracy. Only the use of the class prior (C10) was chosen on these problems.
 """
 
 import argparse
@@ -22,7 +22,7 @@ PER_CLASS = (1, 2, 3, 5, 10, 20)
 MAX_CLASSES = 8
 RARE = 0.1  # share of the nodes below which a class is rare
 FIRST_SEED = 50_000
-UNBALANCED = {"n_rounds": 0, "mi_weight": 0}
+UNBALANCED = {"mi_weight": 0}
 
 
 @dataclass(frozen=True)

@@ -181,8 +181,7 @@ def test_what_is_no_assignment_is_refused(text):
 @pytest.mark.parametrize(("old", "new"), ConcordSettings.renamed.items())
 def test_an_old_name_is_read_with_a_warning(old, new, tmp_path):
     assert old not in ConcordSettings.model_fields
-    fraction = new in ("alpha", "final_pseudo_fraction", "correction")
-    value = {"class_prior": {"fraud": 0.1}, "idf": False}.get(new, 0.5 if fraction else 1)
+    value = {"class_prior": {"fraud": 0.1}}.get(new, 1)
     expected = ConcordSettings(**{new: value})
     file = tmp_path / "settings.yaml"
     file.write_text(yaml.safe_dump({old: value}), encoding="utf-8")
@@ -198,10 +197,18 @@ def test_an_old_name_is_read_with_a_warning(old, new, tmp_path):
         assert METHODS["concord"].published_settings("cora", {old: value}) == expected
 
 
-@pytest.mark.parametrize("values", [{"rounds": 1, "n_rounds": 1}, {"n_rounds": 2, "rounds": 1}])
+@pytest.mark.parametrize("name", sorted(ConcordSettings.removed))
+def test_an_option_that_no_longer_exists_is_ignored_with_a_warning(name):
+    assert name not in ConcordSettings.model_fields
+    for build in (ConcordSettings.of, lambda given: ConcordSettings(**given), ConcordSettings().changed):
+        with pytest.warns(FutureWarning, match=f"no longer exist are ignored: {name}"):
+            assert build({name: 5, "k": 3}) == ConcordSettings(k=3)
+
+
+@pytest.mark.parametrize("values", [{"ridge": 1, "l2": 1}, {"l2": 2, "ridge": 1}])
 def test_an_old_name_beside_the_new_one_is_refused(values):
     for build in (ConcordSettings.of, lambda given: ConcordSettings(**given)):
-        with pytest.raises(ValueError, match="Option rounds is now called n_rounds, and both are given"):
+        with pytest.raises(ValueError, match="Option ridge is now called l2, and both are given"):
             build(values)
 
 
@@ -212,7 +219,7 @@ def test_current_names_do_not_warn():
 
 
 def test_settings_written_out_in_full_are_the_same_settings():
-    for settings in (ConcordSettings(), ConcordSettings(k=6), ConcordSettings(k=None, n_rounds=5)):
+    for settings in (ConcordSettings(), ConcordSettings(k=6), ConcordSettings(k=None, n_refits=5)):
         again = ConcordSettings.of(yaml.safe_load(settings.to_yaml()))
         assert again == settings
         assert again.k_for(4) == settings.k_for(4)

@@ -22,11 +22,16 @@ class Settings(BaseModel):
 
     # options by their names in the last release, read with a warning; several new names get the same value
     renamed: ClassVar[Mapping[str, str | tuple[str, ...]]] = {}
+    # options of the last release that no longer exist, ignored with a warning
+    removed: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     def current_names(cls, values: Mapping[str, Any]) -> dict[str, Any]:
         """The values under today's names; each old name is a FutureWarning, both names together an error."""
-        current = {name: value for name, value in values.items() if name not in cls.renamed}
+        current = {name: value for name, value in values.items() if name not in cls.renamed.keys() | cls.removed}
+        if gone := [name for name in values if name in cls.removed]:
+            text = f"Options that no longer exist are ignored: {', '.join(gone)}. The next release refuses them."
+            warnings.warn(text, FutureWarning, stacklevel=3)
         for old in values:
             if (new := cls.renamed.get(old)) is None:
                 continue

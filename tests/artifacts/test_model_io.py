@@ -17,12 +17,13 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dccgcn import NodeGraph, Prediction, Result, load_model, per_class, run
+from dccgcn import NodeGraph, Prediction, Result, append_nodes, load_model, per_class, run
 from dccgcn.artifacts.model_card import escape, model_card
-from dccgcn.artifacts.model_io import CARD, DESCRIPTION, TENSORS
+from dccgcn.artifacts.model_io import CARD, DESCRIPTION, TENSORS, read_run
 from dccgcn.errors import DataFileError, DccgcnError, Finding
 from dccgcn.graph.splits import PARTS
 from dccgcn.models.registry import get_method
+from dccgcn.workflow.inductive import predict_new
 from dccgcn.workflow.run import FitDetails, measure
 
 FORMAT_3 = Path(__file__).parents[1] / "data" / "format3"  # saved by dccgcn 0.1.0
@@ -172,31 +173,53 @@ def _same_json(one, other):
 def test_row_40_another_version_is_refused_and_named(saved):
     folder, _ = saved
     altered(folder, format=9, dccgcn="9.1")
-    with pytest.raises(DataFileError, match=r"model\.json is of format 9, saved by dccgcn 9\.1.*reads format 4"):
+    with pytest.raises(DataFileError, match=r"model\.json is of format 9, saved by dccgcn 9\.1.*reads format 5"):
         load_model(folder)
 
 
-def test_a_folder_of_format_3_is_read_and_saved_again_as_format_4(tmp_path):
+def test_a_folder_of_format_3_is_read_and_saved_again_as_format_5(tmp_path):
     with pytest.warns(FutureWarning, match=r"format 3.*Save it again"):
         old = load_model(FORMAT_3)
-    stored = pd.read_csv(FORMAT_3 / "predictions.csv")
-    same_columns = {"node_id": "node_id", "prediction": "prediction", "role": "role", **NEW_COLUMN}
-    for frame, expected in (
-        (old.result.to_frame(), stored),
-        (old.predict(FORMAT_3 / "new.csv", FORMAT_3 / "new-edges.csv"), pd.read_csv(FORMAT_3 / "new-predictions.csv")),
-    ):
-        for before, now in same_columns.items():
-            if before in expected:
-                assert frame[now].tolist() == expected[before].tolist(), now
-        np.testing.assert_allclose(frame["trust"], expected["trust"], atol=1e-6)
-        assert (frame["channels_agree"] == expected["confidence_set"].map({"high": "yes", "low": "no"})).all()
-        assert (frame["corrected"] == expected["repaired"].map({True: "yes", False: "no"})).all()
+    frame, expected = old.result.to_frame(), pd.read_csv(FORMAT_3 / "predictions.csv")
+    for before, now in {"node_id": "node_id", "prediction": "prediction", "role": "role", **NEW_COLUMN}.items():
+        if before in expected:
+            assert frame[now].tolist() == expected[before].tolist(), now
+    np.testing.assert_allclose(frame["trust"], expected["trust"], atol=1e-6)
+    assert (frame["channels_agree"] == expected["confidence_set"].map({"high": "yes", "low": "no"})).all()
+    assert (frame["corrected"] == expected["repaired"].map({True: "yes", False: "no"})).all()
     old.result.save(tmp_path, old.tables)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         again = load_model(tmp_path)
     assert same_result(old.result, again.result)
-    assert json.loads((tmp_path / DESCRIPTION).read_text())["format"] == 4
+    assert json.loads((tmp_path / DESCRIPTION).read_text())["format"] == 5
+
+
+def test_an_earlier_concord_is_read_but_predicts_no_new_nodes():
+    with pytest.warns(FutureWarning, match="format 3"):
+        old = load_model(FORMAT_3)
+    with pytest.raises(DccgcnError, match=r"fitted by an earlier Concord.*Fit it again") as caught:
+        old.predict(FORMAT_3 / "new.csv", FORMAT_3 / "new-edges.csv")
+    assert "gives no valid prediction" not in str(caught.value)
+
+
+@pytest.mark.parametrize("method", ["ssgc", "concord"])
+def test_a_folder_of_format_4_is_read_with_a_warning(tmp_path, method):
+    result = run(toy(), method=method)
+    result.save(tmp_path)
+    settings = result.settings.model_dump(mode="json")
+    if method == "concord":
+        settings = {**settings, "n_rounds": 5, "n_structural": 0, "alpha": 0.05}
+    altered(tmp_path, format=4, settings=settings)
+    with pytest.warns(FutureWarning, match=r"format 4.*Save it again"):
+        old, _ = read_run(tmp_path)
+    np.testing.assert_array_equal(old.prediction.probabilities, result.prediction.probabilities)
+    larger = append_nodes(old.graph, old.graph.features[:2], [(0, 30), (1, 31)], ids=["a", "b"])
+    if method == "concord":
+        with pytest.raises(DccgcnError, match="earlier Concord"):
+            predict_new(old, larger)
+    else:
+        assert len(predict_new(old, larger).y_pred) == 32
 
 
 def test_row_40_another_class_order_is_refused(saved):

@@ -7,8 +7,8 @@ import pytest
 from dccgcn.benchmarks.concord import build_concord_operators, with_operators_only
 from dccgcn.benchmarks.scale import ScaleBenchmark, growth
 from dccgcn.datasets.synthetic import synthetic_graph
-from dccgcn.models.concord.precompute import precompute
 from dccgcn.models.concord.settings import ConcordSettings
+from dccgcn.models.concord.views import precompute
 from helpers.command import dccgcn, refused
 
 
@@ -50,10 +50,10 @@ def test_a_timed_run_finds_its_operators_built_and_nothing_else():
     graph, settings = synthetic_graph(300), ConcordSettings()
     build_concord_operators(graph, settings)
     built = graph.cached_keys
-    made = precompute(graph, settings, 0.5).projections.embeddings
+    made = precompute(graph, settings).projections.embeddings
     fresh = with_operators_only(graph)
     assert fresh.cached_keys == built < graph.cached_keys
-    again = precompute(fresh, settings, 0.5).projections.embeddings
+    again = precompute(fresh, settings).projections.embeddings
     assert all(again[name] is not part for name, part in made.items())
     assert graph.cached_keys == fresh.cached_keys
 

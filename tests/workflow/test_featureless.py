@@ -103,10 +103,9 @@ def test_new_nodes_are_known_by_their_edges(members, tmp_path):
 def test_the_next_label_goes_to_the_club_without_one(members):
     graph = members.graph
     prediction = method.fit(graph, graph.labelled, ConcordSettings(), 0)
-    first, second = suggest_labels(graph, prediction, graph.labelled, 2)
+    (first,) = suggest_labels(graph, prediction, graph.labelled, 1)
     assert first.position >= 2 * SIZE
     assert first.n_represented == SIZE
-    assert second.position < 2 * SIZE
 
 
 def test_from_the_command_line_to_predictions(tmp_path):

@@ -6,6 +6,7 @@ import re
 import numpy as np
 
 from dccgcn import __version__
+from dccgcn.models.concord.confidence import PROMISE, TESTED_ON
 from dccgcn.models.registry import get_method
 from dccgcn.text import first_few, markdown_table, printable, truncate
 from dccgcn.workflow.run import Run
@@ -59,7 +60,10 @@ def _reliability(run: Run) -> list[str]:
         if run.prediction.trust is None:
             lines.append(f"{run.method} does not estimate trust: its probabilities are not calibrated.")
         if run.prediction.channels_agree is not None:
-            lines.append(f"Its two channels agree on {run.prediction.channels_agree[predicted].mean():.1%} of them.")
+            agree = run.prediction.channels_agree[predicted].mean()
+            lines.append(f"Its {len(run.prediction.channels)} channels agree on {agree:.1%} of them.")
+        if run.method == "concord":
+            lines += ["", f"{PROMISE} {TESTED_ON}"]
     if run.accuracy is not None:
         lines.append(f"Accuracy on {len(run.split.test):,} test nodes: {run.accuracy:.1%}.")
     else:

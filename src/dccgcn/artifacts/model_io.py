@@ -28,7 +28,7 @@ from dccgcn.io.encoder import FeatureEncoder
 from dccgcn.io.tables import Tables
 from dccgcn.io.tensors import read_tensors, tensor_bytes
 from dccgcn.models.arrays import ArraySpec, Sizes, check_array, check_arrays, check_csr
-from dccgcn.models.concord.state import from_last_format
+from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.registry import get_method
 from dccgcn.runtime.files import check_regular, read_json, sha256
@@ -39,7 +39,7 @@ DESCRIPTION, TENSORS, CARD = "model.json", "model.safetensors", "MODEL.md"
 _REMEDY = "Copy the whole folder again, or train the model again: dccgcn fit … --out FOLDER."
 
 _LARGEST_FEATURE = 1e18  # as NodeGraph allows
-_FORMAT_3 = 3  # read for one release
+_FORMAT_3, _FORMAT_4 = 3, 4  # read for one release
 _FORMAT_3_FIELDS = {
     "agree": "channels_agree",
     "before": "uncorrected",
@@ -107,8 +107,12 @@ def read_run(folder: str | Path) -> tuple[Run, Tables | None]:
 
 def _read_run(folder: Path) -> tuple[Run, Tables | None]:
     values = _read_description(folder)
-    is_format_3 = values["format"] == _FORMAT_3
-    description = ModelDescription.of(_description_from_format_3(values) if is_format_3 else values)
+    version = values["format"]
+    if version == _FORMAT_3:
+        values = _description_from_format_3(values)
+    if version != FORMAT:
+        values = _description_from_format_4(values)
+    description = ModelDescription.of(values)
     path = current_path(folder, TENSORS)
     check_regular(path)
     if (found := sha256(path)) != description.files.get(TENSORS):
@@ -119,10 +123,13 @@ def _read_run(folder: Path) -> tuple[Run, Tables | None]:
             f"{folder / DESCRIPTION} lists the classes in another order than {TENSORS}, so predictions would get "
             "wrong names."
         )
-    if is_format_3:
-        arrays = _arrays_from_format_3(description.method, arrays)
+    if version == _FORMAT_3:
+        arrays = _arrays_from_format_3(arrays)
+    if version != FORMAT:
+        if description.method == "concord":  # another algorithm, whose arrays no code reads any more
+            arrays["prediction"]["model"] = {}
         warnings.warn(
-            f"{folder} holds a model of format {_FORMAT_3}, which the next release of dccgcn will not read. Save "
+            f"{folder} holds a model of format {version}, which the next release of dccgcn will not read. Save "
             "it again: model = dccgcn.load_model(FOLDER); model.result.save(NEW_FOLDER, model.tables).",
             FutureWarning,
             stacklevel=4,  # the caller of load_model
@@ -139,7 +146,7 @@ def _read_description(folder: Path) -> dict[str, Any]:
     if not isinstance(description, dict) or not {"hash", "format"} <= description.keys():
         raise DataFileError(f"{path} was cut short or altered (it has no hash or no format).")
     stored, version = description.pop("hash"), description["format"]
-    if version not in (FORMAT, _FORMAT_3):
+    if version not in (FORMAT, _FORMAT_4, _FORMAT_3):
         raise DataFileError(
             f"{path} is of format {repr(version)[:20]}, saved by dccgcn {str(description.get('dccgcn'))[:20]}; this "
             f"is dccgcn {__version__}, which reads format {FORMAT}.",
@@ -154,15 +161,23 @@ def _description_from_format_3(values: Mapping[str, Any]) -> dict[str, Any]:
     """The description under the names of format 4. Settings.of renames the settings."""
     findings = dict(values["findings"])
     findings["prediction"] = findings.pop("outcome")
-    return {**values, "format": FORMAT, "findings": findings}
+    return {**values, "findings": findings}
 
 
-def _arrays_from_format_3(method: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+def _description_from_format_4(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The description without settings of Concord that no longer exist."""
+    settings = values["settings"]
+    if values["method"] == "concord":
+        settings = {name: value for name, value in settings.items() if name not in ConcordSettings.removed}
+        if settings.get("n_structural", settings.get("ties")) == 0:  # now: exclude
+            settings = {name: value for name, value in settings.items() if name not in ("n_structural", "ties")}
+    return {**values, "format": FORMAT, "settings": settings}
+
+
+def _arrays_from_format_3(arrays: Mapping[str, Any]) -> dict[str, Any]:
     renamed = {_FORMAT_3_FIELDS.get(name, name): value for name, value in arrays["outcome"].items()}
-    if method == "concord":
-        renamed["model"] = from_last_format(renamed["model"])
-        embeddings = renamed.get("embeddings", {})
-        renamed["embeddings"] = {_FORMAT_3_FIELDS.get(name, name): z for name, z in embeddings.items()}
+    embeddings = renamed.get("embeddings", {})
+    renamed["embeddings"] = {_FORMAT_3_FIELDS.get(name, name): z for name, z in embeddings.items()}
     return {**{name: value for name, value in arrays.items() if name != "outcome"}, "prediction": renamed}
 
 
@@ -180,7 +195,7 @@ def _run(description: ModelDescription, arrays: Mapping[str, Any]) -> tuple[Run,
     settings = method.settings.of(description.settings)
     prediction = Prediction(**arrays["prediction"], findings=findings["prediction"])
     prediction.check(graph.n, graph.c)
-    if method.model_specs:
+    if method.model_specs and prediction.model:
         sizes = Sizes(graph.n, graph.d, len(np.unique(graph.labels[split.train])))
         check_arrays(prediction.model, method.model_specs(prediction.model, sizes, settings), "model")
     given = description.model_dump(include={"seed", "seconds", "threads", "device"})

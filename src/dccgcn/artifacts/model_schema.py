@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 from dccgcn.errors import DataFileError
 from dccgcn.io.columns import Role
 
-FORMAT: Literal[4] = 4  # of the folder; raised when an older version could not read it
+FORMAT: Literal[5] = 5  # of the folder; raised when an older version could not read it
 
 Name = StrictStr | StrictBool | StrictInt | StrictFloat
 Positive = Annotated[float, Field(gt=0)]
@@ -114,7 +114,7 @@ class TablesDescription(_Part):
 class ModelDescription(_Part):
     """The content of model.json but for its own hash."""
 
-    format: Literal[4] = FORMAT
+    format: Literal[5] = FORMAT
     dccgcn: str  # version that saved it
     method: str
     settings: dict[str, Any]  # checked by the method's own settings

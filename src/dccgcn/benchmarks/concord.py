@@ -10,13 +10,14 @@ from dccgcn import datasets
 from dccgcn.api import run
 from dccgcn.evaluation.paired import Summary, summary
 from dccgcn.graph import NodeGraph, splits
-from dccgcn.models.concord.precompute import channel_operators, idf_weights
 from dccgcn.models.concord.settings import ConcordSettings
+from dccgcn.models.concord.views import channel_operators, scaled_graph
 from dccgcn.models.dcc.method import build_operators
 from dccgcn.models.dcc.settings import DccSettings
 from dccgcn.models.registry import METHODS
 
-_OPERATORS = ("topology", "knn", "feature", "idf")  # idf weights are an input of an operator
+# with the scaling of the features, which is an input of an operator
+_OPERATORS = ("topology", "knn", "feature", "idf", "numeric columns", "standardised")
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,8 @@ def bench_concord(
 
 def build_concord_operators(graph: NodeGraph, settings: ConcordSettings) -> None:
     """Every graph that Concord propagates on."""
-    channel_operators(graph, settings, idf_weights(graph, settings))
+    scaled, by = scaled_graph(graph)
+    channel_operators(scaled, settings, by.idf)
 
 
 def with_operators_only(graph: NodeGraph) -> NodeGraph:

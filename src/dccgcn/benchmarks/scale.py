@@ -12,9 +12,8 @@ from dccgcn.benchmarks.concord import build_concord_operators
 from dccgcn.benchmarks.memory import peak_mb
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.graph.splits import per_class
-from dccgcn.models.concord.precompute import FEATURES_IDF, precompute
 from dccgcn.models.concord.settings import ConcordSettings
-from dccgcn.models.concord.spectral_features import scarcity
+from dccgcn.models.concord.views import FEATURES, precompute
 from dccgcn.models.registry import METHODS
 from dccgcn.operators.approximate_knn import approximate_knn
 from dccgcn.runtime.process_guard import exit_with_parent
@@ -31,11 +30,11 @@ class ScaleBenchmark:
     labels: int
     threads: int
     generate_s: float
-    views_s: float  # the given edges and both feature graphs, recall included
+    views_s: float  # the given edges and the feature graph, recall included
     represent_s: float  # embeddings and leave-one-out regressors
-    answer_s: float  # members, self-training, correction and confidence
+    answer_s: float  # members, weights, refit and confidence
     peak_mb: float  # of the whole process, generation included
-    recall: tuple[float | None, ...]  # of each feature graph, plain and weighted by idf; None: exact
+    recall: tuple[float | None, ...]  # of the feature graph; None: exact
     accuracy: float  # on all nodes but the labelled ones
 
     @property
@@ -78,7 +77,7 @@ def measure(nodes: int, edges_per_node: int, features: int, labels_per_class: in
     generated = perf_counter()
     build_concord_operators(graph, settings)
     built = perf_counter()
-    inputs = precompute(graph, settings, scarcity(labels_per_class, settings.scarcity_scale))
+    inputs = precompute(graph, settings)
     represented = perf_counter()
     result = run(graph, split, METHODS["concord"], settings, seed=0)
     return ScaleBenchmark(
@@ -92,7 +91,7 @@ def measure(nodes: int, edges_per_node: int, features: int, labels_per_class: in
         represent_s=represented - built,
         answer_s=result.seconds,
         peak_mb=peak_mb(),
-        recall=tuple(inputs.operators[name].recall for name in ("features", FEATURES_IDF)),
+        recall=(inputs.operators[FEATURES].recall,),
         accuracy=result.accuracy or 0.0,
     )
 

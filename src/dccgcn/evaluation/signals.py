@@ -22,11 +22,11 @@ def trust_record(prediction: Prediction, test: np.ndarray, truth: np.ndarray) ->
     agree = None if prediction.channels_agree is None else prediction.channels_agree[test]
     own = None if prediction.trust is None else prediction.trust[test]
     record = {"final": _judged(prediction.probabilities[test], truth, agree, own)}
-    others = {**prediction.channels, "pool": prediction.uncorrected, "joint": prediction.joint}
+    others = {"pool": prediction.uncorrected, "joint": prediction.joint, **prediction.channels}
     right = prediction.y_pred[test] == truth
     if found := {name: _areas(p[test], right) for name, p in others.items() if p is not None}:
         record["other_auroc"] = found
-    if agree is not None and prediction.channels:
+    if agree is not None and len(prediction.channels) == 2:
         first = next(iter(prediction.channels.values()))
         record["first_channel"] = _judged(first[test], truth, agree, None)
     return record

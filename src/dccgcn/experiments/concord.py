@@ -1,4 +1,4 @@
-"""The page on Concord: accuracy against targets and all other systems, ablation, and the quality of its trust."""
+"""The page on Concord: accuracy against other systems on graphs of many kinds, ablation, and quality of trust."""
 
 from collections.abc import Sequence
 
@@ -10,90 +10,120 @@ from dccgcn.experiments.spec import System
 from dccgcn.text import markdown_table
 
 _MANY = 10  # splits; with two or three an interval is so wide that hardly anything is significant
-_SIGNALS = ("margin", "confidence", "entropy")
-_SOURCES = {
-    "pool": "pool of all members, before correction",
-    "joint": "one model on both channels",
-    "topology": "topology channel alone",
-    "features": "feature channel alone",
-}
 
 
 def concord_body(results: Results) -> str:
     """Every number over the splits that were run, with their number."""
     spec = results.spec
     concord = spec.system("concord")
-    others = [system for system in spec.of_group("paper", "stored") if system is not concord]
-    differences = [(system, _paired(results, concord, system)) for system in others]
-    known = [(system, row) for system, row in differences if any(row)]
-    columns = list(map(str, spec.columns))
-    published = [spec.published(spec.system("dcc-gcn"), column) for column in spec.columns]
-    targets = [*spec.targets, *[None] * (len(columns) - len(spec.targets))]
-    accuracy = [
-        ["DCC-GCN, published", *("–" if value is None else f"{value:.1f}" for value in published)],
-        ["target", *("–" if value is None else f"{value:g}" for value in targets)],
-        *(
-            [f"**{s.name}**" if s is concord else s.name, *_means(results, s)]
-            for s in (concord, *(s for s, _ in known))
-        ),
-    ]
-    ablation = [[s.name, *_texts(_paired(results, s, concord))] for s in spec.of_group("ablation")]
+    rivals = [system for system in spec.of_group("paper") if system is not concord]
+    columns = range(len(spec.columns))
+    differences = {(s.name, c): d for s in rivals for c in columns if (d := _paired(results, concord, s, c))}
+    accuracy = [[str(spec.columns[c]), *(_mean(results, s, c) for s in (concord, *rivals))] for c in columns]
+    best = [[str(spec.columns[c]), *_best(results, concord, c)] for c in columns]
+    paired = [[str(spec.columns[c]), *(_text(differences.get((s.name, c))) for s in rivals)] for c in columns]
     return _BODY.format(
-        accuracy=markdown_table(["accuracy in %", *columns], accuracy),
-        verdict=_verdict([d for _, row in known for d in row if d]),
-        paired=markdown_table(["Concord less …", *columns], [[s.name, *_texts(row)] for s, row in known]),
-        ablation=markdown_table(["", *columns], ablation),
-        trust=markdown_table(["", *columns, "mean"], _trust(results, concord)),
+        accuracy=markdown_table(["accuracy in %", "**concord**", *(s.name for s in rivals)], accuracy),
+        verdict=_verdict(list(differences.values())),
+        lost=_lost(results, differences),
+        ranks=_ranks(results, [concord, *rivals]),
+        best=markdown_table(["", "best other system", "Concord less the best"], best),
+        paired=markdown_table(["Concord less …", *(s.name for s in rivals)], paired),
+        ablation=markdown_table(["", "mean", "cells", "significantly worse", "better"], _ablation(results, concord)),
+        trust=markdown_table(["", *_TRUST], _trust(results, concord)),
     )
 
 
-def _means(results: Results, system: System) -> list[str]:
-    found = [list(results.values(system, c).values()) for c in range(len(results.spec.columns))]
-    return [f"{summary(values)} ({len(values)})" if values else "–" for values in found]
+def _mean(results: Results, system: System, c: int) -> str:
+    values = list(results.values(system, c).values())
+    return f"{summary(values)} ({len(values)})" if values else "–"
 
 
-def _paired(results: Results, first: System, second: System) -> list[PairedDifference | None]:
-    """One per column; None with fewer than two common splits."""
-    found = [results.paired(first, second, c) for c in range(len(results.spec.columns))]
-    return [d if d and d.n > 1 else None for d in found]
+def _paired(results: Results, first: System, second: System, c: int) -> PairedDifference | None:
+    """None with fewer than two common splits."""
+    found = results.paired(first, second, c)
+    return found if found and found.n > 1 else None
 
 
-def _texts(differences: Sequence[PairedDifference | None]) -> list[str]:
-    return ["–" if d is None else str(d) for d in differences]
+def _text(difference: PairedDifference | None) -> str:
+    return "–" if difference is None else str(difference)
+
+
+def _best(results: Results, concord: System, c: int) -> list[str]:
+    best = results.best_other(concord, c, "accuracy", "paper")
+    return ["–", "–"] if best is None else [best.name, _text(_paired(results, concord, best, c))]
+
+
+def _is_better(d: PairedDifference) -> bool:
+    return d.low is not None and d.low > 0
+
+
+def _is_worse(d: PairedDifference) -> bool:
+    return d.high is not None and d.high < 0
 
 
 def _verdict(differences: Sequence[PairedDifference]) -> str:
     parts = []
     for least, name in ((2, "two"), (_MANY, "ten")):
         judged = [d for d in differences if d.n >= least]
-        better = sum(d.low is not None and d.low > 0 for d in judged)
-        worse = sum(d.high is not None and d.high < 0 for d in judged)
         parts.append(
-            f"of {len(judged)} comparisons with at least {name} common splits it is significantly better in {better} "
-            f"and significantly worse in {worse}"
+            f"of {len(judged)} comparisons with at least {name} common splits it is significantly better in "
+            f"{sum(map(_is_better, judged))} and significantly worse in {sum(map(_is_worse, judged))}"
         )
     return f"{parts[0].capitalize()}; {parts[1]}."
 
 
-def _trust(results: Results, concord: System) -> list[list[str]]:
-    """Calibration error and gap, and the AUROC of each signal for errors of the final predictions."""
-    sources = [(source, signal) for source in _SOURCES for signal in _SIGNALS]
+def _lost(results: Results, differences: dict[tuple[str, int], PairedDifference]) -> str:
+    lost = [
+        f"{results.spec.columns[c]} to {name} ({d.mean:+.1f})" for (name, c), d in differences.items() if _is_worse(d)
+    ]
+    return f"Lost: {'; '.join(lost)}." if lost else "None is lost."
 
-    def column(c: int) -> list[float]:
+
+def _ranks(results: Results, systems: Sequence[System]) -> str:
+    """Mean rank over the cells in which all systems were run."""
+    means = np.array([[np.mean(list(results.values(s, c).values()) or [np.nan]) for s in systems]
+                      for c in range(len(results.spec.columns))])  # fmt: skip
+    complete = means[~np.isnan(means).any(axis=1)]
+    if not len(complete):
+        return "No cell has runs of all systems yet."
+    ranks = (complete[:, None, :] > complete[:, :, None]).sum(axis=2) + 1
+    order = np.argsort(ranks.mean(axis=0), kind="stable")
+    listed = ", ".join(f"{systems[i].name} {ranks[:, i].mean():.1f}" for i in order)
+    return f"Mean ranks over {len(complete)} cells: {listed}."
+
+
+def _ablation(results: Results, concord: System) -> list[list[str]]:
+    rows = []
+    for system in results.spec.of_group("ablation"):
+        found = [d for c in range(len(results.spec.columns)) if (d := _paired(results, system, concord, c))]
+        mean = f"{np.mean([d.mean for d in found]):+.2f}" if found else "–"
+        rows.append([system.name, mean, *(str(n) for n in (len(found), *_counts(found)))])
+    return rows
+
+
+def _counts(differences: Sequence[PairedDifference]) -> tuple[int, int]:
+    return sum(map(_is_worse, differences)), sum(map(_is_better, differences))
+
+
+_TRUST = ("ECE", "confidence less accuracy", "AUROC of trust", "AUROC of the pool's margin")
+
+
+def _trust(results: Results, concord: System) -> list[list[str]]:
+    """Of each column, then their mean."""
+    table = []
+    for c in range(len(results.spec.columns)):
         runs = [row.trust for row in results.runs(concord, c).values()]
         values: list[list[float | None]] = [[t.final.ece for t in runs], [t.final.confidence_gap for t in runs]]
-        values += [[t.final.signals[name].auroc for t in runs] for name in ("trust", "agreement")]
-        values += [[t.other_auroc[source][signal] for t in runs] for source, signal in sources]
+        values.append([t.final.signals["trust"].auroc for t in runs])
+        values.append([t.other_auroc["pool"]["margin"] for t in runs])
         known = [[x for x in one if x is not None] for one in values]
-        return [100 * float(np.mean(one)) if one else np.nan for one in known]
-
-    names = ["ECE, 15 bins of equal mass", "confidence less accuracy", "AUROC of trust", "AUROC of agreement alone"]
-    names += [f"AUROC of the {signal}, {_SOURCES[source]}" for source, signal in sources]
-    table = np.array([column(c) for c in range(len(results.spec.columns))]).T
-    table = np.column_stack([table, table.mean(axis=1)])
-    return [
-        [name, *("–" if np.isnan(v) else f"{v:.1f}" for v in values)] for name, values in zip(names, table, strict=True)
-    ]
+        table.append([100 * float(np.mean(one)) if one else np.nan for one in known])
+    measured = np.array([row for row in table if not np.isnan(row).any()]).reshape(-1, len(_TRUST))
+    names = [*map(str, results.spec.columns), "mean"]
+    rows = [*table, measured.mean(axis=0).tolist() if len(measured) else [np.nan] * len(_TRUST)]
+    shown = [["–" if np.isnan(x) else f"{x:.1f}" for x in row] for row in rows]
+    return [[name, *cells] for name, cells in zip(names, shown, strict=True)]
 
 
 _BODY = """{accuracy}
@@ -101,20 +131,24 @@ _BODY = """{accuracy}
 ## Paired differences
 
 Concord's accuracy less that of the other system on the same splits, with a 95 % interval for the mean. {verdict}
+{lost} {ranks}
+
+{best}
 
 {paired}
 
 ## Ablation
 
-Accuracy of Concord without one part less that of Concord, on the same splits, with a 95 % interval. A negative number
-is the part's contribution.
+Accuracy of Concord without one part less that of Concord, on the same splits: the mean over all cells that were run,
+and the number of cells in which it is significantly worse or better without the part.
 
 {ablation}
 
 ## Quality of trust
 
 In %, means over the same runs. A positive difference of confidence and accuracy is over-confidence. Every AUROC is for
-separating right from wrong final predictions of Concord.
+separating right from wrong final predictions of Concord. How often the promise of trust is kept on graphs
+left out is printed by `python -m dccgcn.experiments.trust_fit`.
 
 {trust}
 

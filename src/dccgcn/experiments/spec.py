@@ -160,7 +160,7 @@ def parse_spec(name: str, content: dict[str, Any]) -> Spec:
     holds what all systems share; names under `shared` are only YAML anchors.
     """
     content = {key: value for key, value in content.items() if key != "shared"}
-    columns = tuple(Column(**column) for column in content.pop("columns", ()))
+    columns = tuple(column for given in content.pop("columns", ()) for column in _columns(given))
     metrics = content.get("metrics", {"accuracy": "ACC"})
     common, ablation_splits = content.pop("common", {}), content.pop("ablation_splits", None)
     groups = {"paper": "systems", "extra": "extra", "stored": "stored", "ablation": "ablation"}
@@ -175,6 +175,12 @@ def parse_spec(name: str, content: dict[str, Any]) -> Spec:
     texts = {key: content.pop(key).strip() for key in ("claim", "intro", "reading") if key in content}
     content["targets"] = tuple(content.pop("targets", ()))
     return Spec(name, columns=columns, systems=tuple(systems), **{"runs": 0, **content}, **texts)
+
+
+def _columns(given: Mapping[str, Any]) -> list[Column]:
+    """One for each amount, if several are given."""
+    amounts = given["amount"] if isinstance(given["amount"], list) else [given["amount"]]
+    return [Column(**{**given, "amount": amount}) for amount in amounts]
 
 
 def parse_system(

@@ -26,7 +26,7 @@ class ArraySpec:
     rows_sum_to_one: bool = False
 
 
-def probabilities(n: int, c: int) -> ArraySpec:
+def probabilities(n: int | None, c: int) -> ArraySpec:
     """(n, c) class probabilities."""
     return ArraySpec((n, c), low=-_TOLERANCE, high=1 + _TOLERANCE, rows_sum_to_one=True)
 

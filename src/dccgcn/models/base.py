@@ -25,6 +25,10 @@ Fit = Callable[[NodeGraph, np.ndarray, Any, int, Progress | None, np.ndarray | N
 # training come first, in their order; model is the Prediction.model of fit.
 PredictNew = Callable[[Mapping[str, np.ndarray], NodeGraph, Any], Prediction]
 
+# refit(model, graph, train, settings, seed, progress) → Prediction: fit from the fitted arrays of an earlier fit of the
+# same graph, such as one with a label less.
+Refit = Callable[[Mapping[str, np.ndarray], NodeGraph, np.ndarray, Any, int, Progress | None], Prediction]
+
 CostOf = Callable[[NodeGraph, Any], Cost]  # cost(graph, settings): an estimate before the run
 
 
@@ -35,6 +39,7 @@ class Method:
     name: str
     settings: type[Settings]
     fit: Fit
+    refit: Refit | None = None
     predict_new: PredictNew | None = None
     model_specs: ModelSpecs | None = None  # what the arrays of Prediction.model must be, for models read from files
     cost: CostOf = network_cost

@@ -23,9 +23,9 @@ class Prediction:
     channels : dict of str to ndarray of shape (n, c)
         Class probabilities of each channel alone, such as ``"topology"`` and ``"features"``.
     channels_agree : ndarray of shape (n,), bool
-        Whether the channels predict the same class.
+        Whether the channels predict the same class: of two channels both, of more those with over half of the weight.
     uncorrected : ndarray of shape (n, c)
-        Probabilities before nodes on which the channels disagree are corrected.
+        Probabilities of the channels together, before any correction or refit.
     joint : ndarray of shape (n, c)
         Probabilities of one model on the embeddings of both channels, for comparison.
     corrected : ndarray of shape (n,), bool
@@ -38,6 +38,9 @@ class Prediction:
         Weight of each channel in the combined prediction; they sum to one.
     support : csr_array of shape (n, n)
         Row i: weights of the neighbours that corrected node i.
+    held_out : dict of str to ndarray of shape (m, c)
+        Probabilities of the m training nodes by models that did not see their labels: of each channel, and of the
+        ``"pool"`` of all.
     model : dict of str to ndarray
         Fitted arrays that the method needs to predict new nodes.
     findings : tuple of Finding
@@ -62,6 +65,7 @@ class Prediction:
     trust: np.ndarray | None = None
     channel_weights: dict[str, float] = field(default_factory=dict)
     support: sp.csr_array | None = None
+    held_out: dict[str, np.ndarray] = field(default_factory=dict)
     model: dict[str, np.ndarray] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
 
@@ -88,7 +92,8 @@ class Prediction:
         ):
             if array is not None:
                 check_array(array, spec, f"prediction, {name}")
-        for group, spec in (("channels", rows), ("embeddings", ArraySpec((n, None)))):
+        groups = (("channels", rows), ("embeddings", ArraySpec((n, None))), ("held_out", probabilities(None, c)))
+        for group, spec in groups:
             for name, array in _mapping(self, group).items():
                 check_array(array, spec, f"prediction, {group}, {name}")
         for name, value in _mapping(self, "channel_weights").items():
@@ -118,4 +123,5 @@ def restore_class_columns(prediction: Prediction, seen: np.ndarray, c: int) -> P
         uncorrected=None if prediction.uncorrected is None else restore(prediction.uncorrected),
         joint=None if prediction.joint is None else restore(prediction.joint),
         channels={name: restore(p) for name, p in prediction.channels.items()},
+        held_out={name: restore(p) for name, p in prediction.held_out.items()},
     )

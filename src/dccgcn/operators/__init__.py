@@ -3,10 +3,18 @@
 from dccgcn.operators.approximate_knn import neighbours
 from dccgcn.operators.exact_knn import Neighbours, exact_knn
 from dccgcn.operators.hops import hop_blocks, hops
-from dccgcn.operators.operator import Normalisation, Operator, knn_operator, mean_operator, topology_operator
+from dccgcn.operators.operator import (
+    Normalisation,
+    Operator,
+    knn_operator,
+    mean_operator,
+    neighbour_mean,
+    topology_operator,
+)
 from dccgcn.operators.scaling import (
     NumericColumns,
     Scaling,
+    columns_to_standardise,
     normalise_rows,
     numeric_columns,
     numeric_columns_of,
@@ -21,11 +29,13 @@ __all__ = [
     "NumericColumns",
     "Operator",
     "Scaling",
+    "columns_to_standardise",
     "exact_knn",
     "hop_blocks",
     "hops",
     "knn_operator",
     "mean_operator",
+    "neighbour_mean",
     "neighbours",
     "normalise_rows",
     "numeric_columns",

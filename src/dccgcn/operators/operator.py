@@ -68,14 +68,15 @@ def topology_operator(graph: NodeGraph, how: Normalisation) -> Operator:
 
 
 def mean_operator(graph: NodeGraph) -> sp.csr_array:
+    """D^-1 A of the given edges."""
+    return graph.cached(("mean",), lambda: neighbour_mean(graph.adjacency))
+
+
+def neighbour_mean(adjacency: sp.csr_array) -> sp.csr_array:
     """D^-1 A: the weighted mean over the neighbours, without the node itself; rows of isolated nodes are 0."""
-
-    def build() -> sp.csr_array:
-        degree = np.asarray(graph.adjacency.sum(axis=1), dtype=np.float64).reshape(-1)
-        inverse = np.divide(1, degree, out=np.zeros_like(degree), where=degree > 0)
-        return sp.csr_array(sp.diags_array(inverse) @ graph.adjacency, dtype=np.float32)
-
-    return graph.cached(("mean",), build)
+    degree = np.asarray(adjacency.sum(axis=1), dtype=np.float64).reshape(-1)
+    inverse = np.divide(1, degree, out=np.zeros_like(degree), where=degree > 0)
+    return sp.csr_array(sp.diags_array(inverse) @ adjacency, dtype=np.float32)
 
 
 def knn_operator(

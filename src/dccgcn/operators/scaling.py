@@ -92,6 +92,20 @@ def numeric_columns_of(graph: NodeGraph) -> NumericColumns | None:
     return graph.cached(("numeric columns",), lambda: numeric_columns(graph.features))
 
 
+def columns_to_standardise(graph: NodeGraph, few: int) -> NumericColumns | None:
+    """All columns if there are at most ``few``, else the numeric ones, computed once; None if there are none."""
+    if graph.d > few:
+        return numeric_columns_of(graph)
+
+    def moments() -> NumericColumns:
+        x = np.asarray(graph.features.toarray() if sp.issparse(graph.features) else graph.features, dtype=np.float64)
+        mean, deviation = x.mean(axis=0), x.std(axis=0)
+        deviation[deviation <= _MIN_DEVIATION * abs(mean)] = 0  # rounding errors of a constant
+        return NumericColumns(np.arange(graph.d), mean.astype(np.float32), deviation.astype(np.float32))
+
+    return graph.cached(("numeric columns", "all"), moments)
+
+
 def standardised(features: Any, by: NumericColumns | None) -> Any:
     """The same kind of matrix with its numeric columns at mean 0 and variance 1; constant ones become 0."""
     if by is None:

@@ -211,9 +211,8 @@ def _suggestion(
     reasons = [f"represents {len(represented):,} nodes" if len(represented) > 1 else "represents itself only"]
     if n_uncertain := int((confidence[represented] < UNCERTAIN).sum()):
         reasons[0] += f", {n_uncertain:,} of them uncertain" if len(represented) > 1 else ", uncertain"
-    if prediction.channels_agree is not None and not prediction.channels_agree[u]:
-        each = (f"{name} predicts {graph.classes[p[u].argmax()]}" for name, p in prediction.channels.items())
-        reasons.append(f"channels disagree: {', '.join(each)}")
+    if prediction.channels_agree is not None and not prediction.channels_agree[u] and prediction.channels:
+        reasons.append(f"channels disagree: {_two_sides(graph, prediction, u)}")
     elif len(represented) > 1 and confidence[u] < UNCERTAIN:
         reasons.append("uncertain itself")
     n_labels = np.bincount(graph.labels[labelled], minlength=graph.c)
@@ -227,6 +226,15 @@ def _suggestion(
         n_represented=len(represented),
         reason="; ".join(reasons),
     )
+
+
+def _two_sides(graph: NodeGraph, prediction: Prediction, u: int) -> str:
+    """The channel of largest weight, and the next one that predicts another class."""
+    weights = prediction.channel_weights
+    names = sorted(prediction.channels, key=lambda name: -weights.get(name, 0))
+    classes = {name: int(prediction.channels[name][u].argmax()) for name in names}
+    other = next((name for name in names if classes[name] != classes[names[0]]), None)
+    return ", ".join(f"{name} predicts {graph.classes[classes[name]]}" for name in (names[0], other) if name)
 
 
 def _random_features(n: int) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.errors import DccgcnError, Finding, GraphError, SettingsError
+from dccgcn.errors import DataFileError, DccgcnError, Finding, GraphError
 from dccgcn.graph import NodeGraph, validation
 from dccgcn.graph.cells import decode_labels
 from dccgcn.models.prediction import Prediction, restore_class_columns
@@ -106,9 +106,9 @@ def predict_new(run: Run, graph: NodeGraph) -> Prediction:
             prediction = method.predict_new(run.prediction.model, known, run.settings)
         prediction = restore_class_columns(prediction, seen, graph.c)
         prediction.check(graph.n, graph.c)
-    except (GraphError, SettingsError):  # of the new nodes
-        raise
-    except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:  # DataFileError too: NaN in the answer
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
+        if isinstance(error, DccgcnError) and not isinstance(error, DataFileError):  # that is NaN in the answer
+            raise
         raise DccgcnError(
             f"The model of {graph.name!r} gives no valid prediction for these nodes ({error}).",
             "Check the features of the new nodes for extreme values, or train the model again.",

@@ -1,4 +1,4 @@
-"""Known class frequencies (C12): how they are read, and what they change."""
+"""Known class frequencies (C10): how they are read, and what they change."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from dccgcn import NodeClassifier, NodeGraph, per_class
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import SettingsError
 from dccgcn.models.concord import method
-from dccgcn.models.concord.class_prior import log_shift, relative_prior, shift_to_prior, sqrt_prior
+from dccgcn.models.concord.class_prior import log_shift, relative_prior, shift_to_prior
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.settings import parse_assignments
 
@@ -55,11 +55,6 @@ def test_the_prior_is_read_from_text_and_written_back() -> None:
 def with_a_rare_class() -> NodeGraph:
     ten = synthetic_graph(1500, 7500, 200, homophily=0.4, class_words=0.25)
     return NodeGraph(ten.features, ten.edges, np.where(ten.labels == 0, "fraud", "not"))
-
-
-def test_self_training_uses_the_square_root() -> None:
-    np.testing.assert_allclose(sqrt_prior(np.array([0.04, 1.96])), [0.25, 1.75])
-    np.testing.assert_array_equal(sqrt_prior(np.ones(7)), np.ones(7))  # exactly: a uniform prior changes nothing
 
 
 def test_predictions_are_shifted_half_way_to_the_prior() -> None:

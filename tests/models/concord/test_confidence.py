@@ -1,32 +1,34 @@
-"""Confidence (C13 to C15) against slow literal versions."""
+"""Confidence (C11 to C13) against slow literal versions."""
 
-from math import comb
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import softmax
-from scipy.stats import norm
+from scipy.special import expit, logit, softmax
+from scipy.stats import beta, norm
 
-from dccgcn.models.concord import method
 from dccgcn.models.concord.confidence import (
-    COEFFICIENTS,
+    GATE,
+    Evidence,
+    HeldOut,
+    TrustModel,
+    accuracy_posterior,
     class_margin,
-    confidence_features,
+    evidence_of,
     first_pc,
+    margin,
     mean_vote,
     normal_scores,
-    p_uninformative,
+    promise_findings,
     rescale_to_confidence,
     trust,
 )
-from dccgcn.models.concord.ensemble import cv_hits
-from dccgcn.models.concord.labels import Labels
-from dccgcn.models.concord.members import log_proba
-from dccgcn.models.concord.precompute import precompute
-from dccgcn.models.concord.settings import ConcordSettings
-from helpers.groups import blocks
 
 RNG = np.random.default_rng(3)
+
+
+def evidence(n: int = 50, mean_confidence: float = 0.7) -> Evidence:
+    return Evidence(RNG.standard_normal(n), RNG.standard_normal(n), mean_confidence)
 
 
 def test_trust_becomes_the_largest_probability() -> None:
@@ -71,36 +73,77 @@ def test_class_margin_is_the_difference_to_the_next_class() -> None:
         assert difference == pytest.approx(scores[v, predicted[v]] - max(others))
 
 
-def test_every_feature_has_a_coefficient() -> None:
-    graph, settings = blocks(), ConcordSettings(n_rounds=1)
-    given, inputs = Labels.given(np.arange(9), graph.labels[:9], 3), precompute(graph, settings, 0.7)
-    members = method.build_members(inputs, 0.7, settings)
-    state = method.self_train(members, given, np.ones(graph.c), settings, 0)
-    for log_p, again in zip(state.log_probs, log_proba(state.members, state.labels, settings), strict=True):
-        np.testing.assert_array_equal(log_p, again)
-    output = method.combine(state, inputs, np.ones(graph.c), settings)
-    features = confidence_features(output, state, [*inputs.regressors.values()])
-    assert features.shape == (graph.n, len(COEFFICIENTS))
-    assert np.isfinite(features).all()
-    hits, n_recovered = cv_hits(members, given, settings, 0)
-    assert n_recovered == state.n_recovered
-    assert n_recovered / 2 <= hits.max() <= len(given.nodes)
+def test_trust_node_by_node() -> None:
+    """(C11) and (C12) as a sum over u, one node after the other."""
+    t, held_out, given = TrustModel(), HeldOut(17.5, 21, 1 / 3), evidence(20)
+    us = [0.0, *((i + 0.5) / 20 for i in range(20))]
+    density = [beta.pdf(u, t.a, t.b) for u in us[1:]]
+    prior = [t.pi, *((1 - t.pi) * d / sum(density) for d in density)]
+    x = [min(1 / 3 + 2 / 3 * u, 0.999) for u in us]
+    hits, misses = 17.5 + t.kappa * 0.7, 3.5 + t.kappa * 0.3
+    posterior = np.array([p * (x_**hits * (1 - x_) ** misses) ** t.tau for p, x_ in zip(prior, x, strict=True)])
+    posterior /= posterior.sum()
+    ours = trust(given, held_out)
+    for i in range(20):
+        score = t.beta0 + t.beta1 * given.e[i] + t.beta2 * given.log_odds[i]
+        literal = sum(p * expit(logit(x_) + u**t.gamma * score) for p, x_, u in zip(posterior, x, us, strict=True))
+        assert ours[i] == pytest.approx(literal, rel=1e-4)
 
 
-def test_p_uninformative_by_the_integral() -> None:
-    """(C15): h of m labels are recovered by chance, or at a rate drawn from Beta(4, 2)."""
-    x = np.linspace(0, 1, 20_001)
-    for h, m, g in ((0, 0, 0.3), (2, 14, 1 / 7), (9, 14, 1 / 7), (20, 140, 1 / 7), (3, 6, 1 / 3)):
-        b0 = comb(m, h) * g**h * (1 - g) ** (m - h)
-        b1 = np.trapezoid(comb(m, h) * x**h * (1 - x) ** (m - h) * 20 * x**3 * (1 - x), x)
-        assert p_uninformative(h, m, g) == pytest.approx(0.05 * b0 / (0.05 * b0 + 0.95 * b1), rel=1e-4)
-    assert p_uninformative(0, 0, 0.3) == pytest.approx(0.05)  # without checkable labels, the prior
-    assert p_uninformative(20, 140, 1 / 7) > 0.9
-    assert p_uninformative(120, 140, 1 / 7) < 1e-9
-    np.testing.assert_allclose(trust(np.zeros((2, 3)), nu=0.25, chance=0.2), 0.75 * 0.5 + 0.25 * 0.2)
+def test_evidence_does_not_count_at_chance_level() -> None:
+    certain = replace(TrustModel(), pi=1 - 1e-12)
+    np.testing.assert_allclose(trust(evidence(), HeldOut(40, 40, 0.5), certain), 0.5, atol=1e-3)
 
 
-def test_checkable_labels_have_another_of_their_class() -> None:
-    given = Labels.given(np.arange(6), np.array([0, 0, 0, 1, 2, 2]), 4)
-    assert given.n_checkable == 5
-    assert given.chance == pytest.approx((9 + 1 + 4) / 36)
+def test_more_recovered_labels_raise_trust() -> None:
+    given = evidence()
+    means = [trust(given, HeldOut(h, 40, 0.25)).mean() for h in (10, 20, 30, 40)]
+    assert (np.diff(means) > 0).all()
+    p, _ = accuracy_posterior(HeldOut(10, 40, 0.25), 0.3, TrustModel())
+    assert p[0] > 0.6  # chance level
+
+
+def test_nothing_is_trusted_below_the_gate() -> None:
+    given = Evidence(np.full(5, 4.0), np.full(5, 4.0), 0.95)
+    below, above = HeldOut(8, 8, 0.5), HeldOut(9, 9, 0.5)
+    assert below.z < GATE <= above.z
+    assert trust(given, below).max() == pytest.approx(0.79)
+    assert trust(given, above).min() > 0.8
+    assert trust(given, below, gate=0).min() > 0.8
+
+
+def test_z_is_the_normal_score_of_the_binomial() -> None:
+    held_out = HeldOut(31, 40, 0.5)
+    assert held_out.z == pytest.approx((31 - 20) / np.sqrt(40 * 0.5 * 0.5))
+    assert held_out.best_z == pytest.approx(20 / np.sqrt(10))
+    assert HeldOut(0, 0, 0.5).z == 0
+
+
+@pytest.mark.parametrize(
+    ("held_out", "codes"),
+    [
+        (HeldOut(35, 40, 0.5), []),
+        (HeldOut(22, 40, 0.5), ["uninformative"]),
+        (HeldOut(28, 40, 0.5), ["too-few-labels"]),  # beyond chance, but not enough to promise
+        (HeldOut(4, 4, 0.5), ["too-few-labels"]),  # two classes, two labels each: nothing could show it
+        (HeldOut(1, 4, 0.5), ["too-few-labels"]),
+        (HeldOut(0, 0, 0.5), ["too-few-labels"]),
+    ],
+)
+def test_findings_say_why_nothing_is_trusted(held_out: HeldOut, codes: list[str]) -> None:
+    findings = promise_findings(held_out)
+    assert [finding.code for finding in findings] == codes
+    assert all("label more" in finding.text for finding in findings)
+
+
+def test_evidence_joins_margin_vote_and_refits() -> None:
+    f, pooled, r1, r2 = (softmax(2 * RNG.standard_normal((60, 3)), axis=1) for _ in range(4))
+    log_probs, weights = [np.log(pooled), np.log(f)], np.array([0.4, 0.1])
+    found = evidence_of(f, pooled, log_probs, weights, [r1, r2])
+    predicted = f.argmax(axis=1)
+    columns = [margin(f), mean_vote(log_probs, weights, predicted), class_margin(r1, predicted)]
+    columns.append(class_margin(r2, predicted))
+    np.testing.assert_allclose(found.e, first_pc(np.column_stack([normal_scores(x) for x in columns])))
+    odds = np.clip([logit(pooled[v, predicted[v]]) for v in range(60)], -3.9, 3.9)
+    np.testing.assert_allclose(found.log_odds, odds - odds.mean())
+    assert found.mean_confidence == pytest.approx(pooled.max(axis=1).mean())

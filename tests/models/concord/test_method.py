@@ -6,9 +6,10 @@ import scipy.sparse as sp
 
 from dccgcn import NodeGraph, per_class
 from dccgcn.datasets.synthetic import synthetic_graph
+from dccgcn.errors import SettingsError
 from dccgcn.models.concord import method
 from dccgcn.models.concord.settings import ConcordSettings
-from helpers.groups import blocks
+from helpers.groups import blocks, many_words
 
 RNG = np.random.default_rng(3)
 
@@ -29,10 +30,46 @@ def test_every_field_of_a_prediction(graph: NodeGraph) -> None:
     trust = np.maximum(prediction.trust, 1 / graph.c)[split.test]  # a largest probability is at least 1/C
     np.testing.assert_allclose(prediction.probabilities.max(axis=1)[split.test], trust, atol=2e-3)
     assert sum(prediction.channel_weights.values()) == pytest.approx(1)
-    assert not (prediction.corrected & prediction.channels_agree).any()
-    assert not prediction.corrected[split.train].any()  # given labels are not corrected
-    assert prediction.support[split.train].nnz == 0
-    assert set(prediction.channels) == {"topology", "features"}
+    names = ["own", "hop1", "hop2", "propagated", "structure", "similar", "sizes", "joint", "labels"]
+    assert list(prediction.channels) == list(prediction.channel_weights) == names
+    assert list(prediction.held_out) == [*names, "pool"]
+    assert all(p.shape == (len(split.train), graph.c) for p in prediction.held_out.values())
+    prediction.check(graph.n, graph.c)
+    votes = np.zeros(graph.n)
+    for name, weight in prediction.channel_weights.items():
+        votes += weight * (prediction.channels[name].argmax(axis=1) == prediction.y_pred)
+    np.testing.assert_array_equal(prediction.channels_agree, votes > 0.5)
+
+
+def test_held_out_predictions_find_a_wrong_label() -> None:
+    graph = blocks(300)
+    train = per_class(graph, 10, 0).train
+    labels = graph.labels.copy()
+    labels[train[4]] = (labels[train[4]] + 1) % 3
+    prediction = method.fit(graph.with_labels(labels), train, ConcordSettings(), 0)
+    given = prediction.held_out["pool"][np.arange(len(train)), labels[train]]
+    assert given.argmin() == 4
+    assert prediction.held_out["pool"][4].argmax() == graph.labels[train[4]]
+
+
+def test_a_refit_with_one_more_label_gives_what_a_fit_gives() -> None:
+    graph = blocks(300)
+    train = per_class(graph, 5, 0).train
+    more = np.append(train, np.setdiff1d(np.arange(graph.n), train)[0])
+    before = method.fit(graph, train, ConcordSettings(), 0)
+    again = method.refit(before.model, graph, more, ConcordSettings(), 0)
+    fresh = method.fit(graph, more, ConcordSettings(), 0)
+    assert (again.y_pred == fresh.y_pred).mean() > 0.98
+    np.testing.assert_allclose(again.held_out["pool"], fresh.held_out["pool"])
+
+
+def test_excluded_channels_are_left_out(graph: NodeGraph) -> None:
+    train = per_class(graph, 3, 0).train
+    prediction = method.fit(graph, train, ConcordSettings(exclude=("labels", "own")), 0)
+    assert "labels" not in prediction.channels
+    assert "own" not in prediction.channels
+    with pytest.raises(SettingsError, match="no channel 'hop3'"):
+        method.fit(graph, train, ConcordSettings(exclude=("hop3",)), 0)
 
 
 def test_uninformative_edges_are_down_weighted() -> None:
@@ -40,14 +77,14 @@ def test_uninformative_edges_are_down_weighted() -> None:
     shuffled = RNG.permutation(graph.n)[graph.edges]
     other = NodeGraph(graph.features, shuffled, graph.labels)
     prediction = method.fit(other, per_class(other, 10, 0).train, ConcordSettings(), 0)
-    assert prediction.channel_weights["features"] > 0.8
+    weights = prediction.channel_weights
+    assert weights["own"] + weights["similar"] > 2 * (weights["hop2"] + weights["structure"] + weights["labels"])
 
 
 def test_uninformative_edges_do_not_outvote_features_with_few_labels() -> None:
     for seed in range(5):
         graph = synthetic_graph(800, 8000, 60, classes=2, homophily=0.5, class_words=0.4, words=10, seed=seed % 3)
         prediction = method.fit(graph, per_class(graph, 2, seed).train, ConcordSettings(), 0)
-        assert prediction.channel_weights["features"] > 0.6
         assert np.bincount(prediction.y_pred, minlength=2).min() > 0.1 * graph.n  # not constant
 
 
@@ -61,7 +98,7 @@ def test_noise_features_do_little_harm_beside_informative_edges() -> None:
 
     assert accuracy(noise, ConcordSettings()) > 0.75
     assert accuracy(none, ConcordSettings()) > 0.75
-    assert accuracy(noise, ConcordSettings(n_structural=0)) < 0.7
+    assert accuracy(noise, ConcordSettings(exclude=("structure", "labels"))) < 0.75
 
 
 def test_trust_is_low_where_nothing_is_informative() -> None:
@@ -132,6 +169,12 @@ def test_new_nodes_are_classified_without_training() -> None:
     assert (y_pred[180:] == whole.labels[180:]).mean() > 0.85
 
 
+def agreement(graph: NodeGraph, other: NodeGraph, train: np.ndarray, other_train: np.ndarray) -> float:
+    """Share of nodes with the same prediction; both graphs list the nodes in the same order."""
+    one, two = (method.fit(g, t, ConcordSettings(k=3), 0) for g, t in ((graph, train), (other, other_train)))
+    return float((np.array(graph.classes)[one.y_pred] == np.array(other.classes)[two.y_pred]).mean())
+
+
 def test_the_order_of_nodes_does_not_matter() -> None:
     graph = blocks(90)
     order = np.random.default_rng(1).permutation(graph.n)
@@ -142,6 +185,69 @@ def test_the_order_of_nodes_does_not_matter() -> None:
     theirs = method.fit(permuted, place[train], ConcordSettings(k=3), 0)
     # ties among neighbours are broken by position, so a few predictions may differ
     assert (ours.y_pred[order] == theirs.y_pred).mean() > 0.95
+
+
+def test_the_order_of_classes_does_not_matter() -> None:
+    graph = blocks(120)
+    other = graph.with_labels(graph.labels, classes=[2, 0, 1])
+    train = per_class(graph, 4, 0).train
+    assert agreement(graph, other, train, train) > 0.98
+
+
+def test_the_order_of_feature_columns_does_not_matter() -> None:
+    graph = many_words(150)
+    order = np.random.default_rng(1).permutation(graph.d)
+    other = NodeGraph(sp.csr_array(graph.features[:, order]), graph.edges, graph.labels)
+    train = per_class(graph, 4, 0).train
+    assert agreement(graph, other, train, train) > 0.95  # directions of small singular values are not converged
+
+
+def test_dense_and_sparse_features_give_the_same_predictions() -> None:
+    graph = many_words(150)
+    dense = NodeGraph(graph.features.toarray(), graph.edges, graph.labels)
+    train = per_class(graph, 4, 0).train
+    assert agreement(graph, dense, train, train) > 0.98
+
+
+def test_constant_columns_and_isolated_nodes_do_no_harm() -> None:
+    graph = blocks(150)
+    x = np.hstack([graph.features.toarray(), np.full((150, 2), 3.0)])
+    edges = graph.edges[(graph.edges > 4).all(axis=1)]
+    other = NodeGraph(x, edges, graph.labels)
+    split = per_class(other, 4, 0)
+    prediction = method.fit(other, split.train, ConcordSettings(), 0)
+    assert np.isfinite(prediction.probabilities).all()
+    assert (prediction.y_pred == graph.labels)[split.test].mean() > 0.9
+
+
+@pytest.mark.parametrize("counts", [(1, 1, 1), (1, 4, 2), (5, 1, 1)])
+def test_classes_with_a_single_label(counts: tuple[int, ...]) -> None:
+    graph = blocks(150)
+    train = np.concatenate([np.flatnonzero(graph.labels == j)[:count] for j, count in enumerate(counts)])
+    prediction = method.fit(graph, train, ConcordSettings(), 0)
+    assert (prediction.y_pred == graph.labels).mean() > 0.8
+    if counts == (1, 1, 1):
+        assert "too-few-labels" in {finding.code for finding in prediction.findings}
+
+
+def test_two_classes_with_two_labels_each_promise_nothing() -> None:
+    graph = blocks(150, c=2)
+    prediction = method.fit(graph, np.arange(4), ConcordSettings(), 0)
+    assert (prediction.y_pred == graph.labels).mean() > 0.9
+    assert np.delete(prediction.trust, np.arange(4)).max() < 0.8
+    assert "too-few-labels" in {finding.code for finding in prediction.findings}
+
+
+@pytest.mark.parametrize("edges", [True, False])
+def test_featureless_graphs(edges: bool) -> None:
+    whole = blocks(150)
+    graph = NodeGraph(np.ones((150, 1)), whole.edges if edges else whole.edges[:0], whole.labels, featureless=True)
+    split = per_class(graph, 4, 0)
+    prediction = method.fit(graph, split.train, ConcordSettings(), 0)
+    assert np.isfinite(prediction.probabilities).all()
+    if edges:
+        assert (prediction.y_pred == whole.labels)[split.test].mean() > 0.85
+        assert set(prediction.channels) == {"structure", "sizes", "joint", "labels"}
 
 
 def test_equal_settings_give_equal_predictions_however_they_are_given(graph: NodeGraph) -> None:

@@ -1,4 +1,4 @@
-"""Embeddings (C1 to C3) against dense matrices and their singular vectors."""
+"""Filters and embeddings (C1, C2) against dense matrices and their singular vectors."""
 
 from functools import partial
 
@@ -7,17 +7,13 @@ import pytest
 import scipy.sparse as sp
 
 from dccgcn import NodeGraph
-from dccgcn.models.concord.precompute import precompute
-from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.spectral_features import (
     Filter,
-    adaptive_filter,
     block_krylov_svd,
     fit_structural,
     fit_svd,
     identity_filter,
     idf,
-    neighbour_filter,
     orthonormal,
     project,
     project_structural,
@@ -70,8 +66,7 @@ def test_filters_are_their_polynomials(graph: NodeGraph, unit: float | None) -> 
     h = RNG.standard_normal((graph.n, 5)).astype(np.float32)
     s, n = with_loops(graph), without_loops(graph)
     np.testing.assert_allclose(ssgc(graph)(h), dense_filter(s, 4, 0.05) @ h, atol=1e-5)
-    np.testing.assert_allclose(neighbour_filter(h, topology_operator(graph, "symmetric")), n @ h, atol=1e-5)
-    np.testing.assert_allclose(two_hop(graph, 6)(h), dense_filter(n @ n, 3, 0.05) @ h, atol=1e-5)
+    np.testing.assert_allclose(two_hop(graph, 3)(h), dense_filter(n @ n, 3, 0.05) @ h, atol=1e-5)
     assert identity_filter(h) is h
 
 
@@ -91,20 +86,20 @@ def test_structural_embedding_is_the_centred_svd_of_the_filter(graph: NodeGraph)
     h = dense_filter(n @ n, 2, 0.05) * (size / (size + graph.n / 20))
     h -= h.mean(axis=0)
     exact = np.linalg.svd(h)[1][:8]
-    ours = fit_structural(two_hop(graph, 4), graph.component, 8)
+    ours = fit_structural(two_hop(graph, 2), graph.component, 8)
     v = ours.components / (size / (size + graph.n / 20))[:, None]
     np.testing.assert_allclose(v.T @ v, np.eye(8), atol=1e-4)
     assert np.square(h @ v).sum() > 0.999 * np.square(exact).sum()
     z = h @ v
     np.testing.assert_allclose(ours.z, z / np.linalg.norm(z, axis=1, keepdims=True), atol=1e-4)
-    np.testing.assert_allclose(project_structural(two_hop(graph, 4), graph.n, ours).z, ours.z, atol=1e-5)
+    np.testing.assert_allclose(project_structural(two_hop(graph, 2), graph.n, ours).z, ours.z, atol=1e-5)
 
 
 def test_small_components_take_no_singular_vector() -> None:
     whole = blocks(300)
     pairs = np.arange(300, 400).reshape(-1, 2)
     graph = NodeGraph(np.ones((400, 1)), np.concatenate([whole.edges, pairs]), featureless=True)
-    part = fit_structural(two_hop(graph, 16), graph.component, 8)
+    part = fit_structural(two_hop(graph, 8), graph.component, 8)
     assert np.abs(part.components[300:]).max() < 0.01 * np.abs(part.components).max()
 
 
@@ -132,19 +127,6 @@ def test_scarce_labels_weight_the_leading_singular_vectors(graph: NodeGraph) -> 
     assert scarcity(0, 8) == 1
     assert scarcity(8, 8) == 0.5
     assert scarcity(20, 8) < scarcity(2, 8)
-
-
-def test_many_labels_shorten_the_filter() -> None:
-    assert adaptive_filter(16, 0.05, 1, 1) == (16, 0.05)
-    assert adaptive_filter(16, 0.05, 0.5, 1) == (4, 0.29)
-    assert adaptive_filter(16, 0.05, 1e-3, 1) == (1, 1.0)
-    assert adaptive_filter(16, 0.05, 0.5, 0) == (16, 0.05)
-
-
-def test_only_the_adaptive_embedding_depends_on_the_labels(graph: NodeGraph) -> None:
-    scarce, many = (precompute(graph, ConcordSettings(), q).projections.embeddings for q in (0.9, 0.3))
-    assert scarce.keys() == many.keys()
-    assert {name for name in scarce if scarce[name] is not many[name]} == {"topology.adaptive"}
 
 
 def test_idf_is_for_counts_only() -> None:

@@ -1,74 +1,58 @@
-"""The arrays of a saved model: written and read back, and read from the last format."""
+"""The arrays of a saved model: written and read back."""
 
 import numpy as np
 import pytest
 
 from dccgcn import NodeGraph
+from dccgcn.errors import DataFileError, DccgcnError
+from dccgcn.models.arrays import Sizes, check_arrays
 from dccgcn.models.concord import method
 from dccgcn.models.concord.labels import Labels
-from dccgcn.models.concord.precompute import precompute
 from dccgcn.models.concord.settings import ConcordSettings
-from dccgcn.models.concord.state import from_last_format, read_projections, read_state, to_arrays
-from helpers.groups import blocks
-
-# today's names and those of format 3
-EMBEDDINGS = {
-    "topology.plain": "topology.far",
-    "features.plain": "features.far",
-    "topology.adaptive": "topology.near",
-    "node": "own",
-    "neighbours": "around",
-    "features.idf": "features.near",
-    "topology.structure": "topology.ties",
-}
-FIELDS = {"components": "basis", "mean": "offset", "scale": "spread", "numeric": "measured"}
+from dccgcn.models.concord.state import model_specs, read_projections, read_state, to_arrays
+from dccgcn.models.concord.views import precompute
+from helpers.groups import blocks, many_words
 
 
-def test_arrays_round_trip() -> None:
-    graph, settings = blocks(), ConcordSettings(n_rounds=1)
-    inputs = precompute(graph, settings, 0.8)
+@pytest.mark.parametrize("few", [False, True])
+def test_arrays_round_trip(few: bool) -> None:
+    graph, settings = blocks() if few else many_words(), ConcordSettings()
+    inputs = precompute(graph, settings)
     members = method.build_members(inputs, 0.8, settings)
-    given = Labels.given(np.arange(6), graph.labels[:6], 3)
-    state = method.self_train(members, given, np.ones(graph.c), settings, 0)
+    given = Labels.of(np.arange(12), graph.labels[:12], 3)
+    state = method.stack(members, given, settings, 0, {})
     arrays = to_arrays(inputs.projections, state)
-    projections, again = read_projections(arrays), read_state(arrays, members, settings)
-    assert set(projections.embeddings) == set(inputs.projections.embeddings)
+    projections, again = read_projections(arrays), read_state(arrays, members)
     for name, embedding in inputs.projections.embeddings.items():
         for field in ("components", "mean", "scale"):
-            np.testing.assert_array_equal(getattr(projections.embeddings[name], field), getattr(embedding, field))
+            if (array := getattr(embedding, field)).size:
+                np.testing.assert_array_equal(getattr(projections.embeddings[name], field), array)
     for one, other in zip(state.members, again.members, strict=True):
         assert one.head is other.head
-    np.testing.assert_array_equal(again.labels.nodes, state.labels.nodes)
     np.testing.assert_array_equal(again.given.nodes, given.nodes)
     np.testing.assert_array_equal(again.pooled, state.pooled)
-    assert again.n_recovered == state.n_recovered
+    assert again.held_out == state.held_out
 
 
-def in_last_format(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The same model as format 3 kept it."""
-    heads = [name for name in EMBEDDINGS if f"head.{name}" in arrays] + ["joint"]
-    old = {f"head.{number}": arrays[f"head.{name}"] for number, name in enumerate(heads)}
-    old["head_of_voice"] = np.array([*range(len(heads)), len(heads) - 1, -1])
-    old["counts"] = np.array([arrays["n_given"][0], arrays["n_recovered"][0]])
-    old["weights"] = arrays["member_weights"]
-    for name, array in arrays.items():
-        first, _, rest = name.partition(".")
-        if first in FIELDS:
-            old[f"{FIELDS[first]}.{EMBEDDINGS.get(rest, rest)}"] = array
-        elif first in ("idf", "labels"):
-            old[name.replace("idf", "rarity")] = array
-    return old
+@pytest.mark.parametrize("options", [{}, {"exclude": ("labels", "sizes")}, {"exclude": ("joint",)}], ids=str)
+@pytest.mark.parametrize("kind", ["few", "many", "featureless"])
+def test_every_array_has_a_spec(options: dict, kind: str) -> None:
+    graph = {"few": blocks, "many": many_words, "featureless": featureless}[kind]()
+    settings = ConcordSettings(**options)
+    model = method.fit(graph, np.arange(12), settings, 0).model
+    sizes = Sizes(graph.n, graph.d, graph.c)
+    check_arrays(model, model_specs(model, sizes, settings), "model")
+    for name, array in model.items():
+        broken = {**model, name: array[:-1]}
+        with pytest.raises(DataFileError):
+            check_arrays(broken, model_specs(broken, sizes, settings), "model")
 
 
-@pytest.mark.parametrize("options", [{}, {"idf": False}, {"n_structural": 0}], ids=str)
-@pytest.mark.parametrize("numeric", [False, True])
-def test_the_last_format_is_read(options: dict, numeric: bool) -> None:
+def test_the_model_of_an_earlier_concord_is_refused() -> None:
+    with pytest.raises(DccgcnError, match="earlier Concord"):
+        method.predict_new({}, blocks(), ConcordSettings())
+
+
+def featureless() -> NodeGraph:
     graph = blocks()
-    if numeric:
-        x = np.random.default_rng(0).normal(5, 3, (graph.n, 4)) * [1, 10, 100, 1]
-        graph = NodeGraph(x, graph.edges, graph.labels)
-    prediction = method.fit(graph, np.arange(9), ConcordSettings(**options), 0)
-    arrays = from_last_format(in_last_format(prediction.model))
-    assert arrays.keys() == prediction.model.keys()
-    for name, array in arrays.items():
-        np.testing.assert_array_equal(array, prediction.model[name])
+    return NodeGraph(np.ones((graph.n, 1)), graph.edges, graph.labels, featureless=True)

@@ -28,6 +28,15 @@ STAGES = 3
 _CHANNELS = {
     "topology": "Uses the edges: nodes that are connected tend to share a class.",
     "features": "Uses the features: nodes with similar features tend to share a class.",
+    "own": "Uses the node’s own features.",
+    "hop1": "Uses the mean features of the neighbours.",
+    "hop2": "Uses the mean features of the neighbours’ neighbours.",
+    "propagated": "Uses features propagated along the edges.",
+    "structure": "Uses the edges alone: nodes with the same neighbours are alike.",
+    "similar": "Uses the nodes with the most similar features.",
+    "sizes": "Uses the number of edges and the amount of features.",
+    "joint": "Uses all views of a node together.",
+    "labels": "Uses the labels nearby, spread along the edges.",
 }
 
 
@@ -104,7 +113,7 @@ def _channels(run: Run) -> list[schema.Channel]:
     return [
         schema.Channel(
             name=name,
-            description=_CHANNELS.get(name, ""),
+            description=_CHANNELS.get(name.rpartition(".")[2], ""),
             weight=weights.get(name),
             accuracy=run.channel_accuracy.get(name),
         )

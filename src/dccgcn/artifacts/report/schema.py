@@ -61,7 +61,7 @@ class ClassSummary(Part):
 
 
 class Channel(Part):
-    """One channel of a dual-channel method."""
+    """One channel: a classifier on one view of the nodes."""
 
     name: str = Field(description="Name of the channel")
     description: str = Field(description="What it uses")

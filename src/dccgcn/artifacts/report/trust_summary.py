@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from dccgcn.artifacts.report.schema import TrustSummary
+from dccgcn.models.concord.confidence import PROMISE
 from dccgcn.workflow.run import Run
 
 THRESHOLD = 0.8
@@ -63,9 +64,12 @@ def verdict(run: Run, trust: TrustSummary) -> list[str]:
     task = (
         f"{trust.predictions:,} nodes of {run.graph.name} were classified from {labels:,} labels in {classes} classes."
     )
+    promise = next((f.text for f in run.prediction.findings if f.code in ("uninformative", "too-few-labels")), None)
+    if promise:
+        return [task, "None of the predictions can be trusted.", promise]
     share = f"{trust.trusted:,} of the predictions ({_percent(trust.trusted / trust.predictions)})"
     how_many = share if trust.trusted else "None of the predictions"
-    return [task, f"{how_many} can be trusted: {_why(run, trust)}.", _evidence(trust)]
+    return [task, f"{how_many} can be trusted: {_why(run, trust)}.", _evidence(run, trust)]
 
 
 def _why(run: Run, trust: TrustSummary) -> str:
@@ -84,8 +88,10 @@ def _why(run: Run, trust: TrustSummary) -> str:
             return f"{whose} class has a probability of {threshold} or more; these probabilities are not calibrated"
 
 
-def _evidence(trust: TrustSummary) -> str:
+def _evidence(run: Run, trust: TrustSummary) -> str:
     if not trust.test_nodes:
+        if run.method == "concord" and trust.trusted:
+            return f"{PROMISE} Label a few more nodes to check it here."
         return "This is an estimate: only the training labels are known. Label a few more nodes to check it."
     parts = [
         f"{_percent(accuracy, 1)} of the {name}"

@@ -22,13 +22,12 @@ from dccgcn.graph import NodeGraph
 from dccgcn.models.base import Method
 from dccgcn.models.concord.spectral_features import block_krylov_svd
 from dccgcn.models.prediction import Prediction
-from dccgcn.operators import NumericColumns, mean_operator, normalise_rows, numeric_columns_of, standardised
+from dccgcn.operators import NumericColumns, columns_to_standardise, mean_operator, normalise_rows, standardised
 from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate
 
 N_HOPS = 3  # M^0, M^1, M^2
 _MAX_ITERATIONS = 1000
-_MIN_DEVIATION = 1e-6  # of a column's mean
 _FEW = 128  # features, of which all are standardised
 
 
@@ -54,7 +53,7 @@ def fit(
     validation: np.ndarray | None = None,
 ) -> Prediction:
     """Logistic regression on X. Deterministic; validation nodes are not used."""
-    numeric = columns_to_standardise(graph)
+    numeric = columns_to_standardise(graph, _FEW)
     return _fit_head(scaled_features(graph, numeric), graph, train, settings.C, _moments(numeric))
 
 
@@ -67,7 +66,7 @@ def fit_hops(
     validation: np.ndarray | None = None,
 ) -> Prediction:
     """Logistic regression on [X V_0, M X V_1, M² X V_2]. Deterministic; validation nodes are not used."""
-    numeric = columns_to_standardise(graph)
+    numeric = columns_to_standardise(graph, _FEW)
     r = settings.n_components
     vectors = graph.cached(("logreg-hops", r), lambda: hop_vectors(graph, scaled_features(graph, numeric), r))
     blocks = hop_blocks(graph, numeric, vectors)
@@ -83,16 +82,6 @@ def predict_new(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: Log
         blocks = hop_blocks(graph, numeric, model["vectors"])
         return _classify(join_blocks(blocks, model.get("scale")), model)
     return _classify(scaled_features(graph, numeric), model)
-
-
-def columns_to_standardise(graph: NodeGraph) -> NumericColumns | None:
-    """All columns if they are few, else the numeric ones; None if there are none."""
-    if graph.d > _FEW:
-        return numeric_columns_of(graph)
-    x = np.asarray(graph.features.toarray() if sp.issparse(graph.features) else graph.features, dtype=np.float64)
-    mean, deviation = x.mean(axis=0), x.std(axis=0)
-    deviation[deviation <= _MIN_DEVIATION * abs(mean)] = 0  # rounding errors of a constant
-    return NumericColumns(np.arange(graph.d), mean.astype(np.float32), deviation.astype(np.float32))
 
 
 def scaled_features(graph: NodeGraph, numeric: NumericColumns | None) -> Any:

@@ -1,9 +1,9 @@
 """Known class frequencies φ. Labels drawn class by class carry no information about them.
 
-    ψ_j ∝ √φ_j,   F_ij ∝ F_ij √v_j,   v such that argmax_j F_ij v_j is class j for a share φ_j of the nodes   (C12)
+    F_ij ∝ F_ij √v_j,   v such that argmax_j F_ij v_j is class j for a share φ_j of the nodes                  (C10)
 
-Without them all classes count as equally frequent. ψ is the prior in self-training and in (C5); F is shifted before
-and after the refit. Square roots keep most of the gain of the full prior and lose less where φ is inaccurate.
+F is shifted before the refit and after it. Square roots keep most of the gain of the full prior and lose less where φ
+is inaccurate.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,20 +41,14 @@ def relative_prior(classes: Sequence[Any], class_prior: Mapping[str, float]) -> 
     return len(names) * shares / shares.sum() if class_prior else np.ones(len(names))
 
 
-def sqrt_prior(prior: np.ndarray) -> np.ndarray:
-    """C ψ of (C12) from C φ, (classes,)."""
-    root = np.sqrt(prior)
-    return np.asarray(root / root.mean())
-
-
 def shift_to_prior(f: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """F of (C12), (n, classes); ``prior`` is C φ."""
+    """F of (C10), (n, classes); ``prior`` is C φ."""
     scores = np.log(np.maximum(f, _EPSILON))
     return softmax_rows(scores, log_shift(scores, prior) / 2, f.shape[1])
 
 
 def log_shift(scores: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """log v of (C12), (classes,), by damped fixed-point iteration."""
+    """log v of (C10), (classes,), by damped fixed-point iteration."""
     n, c = scores.shape
     v = np.zeros(c, scores.dtype)
     for _ in range(_N_STEPS):

@@ -1,47 +1,50 @@
-"""Estimated memory and time of a run, from the embeddings and members that it builds."""
+"""Estimated memory and time of a run, from the views that it makes."""
 
 from dccgcn.graph import NodeGraph
-from dccgcn.models.concord.ensemble import N_FOLDS
-from dccgcn.models.concord.members import member_layout
-from dccgcn.models.concord.precompute import STRUCTURE, embedding_specs, idf_weights
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.spectral_features import N_KRYLOV, OVERSAMPLING
+from dccgcn.models.concord.views import FEATURES, N_OWN, view_specs
 from dccgcn.models.resources import PROCESS_BYTES, Cost, graph_size, sparse_remedy
 
 # per second on one core; measured on graphs of 2,000 to 20,000 nodes
 _PROPAGATION = 4e9  # multiply-adds of sparse products
 _ORTHOGONALISATION = 2.5e10
 _PREDICTION = 1e9
+_N_EVALUATIONS = 12  # of a loss with neighbour mutual information
+_N_TRAININGS = 6  # of each head: all labels, and five folds
+_N_SPREADING = 50  # steps of labels and of smoothed predictions
 
 
 def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
-    """Truncated SVDs of all embeddings, then predictions of all members in each fold and round."""
+    """Truncated SVDs of all views, then heads, smoothed predictions and refits."""
     size = graph_size(graph, settings.neighbours)
-    specs = embedding_specs(settings, graph.n, 1.0, idf_weights(graph, settings) is not None)  # 1: longest filters
-    n_feature_graphs = len({spec.operator for spec in specs} - {"topology"})
     n_products = 2 * (N_KRYLOV + 1)
-    propagation = orthogonalisation = svd = 0.0
-    for spec in specs:
-        structural = spec.name == STRUCTURE
-        nnz_x, columns = (size.n, size.n) if structural else (size.nnz, size.d)
-        nnz = size.nnz_topology if spec.operator == "topology" else size.nnz_features
-        width = min(spec.n_components + OVERSAMPLING, size.n, columns)
-        propagation += n_products * width * (2 * nnz_x + spec.n_steps * nnz)
-        orthogonalisation += N_KRYLOV * 4 * width**2 * (size.n + columns)
-        svd = max(svd, (8 + N_KRYLOV * (2 if structural else 1)) * width)
-    n_members, n_trainings = len(member_layout(specs)), settings.n_rounds + 1 + N_FOLDS
-    smoothing = settings.n_smoothing * (size.nnz_topology + size.nnz_features) / 2
-    predictions = n_trainings * n_members * size.c * (2 * settings.n_components * size.n + smoothing)
+    propagation = orthogonalisation = widest = prediction = 0.0
+    columns = 0
+    for spec in view_specs(settings, graph.n):
+        structural = spec.kind == "structure"
+        if spec.is_spectral or (spec.kind == "own" and size.d > N_OWN):
+            nnz_x, width_x = (size.n, size.n) if structural else (size.nnz, size.d)
+            nnz = size.nnz_features if spec.relation == FEATURES else size.nnz_topology * (2 if structural else 1)
+            width = min(spec.n_components + OVERSAMPLING, size.n, width_x)
+            propagation += n_products * width * (2 * nnz_x + spec.n_steps * nnz)
+            orthogonalisation += N_KRYLOV * 4 * width**2 * (size.n + width_x)
+            widest = max(widest, (8 + N_KRYLOV * (2 if structural else 1)) * width)
+        n_columns = 4 if spec.kind == "sizes" else min(spec.n_components, size.d if not structural else size.n)
+        n_evaluations = _N_EVALUATIONS if spec.is_spectral and settings.mi_weight else 1
+        prediction += n_evaluations * 2 * n_columns * size.n * size.c
+        columns += n_columns
+    spreading = _N_TRAININGS * _N_SPREADING * (size.nnz_topology + size.nnz_features) * size.c
+    refits = (settings.n_refits + 1) * 4 * N_OWN * size.n * size.c + N_OWN**2 * size.n
     seconds = (
-        n_feature_graphs * size.knn_seconds
+        size.knn_seconds
         + propagation / _PROPAGATION
         + orthogonalisation / _ORTHOGONALISATION
-        + predictions / _PREDICTION
+        + (prediction + spreading + refits) / _PREDICTION
     )
-    # float32 numbers per node: the largest SVD, all embeddings with their copies, predictions with those of all folds
-    embeddings = sum((3 if spec.channel else 1) * spec.n_components for spec in specs)
-    per_node = svd + embeddings + (3 * n_members + 4 * 4 * N_FOLDS) * size.c
-    n_bytes = PROCESS_BYTES + n_feature_graphs * size.bytes + 4 * per_node * size.n
+    # float32 numbers per node: the largest SVD, all views with their weighted copies, predictions
+    per_node = widest + 2 * columns + (2 * 9 + 4 * _N_TRAININGS) * size.c
+    n_bytes = PROCESS_BYTES + size.bytes + 4 * per_node * size.n
     remedy = sparse_remedy(graph) or (
         f"Use fewer features or singular vectors (--set n_components={settings.n_components // 2}), or a simpler "
         "method such as ssgc."

@@ -1,4 +1,4 @@
-"""Labels that the members are trained on: given ones and pseudo-labels."""
+"""Given labels as the targets that members are trained on."""
 
 from dataclasses import dataclass
 
@@ -7,34 +7,41 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Weighted target distributions on some nodes."""
+    """Classes of some nodes, as one-hot rows."""
 
     nodes: np.ndarray  # (m,) positions
-    targets: np.ndarray  # (m, classes), rows sum to 1
-    weights: np.ndarray  # (m,)
+    targets: np.ndarray  # (m, classes) float32
 
     @classmethod
-    def given(cls, nodes: np.ndarray, classes: np.ndarray, n_classes: int) -> "Labels":
-        """One-hot targets of weight 1."""
-        return cls(nodes, np.eye(n_classes, dtype=np.float32)[classes], np.ones(len(nodes)))
+    def of(cls, nodes: np.ndarray, classes: np.ndarray, n_classes: int) -> "Labels":
+        return cls(nodes, np.eye(n_classes, dtype=np.float32)[classes])
 
-    def subset(self, which: np.ndarray | slice) -> "Labels":
-        return Labels(self.nodes[which], self.targets[which], self.weights[which])
+    def subset(self, which: np.ndarray) -> "Labels":
+        return Labels(self.nodes[which], self.targets[which])
 
     @property
-    def n_checkable(self) -> int:
-        """Labels that cross-validation can recover: those whose class has another label."""
-        count = self.targets.sum(axis=0)
-        return int(count[count > 1].sum())
+    def y(self) -> np.ndarray:
+        """(m,) positions of the classes."""
+        return self.targets.argmax(axis=1)
+
+    @property
+    def per_class(self) -> float:
+        """Mean number of labels per class."""
+        return len(self.nodes) / self.targets.shape[1]
+
+    @property
+    def is_checkable(self) -> np.ndarray:
+        """(m,) whether the class has another label, so that cross-validation can recover this one."""
+        return np.asarray(self.targets @ self.targets.sum(axis=0) > 1)
 
     @property
     def chance(self) -> float:
         """Expected accuracy of guessing classes with the frequencies of these labels."""
-        share = self.targets.mean(axis=0)
+        share = self.targets.mean(axis=0, dtype=np.float64)
         return float(share @ share)
 
     def clamp(self, f: np.ndarray) -> np.ndarray:
         """A copy of the predictions, (n, classes), with these labels in their place."""
-        f = f.copy()
+        f = f.astype(np.float32)
         f[self.nodes] = self.targets
         return f

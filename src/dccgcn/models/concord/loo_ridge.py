@@ -1,12 +1,12 @@
-"""Leave-one-out ridge regression of the predictions on the embeddings.
+"""Leave-one-out ridge regression of the predictions on the views.
 
-    R_i = m + (u_i - ū) B_i,   B_i = argmin_B Σ_{j≠i} |F_j - m - (u_j - ū) B|² + |B|²                  (C10)
-    F ∝ F (R / √m)^s,   s = 1 - Σ |F - R|² / Σ |F - m|²                                               (C11)
+    R_i = m + (u_i - ū) B_i,   B_i = argmin_B Σ_{j≠i} |F_j - m - (u_j - ū) B|² + |B|²                  (C8)
+    F ∝ P max(R, m/10)^s,   s = max(0, 1 - Σ |F - R|² / Σ |F - m|²)                                   (C9)
 
-U (n, widths) are embeddings, m is the mean of F. A few labels cannot determine a weight for each feature; the
-predictions of all nodes can, although some are wrong. Each fit excludes its own node. The refit is weighted by its R²,
-0 where features are noise. R also carries the predicted class frequencies, which balanced labels do not show; √m keeps
-half of that in log scale.
+U (n, widths) are views, m is the mean of F, the predictions with the given labels in their place, and P the smoothed
+pool. A few labels cannot determine a weight for each feature; the predictions of all nodes can, although some are
+wrong. Each fit excludes its own node. The refit is weighted by its R², 0 where features are noise. R also carries the
+predicted class frequencies, which balanced labels do not show.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,14 +18,14 @@ from scipy.linalg import cho_factor, cho_solve
 from dccgcn.kernels import softmax_rows
 from dccgcn.models.concord.spectral_features import BLOCK_ROWS, gram
 
-_L2 = 1.0  # weight of |B|² in (C10)
-_MIN_RATIO = 0.1  # R is at least this share of m: a regression may be negative
+_L2 = 1.0  # weight of |B|² in (C8)
+_MIN_RATIO = 0.1  # of m: a regression may be negative
 _EPSILON = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class LooRidge:
-    """The part of (C10) that does not depend on F, so that each prediction costs two products."""
+    """The part of (C8) that does not depend on F, so that each prediction costs two products."""
 
     parts: Sequence[np.ndarray]  # U in column blocks, (n, width) each, rows of unit length
     mean: np.ndarray  # ū, (widths,)
@@ -43,7 +43,7 @@ class LooRidge:
         return ridge
 
     def predict_loo(self, f: np.ndarray) -> np.ndarray:
-        """R of (C10), (n, classes), for all nodes at once: R = (F̂ - h F) / (1 - h) with F̂ the fit to all nodes."""
+        """R of (C8), (n, classes), for all nodes at once: R = (F̂ - h F) / (1 - h) with F̂ the fit to all nodes."""
         m = f.mean(axis=0)
         b = self.inverse @ np.vstack([part.T @ (f - m) for part in self.parts])
         fit = np.empty_like(f)
@@ -58,14 +58,13 @@ class LooRidge:
 
 
 def r_squared(r: np.ndarray, f: np.ndarray) -> float:
-    """s of (C11), at least 0."""
+    """s of (C9), at least 0."""
     variation = float(np.square(f - f.mean(axis=0)).sum())
     return max(0.0, 1 - float(np.square(f - r).sum()) / variation) if variation > 0 else 0.0
 
 
-def log_linear_fuse(f: np.ndarray, r: np.ndarray, m: np.ndarray, s: float) -> np.ndarray:
-    """F of (C11), (n, classes)."""
-    m = np.maximum(m, _EPSILON)
-    log_ratio = np.log(np.maximum(r, _MIN_RATIO * m)) - np.log(m) / 2
-    scores = np.log(np.maximum(f, _EPSILON)) + np.float32(s) * log_ratio
-    return softmax_rows(scores.astype(np.float32), np.zeros(f.shape[1], np.float32), f.shape[1])
+def log_linear_fuse(p: np.ndarray, r: np.ndarray, m: np.ndarray, s: float) -> np.ndarray:
+    """F of (C9), (n, classes)."""
+    log_r = np.log(np.maximum(r, _MIN_RATIO * np.maximum(m, _EPSILON)))
+    scores = np.log(np.maximum(p, _EPSILON)) + np.float32(s) * log_r
+    return softmax_rows(scores.astype(np.float32), np.zeros(p.shape[1], np.float32), p.shape[1])

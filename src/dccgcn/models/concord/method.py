@@ -1,6 +1,6 @@
-"""Concord: an ensemble of linear members on two channels, with self-training and calibrated confidence.
+"""Concord: an ensemble of linear classifiers on views of the nodes, stacked on held-out labels, with calibrated trust.
 
-build_members → self_train → combine → confidence; docs/concord.md is its method section.
+precompute → build_members → stack → smooth and refit → confidence; docs/concord.md is its method section.
 """
 
 from collections.abc import Mapping
@@ -8,42 +8,42 @@ from dataclasses import replace
 
 import numpy as np
 
+from dccgcn.errors import DccgcnError, SettingsError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import uninformed_nodes
 from dccgcn.models.base import Method
-from dccgcn.models.concord.class_prior import relative_prior, shift_to_prior, sqrt_prior
-from dccgcn.models.concord.confidence import confidence, rescale_to_confidence, uninformative_finding
+from dccgcn.models.concord.class_prior import relative_prior, shift_to_prior
+from dccgcn.models.concord.confidence import (
+    Evidence,
+    HeldOut,
+    evidence_of,
+    promise_findings,
+    rescale_to_confidence,
+    trust,
+)
 from dccgcn.models.concord.cost import concord_cost
-from dccgcn.models.concord.ensemble import (
-    EnsembleOutput,
-    cv_hits,
-    log_opinion_pool,
-    reliability_weights,
-    select_pseudo_labels,
-)
 from dccgcn.models.concord.labels import Labels
-from dccgcn.models.concord.loo_ridge import log_linear_fuse, r_squared
-from dccgcn.models.concord.members import JOINT, Member, fit_heads, initial_weights, log_proba, member_layout
-from dccgcn.models.concord.neighbour_correction import corrected, correction_weights, without_rows
-from dccgcn.models.concord.precompute import (
-    CHANNELS,
-    NEIGHBOURS,
-    NODE,
-    PROPAGATED,
-    STRUCTURE,
-    Precomputed,
-    precompute,
-    total_nnz,
-)
+from dccgcn.models.concord.loo_ridge import LooRidge, log_linear_fuse, r_squared
+from dccgcn.models.concord.members import Member, fit_full_head, held_out_log_proba, log_proba
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.spectral_features import scarcity, spectral_reweight
-from dccgcn.models.concord.state import FitState, model_specs, n_given, read_projections, read_state, to_arrays
+from dccgcn.models.concord.stacking import (
+    assign_folds,
+    cross_fitted_pool,
+    log_opinion_pool,
+    smooth_pool,
+    softmax,
+    stacking_weights,
+)
+from dccgcn.models.concord.state import FitState, model_specs, read_labels, read_projections, read_state, to_arrays
+from dccgcn.models.concord.views import TOPOLOGY, Precomputed, precompute, total_nnz
 from dccgcn.models.prediction import Prediction
 from dccgcn.progress import Progress
 from dccgcn.runtime.threads import threads_for
+from dccgcn.text import did_you_mean
 
-# L-BFGS steps on (C5) in the last two rounds. Earlier, a weakly supervised head may swap classes irrecoverably.
-_MI_STEPS = (4, 10)
+JOINT, LABELS, SIMILAR = "joint", "labels", "similar"  # names of members
+POOL = "pool"  # of all members, in Prediction.held_out
 
 
 def fit(
@@ -55,138 +55,174 @@ def fit(
     validation: np.ndarray | None = None,
 ) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes. Validation nodes are not used."""
-    given = Labels.given(train, graph.labels[train], graph.c)
-    prior = relative_prior(graph.classes, settings.class_prior)
-    q = scarcity(len(train) / graph.c, settings.scarcity_scale)
-    inputs = precompute(graph, settings, q)
+    return refit({}, graph, train, settings, seed, progress)
+
+
+def refit(
+    model: Mapping[str, np.ndarray],
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: ConcordSettings,
+    seed: int,
+    progress: Progress | None = None,
+) -> Prediction:
+    """``fit`` from the heads of an earlier fit of the same graph and classes, such as one with a label less."""
+    given = Labels.of(train, graph.labels[train], graph.c)
+    q = scarcity(given.per_class, settings.scarcity_scale)
+    inputs = precompute(graph, settings)
     with threads_for(total_nnz(inputs.operators)):
         members = build_members(inputs, q, settings)
-        state = self_train(members, given, sqrt_prior(prior), settings, seed, progress)
-        prediction, nu = _predict(state, inputs, prior, settings, uninformed_nodes(graph, train))
-    findings = (*inputs.findings, *uninformative_finding(nu, state))
+        state = stack(members, given, settings, seed, model, progress)
+        prediction = predict(state, inputs, graph, settings)
+    findings = (*inputs.findings, *promise_findings(state.held_out))
     return replace(prediction, model=to_arrays(inputs.projections, state), findings=findings)
 
 
 def predict_new(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordSettings) -> Prediction:
     """Classify a graph that has grown since training: projections and heads stay, operators are those of the graph."""
-    q = scarcity(n_given(model) / graph.c, settings.scarcity_scale)
-    prior = relative_prior(graph.classes, settings.class_prior)
-    inputs = precompute(graph, settings, q, read_projections(model))
+    if not model:
+        raise DccgcnError(
+            "This model was fitted by an earlier Concord, which predicted new nodes in another way.",
+            "Fit it again: dccgcn fit … --out FOLDER.",
+        )
+    given = read_labels(model)
+    q = scarcity(given.per_class, settings.scarcity_scale)
+    inputs = precompute(graph, settings, read_projections(model))
     with threads_for(total_nnz(inputs.operators)):
-        state = read_state(model, build_members(inputs, q, settings), settings)
-        return _predict(state, inputs, prior, settings, uninformed_nodes(graph, state.given.nodes))[0]
+        state = read_state(model, build_members(inputs, q, settings, model))
+        return predict(state, inputs, graph, settings)
 
 
-def _predict(
-    state: FitState, inputs: Precomputed, prior: np.ndarray, settings: ConcordSettings, no_evidence: np.ndarray
-) -> tuple[Prediction, float]:
-    output = combine(state, inputs, prior, settings)
-    trust, nu = confidence(output, state, [inputs.regressors[NODE], inputs.regressors[PROPAGATED]])
-    return to_prediction(output, state, trust, no_evidence), nu
+def build_members(
+    inputs: Precomputed, q: float, settings: ConcordSettings, model: Mapping[str, np.ndarray] | None = None
+) -> list[Member]:
+    """The members without heads: one for each view that is not all 0, one for all of them, one for the labels.
 
-
-def build_members(inputs: Precomputed, q: float, settings: ConcordSettings) -> list[Member]:
-    """The members without heads; their embeddings are reweighted by (C3).
-
-    The joint embedding is all of them side by side. In it the structural one is scaled by the scarcity q.
+    Spectral views are reweighted by (C2). With the arrays of a model: the members that it has.
     """
-    z = {
-        spec.name: spectral_reweight(inputs.projections.embeddings[spec.name], q * settings.spectral_weighting)
-        for spec in inputs.specs
-        if spec.channel
-    }
-    parts = [rows * np.float32(q) if name == STRUCTURE else rows for name, rows in z.items()]
-    z[JOINT] = np.hstack(parts) / np.float32(np.sqrt(len(parts)))
-    return [
-        Member(embedding, channel, graph, inputs.operators[graph], z.get(embedding))
-        for embedding, channel, graph in member_layout(inputs.specs)
-    ]
+    known = {spec.name for spec in inputs.specs} | {JOINT, LABELS}
+    if unknown := [name for name in settings.exclude if name not in known]:
+        raise SettingsError(
+            f"Option exclude: there is no channel {unknown[0]!r}.{did_you_mean(unknown[0], known)}",
+            f"The channels are {', '.join(sorted(known))}.",
+        )
+    members = []
+    for spec in inputs.specs:
+        view = inputs.projections.embeddings[spec.name]
+        z = spectral_reweight(view, q * settings.spectral_weighting) if spec.is_spectral else view.z
+        relation = inputs.operators[spec.relation] if spec.is_spectral else None
+        if spec.name not in settings.exclude and (f"head.{spec.name}" in model if model else z.any()):
+            members.append(Member(spec.name, [z], relation, is_smoothed=spec.name == SIMILAR))
+    if len(members) > 1:
+        members.append(Member(JOINT, [member.z[0] for member in members]))
+    members.append(Member(LABELS, relation=inputs.operators[TOPOLOGY]))
+    used = [member for member in members if member.name not in settings.exclude]
+    if not used:
+        raise SettingsError("Option exclude leaves no channel.", "Leave at least one in.")
+    return used
 
 
-def self_train(
+def stack(
     members: list[Member],
     given: Labels,
-    prior: np.ndarray,
     settings: ConcordSettings,
     seed: int,
+    model: Mapping[str, np.ndarray],
     progress: Progress | None = None,
 ) -> FitState:
-    """Fit the members, weight them (C8), pseudo-label the nodes with the largest margins, and repeat.
-
-    ``prior`` is C ψ. The fraction of pseudo-labelled nodes doubles from round to round.
-    """
-    hits, n_recovered = cv_hits(members, given, settings, seed)
-    labels, initial, n_rounds = given, initial_weights(members), settings.n_rounds
-    for turn in range(n_rounds + 1):
-        late = turn - n_rounds + len(_MI_STEPS) - 1
-        members = fit_heads(members, labels, settings, _MI_STEPS[late] if late >= 0 else 0, prior)
-        log_probs = log_proba(members, labels, settings)
-        pooled, weights = reliability_weights(log_probs, hits, len(given.nodes), initial, settings)
+    """Fit the heads (C3, C4), predict each label by heads that never saw it, and weight the members by that (C6)."""
+    folds, fitted, held_out, log_probs = assign_folds(given.y, seed), [], [], []
+    for number, member in enumerate(members):
+        start = model.get(f"head.{member.name}")
+        fitted.append(replace(member, head=fit_full_head(member, given, settings, start)))
+        held_out.append(held_out_log_proba(member, given, folds, settings))
+        log_probs.append(log_proba(fitted[-1], given))
         if progress:
-            progress("rounds", turn + 1, n_rounds + 1)
-        if turn < n_rounds:
-            fraction = settings.final_pseudo_fraction / 2 ** (n_rounds - 1 - turn)
-            labels = select_pseudo_labels(pooled, given, fraction, settings, prior)
-    return FitState(members, given, labels, weights, n_recovered, log_probs, pooled)
+            progress("channels", number + 1, len(members))
+    l2 = settings.stacking_l2 * given.per_class
+    weights = stacking_weights(np.stack(held_out), given.y, l2)
+    cross_fitted = cross_fitted_pool(np.stack(held_out), given.y, folds, l2)
+    hits = (cross_fitted.argmax(axis=-1) == given.y)[:, given.is_checkable]
+    return FitState(
+        members=fitted,
+        given=given,
+        weights=weights,
+        held_out=HeldOut(float(hits.mean(axis=0).sum()), hits.shape[1], given.chance),
+        held_out_proba={
+            **{member.name: softmax(log_p).mean(axis=0) for member, log_p in zip(members, held_out, strict=True)},
+            POOL: cross_fitted.mean(axis=0),
+        },
+        log_probs=log_probs,
+        pooled=log_opinion_pool(log_probs, weights),
+    )
 
 
-def combine(state: FitState, inputs: Precomputed, prior: np.ndarray, settings: ConcordSettings) -> EnsembleOutput:
-    """Pool each channel, correct where they disagree (C9), and refit (C11). ``prior`` is C φ."""
-    pools, mean_weights = {}, {}
-    for channel in (*CHANNELS, JOINT):
-        own = [v for v, member in enumerate(state.members) if member.channel == channel]
-        pools[channel] = log_opinion_pool([state.log_probs[v] for v in own], state.weights[own])
-        mean_weights[channel] = float(state.weights[own].mean())
-    joint, _ = pools.pop(JOINT), mean_weights.pop(JOINT)
-    channel_weights = {channel: weight / sum(mean_weights.values()) for channel, weight in mean_weights.items()}
-    agree = pools["topology"].argmax(axis=1) == pools["features"].argmax(axis=1)
-    support = correction_weights(inputs.operators, channel_weights, agree)
+def smooth_and_refit(
+    state: FitState, inputs: Precomputed, settings: ConcordSettings, prior: np.ndarray | None
+) -> np.ndarray:
+    """F, (n, classes): the pool smoothed on the feature graph (C7), fused with its leave-one-out refit (C8, C9).
+
+    ``prior``: C φ of (C10), if it is given.
+    """
 
     def shifted(f: np.ndarray) -> np.ndarray:
-        return shift_to_prior(f, prior) if settings.class_prior else f
+        return f if prior is None else shift_to_prior(f, prior)
 
-    f = shifted(corrected(state.pooled, support, settings.correction))  # else the refit makes rare classes still rarer
-    if settings.loo_weight:
-        targets = state.given.clamp(f)
-        r = inputs.regressors[NEIGHBOURS].predict_loo(targets)
-        f = shifted(log_linear_fuse(f, r, targets.mean(axis=0), settings.loo_weight * r_squared(r, targets)))
-    return EnsembleOutput(f, joint, pools, channel_weights, agree, support)
+    p = shifted(smooth_pool(state.pooled, inputs.feature_mean, state.share_of(SIMILAR), settings.n_smoothing))
+    f = p
+    for _ in range(settings.n_refits):
+        known = state.given.clamp(f)
+        r = inputs.regressor.predict_loo(known)
+        f = log_linear_fuse(p, r, known.mean(axis=0), r_squared(r, known))
+    return shifted(f)
 
 
-def to_prediction(output: EnsembleOutput, state: FitState, trust: np.ndarray, no_evidence: np.ndarray) -> Prediction:
+def collect_evidence(state: FitState, inputs: Precomputed, f: np.ndarray) -> Evidence:
+    """What distinguishes the predictions F: their refits are on own and hop1, and on the spectral views."""
+    known = state.given.clamp(f)
+    refits = [inputs.regressor.predict_loo(known)]
+    if spectral := state.spectral_views:
+        refits.append(LooRidge.fit(*spectral).predict_loo(known))
+    return evidence_of(f, state.pooled, state.log_probs, state.weights, refits)
+
+
+def predict(state: FitState, inputs: Precomputed, graph: NodeGraph, settings: ConcordSettings) -> Prediction:
+    """Classes, trust, and what each channel predicts."""
+    prior = relative_prior(graph.classes, settings.class_prior) if settings.class_prior else None
+    f = smooth_and_refit(state, inputs, settings, prior)
+    confidence = trust(collect_evidence(state, inputs, f), state.held_out)
+    return to_prediction(state, f, confidence, uninformed_nodes(graph, state.given.nodes))
+
+
+def to_prediction(state: FitState, f: np.ndarray, confidence: np.ndarray, no_evidence: np.ndarray) -> Prediction:
     """Probabilities whose largest is the trust; given labels are returned as given.
 
     ``no_evidence`` are nodes whose component has neither a label nor a feature: their trust is chance level, 1/C.
     """
-    trust[no_evidence] = 1 / output.f.shape[1]
-    probabilities, given = rescale_to_confidence(output.f, trust), state.given
-    probabilities[given.nodes], trust[given.nodes] = given.targets, 1
-    support = without_rows(output.support, given.nodes)
-    embeddings = {channel: _embedding(state, channel) for channel in CHANNELS}
+    confidence[no_evidence] = 1 / f.shape[1]
+    probabilities, given = rescale_to_confidence(f, confidence), state.given
+    probabilities[given.nodes], confidence[given.nodes] = given.targets, 1
+    names = [member.name for member in state.members]
+    channels = {name: softmax(log_p) for name, log_p in zip(names, state.log_probs, strict=True)}
+    predicted = probabilities.argmax(axis=1)
+    votes = sum(state.share_of(name) * (p.argmax(axis=1) == predicted) for name, p in channels.items())
     return Prediction(
         probabilities=probabilities,
-        channels=output.channels,
-        channels_agree=output.agree,
+        channels=channels,
+        channels_agree=np.asarray(votes > 0.5),
         uncorrected=state.pooled,
-        joint=output.joint,
-        corrected=np.diff(support.indptr) > 0,
-        embeddings={**embeddings, JOINT: _embedding(state, JOINT)},
-        trust=trust,
-        channel_weights=output.channel_weights,
-        support=support,
+        embeddings={JOINT: np.hstack(state.spectral_views or [f])},
+        trust=confidence,
+        channel_weights={name: state.share_of(name) for name in names},
+        held_out=state.held_out_proba,
     )
-
-
-def _embedding(state: FitState, channel: str) -> np.ndarray:
-    """All embeddings of a channel's members side by side, (n, width)."""
-    z = {member.embedding: member.z for member in state.members if member.channel == channel and member.z is not None}
-    return np.hstack(list(z.values()))
 
 
 METHOD = Method(
     name="concord",
     settings=ConcordSettings,
     fit=fit,
+    refit=refit,
     predict_new=predict_new,
     model_specs=model_specs,
     cost=concord_cost,

@@ -1,11 +1,10 @@
 """Mutual information of neighbours' predictions: a semi-supervised loss for the heads.
 
-    J = Pᵀ A P / Σ A,   I = Σ_jk J_jk log(J_jk / (a_j a_k)) + Σ_j a_j log(C ψ_j),   a = J 1          (C5)
+    J = Pᵀ A P / Σ A,   I = Σ_jk J_jk log(J_jk / (a_j a_k)),   a = J 1                               (C4)
 
 J_jk is the share of edges between predictions j and k, I the mutual information of the predictions at both ends of an
 edge. It is 0 for constant or random predictions, and largest for confident, numerous classes that edges respect. With
-few labels many heads fit; I prefers those whose classes the graph supports. The last sum replaces the uniform prior of
-the class sizes by ψ (C12); it is 0 if ψ_j = 1/C.
+few labels many heads fit; I prefers those whose classes the graph supports.
 """
 
 from collections.abc import Callable
@@ -42,28 +41,25 @@ def mi_loss(
     weight: float,
     labels: Labels,
     l2: float,
-    prior: np.ndarray | None = None,
 ) -> tuple[float, np.ndarray]:
-    """(C4): Σ_i w_i CE(p_i, y_i) + l2/2 |W|² - weight · I with P = softmax(z W + b), and its gradient.
+    """(C3): Σ_i CE(p_i, y_i) + l2/2 |W|² - weight · I with P = softmax(z W + b), and its gradient.
 
     Shapes: z (n, r), head (r + 1, classes), adjacency (n, n) → gradient (r + 1, classes).
     """
-    p = predict_proba(z, head)
-    information, gradient = mutual_information(adjacency, p, prior)
+    p = predict_proba([z], head)
+    information, gradient = mutual_information(adjacency, p)
     gradient *= np.float32(-weight)
     _softmax_backward(p, gradient)
     p_labelled = p[labels.nodes]
-    gradient[labels.nodes] += (labels.weights[:, None] * (p_labelled - labels.targets)).astype(np.float32)
+    gradient[labels.nodes] += p_labelled - labels.targets
     value = -weight * information + l2 / 2 * float((head[:-1] ** 2).sum())
-    value -= float(labels.weights @ (labels.targets * np.log(np.maximum(p_labelled, _EPSILON))).sum(axis=1))
+    value -= float((labels.targets * np.log(np.maximum(p_labelled, _EPSILON))).sum())
     to_weights = (gradient.T @ z).T + np.float32(l2) * head[:-1]
     return value, np.vstack([to_weights, np.ones(len(z), np.float32) @ gradient])
 
 
-def mutual_information(
-    adjacency: sp.csr_array, p: np.ndarray, prior: np.ndarray | None = None
-) -> tuple[float, np.ndarray]:
-    """I of (C5) and its gradient by P up to a constant per row, (n, classes). ``prior`` is C ψ, (classes,)."""
+def mutual_information(adjacency: sp.csr_array, p: np.ndarray) -> tuple[float, np.ndarray]:
+    """I of (C4) and its gradient by P up to a constant per row, (n, classes)."""
     total = float(adjacency.data.sum())
     if total == 0:
         return 0.0, np.zeros_like(p)
@@ -71,8 +67,6 @@ def mutual_information(
     joint = np.maximum(p.T @ neighbour_sum / total, _EPSILON)
     log_marginal = np.log(joint.sum(axis=1))
     log_ratio = np.log(joint) - log_marginal[:, None] - log_marginal
-    if prior is not None:
-        log_ratio += np.log(prior)[:, None] / 2 + np.log(prior) / 2  # Σ_j a_j log(C ψ_j), half at each end
     return float((joint * log_ratio).sum()), neighbour_sum @ (2 / total * log_ratio).astype(np.float32)
 
 

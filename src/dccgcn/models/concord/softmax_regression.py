@@ -4,6 +4,7 @@ A run fits dozens of heads to a few hundred rows each; returning to Python betwe
 """
 
 import math
+from collections.abc import Sequence
 
 import numba
 import numpy as np
@@ -22,39 +23,40 @@ _ALIGN = 8  # columns of a product are padded to a multiple: seven take twice as
 _jit = numba.njit(cache=True, nogil=True)
 
 
-def fit_head(
-    z: np.ndarray, targets: np.ndarray, weights: np.ndarray, l2: float, start: np.ndarray | None = None
-) -> np.ndarray:
-    """(W; b) that minimises Σ_i w_i CE(softmax(z_i W + b), y_i) + l2/2 |W|²                           (C4)
+def fit_head(z: np.ndarray, targets: np.ndarray, l2: float, start: np.ndarray | None = None) -> np.ndarray:
+    """(W; b) that minimises Σ_i CE(softmax(z_i W + b), y_i) + l2/2 |W|²                               (C3)
 
-    Shapes: z (rows, r), targets (rows, classes), weights (rows,) → (r + 1, classes), the bias last. ``start`` is a warm
-    start, such as the head of the round before.
+    Shapes: z (rows, r), targets (rows, classes) → (r + 1, classes), the bias last. ``start`` is a warm start, such as
+    the head of one label less.
     """
     wide = _WIDE * len(z) < z.shape[1]
     span = np.linalg.qr(z.T)[0] if wide else None  # the optimal W lies in the span of the rows
     z = z.astype(np.float64)
     rows = np.column_stack([z if span is None else z @ span, np.ones(len(z))])
-    weights = weights.astype(np.float64)
-    target_sum = rows.T @ (weights[:, None] * targets)  # the constant part of the gradient
+    target_sum = rows.T @ targets.astype(np.float64)  # the constant part of the gradient
     theta = np.zeros((rows.shape[1], targets.shape[1]))
     if start is not None:
         theta = np.vstack([start[:-1] if span is None else span.T @ start[:-1], start[-1:]]).astype(np.float64)
-    theta = _lbfgs(rows, weights, target_sum, float(l2), np.ascontiguousarray(theta))
+    theta = _lbfgs(rows, target_sum, float(l2), np.ascontiguousarray(theta))
     w = theta[:-1] if span is None else span @ theta[:-1]
     return np.vstack([w, theta[-1:]]).astype(np.float32)
 
 
-def predict_proba(z: np.ndarray, *heads: np.ndarray) -> np.ndarray:
-    """softmax(z W + b) of each head, side by side, (n, heads · classes)."""
+def predict_proba(z: Sequence[np.ndarray], *heads: np.ndarray) -> np.ndarray:
+    """softmax(z W + b) of each head, side by side, (n, heads · classes). z: column blocks, (n, width) each."""
     stacked = np.hstack(heads)
     padded = np.zeros((len(stacked) - 1, -(-stacked.shape[1] // _ALIGN) * _ALIGN), stacked.dtype)
     padded[:, : stacked.shape[1]] = stacked[:-1]
-    return softmax_rows(z @ padded, stacked[-1], heads[0].shape[1])
+    blocks = np.split(padded, np.cumsum([part.shape[1] for part in z])[:-1])
+    scores = z[0] @ blocks[0]
+    for part, block in zip(z[1:], blocks[1:], strict=True):
+        scores += part @ block
+    return softmax_rows(scores, stacked[-1], heads[0].shape[1])
 
 
 @_jit
-def _loss(rows, weights, target_sum, l2, theta, p, gradient):  # type: ignore[no-untyped-def]
-    """(C4) at theta; p and the gradient are overwritten. Σ_i w_i y_i · scores_i = <target_sum, theta>."""
+def _loss(rows, target_sum, l2, theta, p, gradient):  # type: ignore[no-untyped-def]
+    """(C3) at theta; p and the gradient are overwritten. Σ_i y_i · scores_i = <target_sum, theta>."""
     np.dot(rows, theta, p)
     value = 0.0
     for i in range(len(p)):
@@ -63,8 +65,8 @@ def _loss(rows, weights, target_sum, l2, theta, p, gradient):  # type: ignore[no
         for j in range(p.shape[1]):
             p[i, j] = math.exp(p[i, j] - top)
             mass += p[i, j]
-        value += weights[i] * (math.log(mass) + top)
-        p[i] *= weights[i] / mass
+        value += math.log(mass) + top
+        p[i] /= mass
     np.dot(rows.T, p, gradient)
     for a in range(theta.shape[0]):
         penalty = l2 if a < theta.shape[0] - 1 else 0.0  # none on the bias
@@ -95,12 +97,12 @@ def _direction(gradient, n_pairs, s, y, sy):  # type: ignore[no-untyped-def]
 
 
 @_jit
-def _lbfgs(rows, weights, target_sum, l2, theta):  # type: ignore[no-untyped-def]
-    """The minimiser of (C4). The loss is convex, so that s·y > 0 without a Wolfe condition."""
+def _lbfgs(rows, target_sum, l2, theta):  # type: ignore[no-untyped-def]
+    """The minimiser of (C3). The loss is convex, so that s·y > 0 without a Wolfe condition."""
     size = theta.size
     s, y, sy = np.empty((_MEMORY, size)), np.empty((_MEMORY, size)), np.empty(_MEMORY)
     p, gradient, new_gradient = np.empty((len(rows), theta.shape[1])), np.empty_like(theta), np.empty_like(theta)
-    value = _loss(rows, weights, target_sum, l2, theta, p, gradient)
+    value = _loss(rows, target_sum, l2, theta, p, gradient)
     for n_pairs in range(_MAX_STEPS):
         if np.abs(gradient).max() <= _GRADIENT_TOL:
             break
@@ -109,7 +111,7 @@ def _lbfgs(rows, weights, target_sum, l2, theta):  # type: ignore[no-untyped-def
         step = 1.0
         while True:  # backtracking line search
             trial = theta + step * direction.reshape(theta.shape)
-            new_value = _loss(rows, weights, target_sum, l2, trial, p, new_gradient)
+            new_value = _loss(rows, target_sum, l2, trial, p, new_gradient)
             if new_value <= value + _ARMIJO * step * slope or step < _MIN_STEP:
                 break
             # the minimum of the parabola through both values and the slope, within bounds

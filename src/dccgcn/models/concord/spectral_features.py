@@ -1,15 +1,14 @@
 """Embeddings of the nodes: features filtered on a graph, reduced by a truncated SVD.
 
-    H = p(S) X,   p(S) = α I + (1-α)/K Σ_{k=1..K} S^k                                     (C1)
-    Z = rows of (H - 1 mean(H)) V, normalised to unit length                              (C2)
-    Z ← rows of Z diag(σ)^q, normalised to unit length,   σ_j² = mean_i Z_ij²             (C3)
+    H = p(S) X,   p(S) = α I + (1-α)/K Σ_{k=1..K} S^k
+    Z = rows of (H - 1 mean(H)) V, normalised to unit length                              (C1)
+    Z ← rows of Z diag(σ)^q, normalised to unit length,   σ_j² = mean_i Z_ij²             (C2)
 
 S is the normalised adjacency with self-loops, X (n, d) the features, V (d, r) the leading right singular vectors of
-the centred H. Other embeddings use another p: the identity, one step of N = D^-1/2 A D^-1/2, or a polynomial of N².
+the centred H. Other views use another p: the identity, or a polynomial of N², N = D^-1/2 A D^-1/2.
 H is dense and never formed: the SVD needs only products with it.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -33,28 +32,25 @@ Filter = Callable[[Matrix], Matrix]  # h → p(S) h of (C1); p is symmetric
 
 @dataclass(frozen=True, eq=False)
 class Embedding:
-    """Z of (C2) and the projection that gives it: Z = unit rows of p(S) X V - mean."""
+    """A view Z and the projection that gives it: Z = unit rows of p(S) X V - mean (C1).
+
+    Of standardised columns: Z = (H - mean) scale, without components.
+    """
 
     z: Matrix  # Z (n, r)
-    components: Matrix  # V (d, r)
+    components: Matrix  # V (d, r); empty for standardised columns
     mean: np.ndarray  # mean(H) V, (r,)
     scale: np.ndarray  # σ, (r,)
 
 
 def spectral_reweight(embedding: Embedding, q: float) -> Matrix:
-    """(C3): scales the components by σ^q; the larger q, the more the leading ones dominate."""
+    """(C2): scales the components by σ^q; the larger q, the more the leading ones dominate."""
     return np.asarray(normalise_rows(embedding.z * (embedding.scale**q).astype(np.float32), "unit"))
 
 
 def scarcity(labels_per_class: float, scale: float) -> float:
     """q: 1 without labels, 1/2 at ``scale`` labels per class, towards 0 with many."""
     return 1 / (1 + labels_per_class / scale)
-
-
-def adaptive_filter(n_steps: int, alpha: float, q: float, strength: float) -> tuple[int, float]:
-    """K and α of (C1) adapted to the number of labels: K q² steps with α + (1-α)(1-q)² at full strength."""
-    k, a = n_steps * (1 - strength * (1 - q**2)), alpha + (1 - alpha) * strength * (1 - q) ** 2
-    return math.ceil(k), round(a, 2)  # rounded, so that one more label rarely changes the embedding
 
 
 def idf(features: Any) -> np.ndarray | None:
@@ -81,20 +77,14 @@ def identity_filter(h: Matrix) -> Matrix:
     return h
 
 
-def neighbour_filter(h: Matrix, operator: Operator) -> Matrix:
-    """N h, N = D^-1/2 A D^-1/2: the neighbours' features without the node's own."""
-    scale = _inverse_sqrt_degree(operator)
-    return scale * sparse_times(operator.adjacency, scale * h)
-
-
 def two_hop_filter(h: Matrix, operator: Operator, n_steps: int, alpha: float) -> Matrix:
-    """p(N²) h with half as many steps of two hops each."""
-    scale, n_pairs = _inverse_sqrt_degree(operator), max(1, n_steps // 2)
+    """p(N²) h: steps of two hops each."""
+    scale = _inverse_sqrt_degree(operator)
     current, total = h, np.float32(alpha) * h
-    for _ in range(n_pairs):
+    for _ in range(n_steps):
         current = scale**2 * sparse_times(operator.adjacency, scale * current)
         current = scale * sparse_times(operator.adjacency, current)
-        total += np.float32((1 - alpha) / n_pairs) * current
+        total += np.float32((1 - alpha) / n_steps) * current
     return total
 
 
@@ -105,7 +95,7 @@ def _inverse_sqrt_degree(operator: Operator) -> Matrix:
 
 
 def fit_svd(apply_filter: Filter, x: Any, n_components: int) -> Embedding:
-    """Z of (C2), with V from a randomised SVD of the centred H."""
+    """Z of (C1), with V from a randomised SVD of the centred H."""
 
     def matmul(m: Matrix) -> Matrix:
         h = apply_filter(x @ m)
@@ -122,7 +112,7 @@ def fit_svd(apply_filter: Filter, x: Any, n_components: int) -> Embedding:
 
 
 def fit_structural(apply_filter: Filter, component: np.ndarray, n_components: int) -> Embedding:
-    """Z of (C2) of the adjacency alone: X = diag(c / (c + n/20)), c the size of a node's connected component.
+    """Z of (C1) of the adjacency alone: X = diag(c / (c + n/20)), c the size of a node's connected component.
 
     With X = I every small component would take a singular vector of its own, as strong as that of the largest.
     """
@@ -134,7 +124,7 @@ def fit_structural(apply_filter: Filter, component: np.ndarray, n_components: in
 
 
 def project(apply_filter: Filter, x: Any, fitted: Embedding) -> Embedding:
-    """Z of (C2) with the V and mean of an earlier fit."""
+    """Z of (C1) with the V and mean of an earlier fit."""
     h = apply_filter(x @ fitted.components)
     return replace(fitted, z=np.asarray(normalise_rows(h - fitted.mean, "unit"), dtype=np.float32))
 

@@ -1,0 +1,234 @@
+"""Views of the nodes: representations that depend on the graph alone, each made once and cached on the graph.
+
+    own         U = X V, centred, V the leading right singular vectors of X
+    hop1, hop2  M U and M² U, M = D^-1 A
+    propagated  p(S) X in its leading directions, S the topology                                      (C1)
+    structure   p(N²) alone in its leading directions                                                 (C1)
+    similar     p(S) X in its leading directions, S the feature graph                                 (C1)
+    sizes       log(1 + degree), log(1 + Σ|x|), and their means over the neighbours
+
+``view_specs`` lists them; a new view is a line there and a case in ``_make``. ``fitted`` are the projections of an
+earlier training, for a graph that has grown since.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from dccgcn.errors import Finding
+from dccgcn.graph import NodeGraph
+from dccgcn.kernels import spmm
+from dccgcn.models.concord import spectral_features as spectral
+from dccgcn.models.concord.loo_ridge import LooRidge
+from dccgcn.models.concord.settings import ConcordSettings
+from dccgcn.models.concord.spectral_features import Embedding, Matrix
+from dccgcn.operators import (
+    NumericColumns,
+    Operator,
+    columns_to_standardise,
+    knn_operator,
+    mean_operator,
+    neighbour_mean,
+    normalise_rows,
+    standardised,
+    topology_operator,
+    weight_columns,
+)
+from dccgcn.runtime.threads import threads_for
+
+TOPOLOGY, FEATURES = "topology", "features"  # keys of operators
+N_OWN = 128  # columns of own, hop1 and hop2; features with no more columns are used as they are, standardised
+_ALPHA = 0.05  # weight of a node itself in propagation filters
+_N_STEPS_FEATURES = 4
+_LARGEST_SIZE = 1.5  # of the standardised columns of sizes
+_NO_COMPONENTS = np.empty((0, 0), np.float32)
+_CONSTANT = 1e-6  # standard deviation up to which a column is constant
+
+
+@dataclass(frozen=True)
+class ViewSpec:
+    """How one view is made."""
+
+    name: str
+    kind: Literal["own", "hop", "propagated", "structure", "sizes"]
+    relation: str = TOPOLOGY  # key of the operator
+    n_steps: int = 0
+    n_components: int = N_OWN
+    k: int = 0  # of the operator, if it is the feature graph
+
+    @property
+    def is_spectral(self) -> bool:
+        """Whether it is weighted by (C2), and its head by neighbour mutual information (C4)."""
+        return self.kind in ("propagated", "structure")
+
+
+@dataclass(frozen=True, eq=False)
+class Projections:
+    """The views, and what maps features to them."""
+
+    embeddings: dict[str, Embedding]  # by name, as specified
+    idf: np.ndarray | None  # (d,) weights of the feature columns
+    numeric: NumericColumns | None  # columns that are standardised
+
+
+@dataclass(frozen=True, eq=False)
+class Precomputed:
+    """All that does not depend on labels."""
+
+    specs: Sequence[ViewSpec]
+    operators: dict[str, Operator]
+    projections: Projections
+    regressor: LooRidge  # on own and hop1 (C8)
+    feature_mean: sp.csr_array  # mean over the neighbours in the feature graph; nodes without any keep their own
+
+    @property
+    def findings(self) -> list[Finding]:
+        return [finding for operator in self.operators.values() for finding in operator.findings]
+
+
+def view_specs(s: ConcordSettings, n: int) -> list[ViewSpec]:
+    """All views of a graph of n nodes, in the order of concatenation."""
+    return [
+        ViewSpec("own", "own"),
+        ViewSpec("hop1", "hop", n_steps=1),
+        ViewSpec("hop2", "hop", n_steps=2),
+        ViewSpec("propagated", "propagated", TOPOLOGY, s.n_steps_topology, s.n_components),
+        ViewSpec("structure", "structure", TOPOLOGY, s.n_steps_topology, s.n_structural),
+        ViewSpec("similar", "propagated", FEATURES, _N_STEPS_FEATURES, s.n_components, s.k_for(n)),
+        ViewSpec("sizes", "sizes"),
+    ]
+
+
+def scaled_graph(graph: NodeGraph, fitted: Projections | None = None) -> tuple[NodeGraph, Projections]:
+    """The graph with numeric columns at mean 0 and variance 1, so that none dominates the cosine; idf of the others.
+
+    Its labels may be those of an earlier run.
+    """
+    numeric = fitted.numeric if fitted else columns_to_standardise(graph, N_OWN)
+    if numeric is not None:
+        key = ("standardised", numeric.mean.tobytes())
+        graph = graph.cached(
+            key, partial(lambda given: given.with_features(standardised(given.features, numeric)), graph)
+        )
+    if fitted:
+        return graph, fitted
+    idf = None if graph.d <= N_OWN else graph.cached(("idf",), partial(spectral.idf, graph.features))
+    return graph, Projections({}, idf, numeric)
+
+
+def channel_operators(graph: NodeGraph, settings: ConcordSettings, idf: np.ndarray | None) -> dict[str, Operator]:
+    """S of the topology and of the feature graph."""
+    return {
+        TOPOLOGY: topology_operator(graph, "symmetric"),
+        FEATURES: knn_operator(graph, settings.k_for(graph.n), "symmetric", weights=idf),
+    }
+
+
+def total_nnz(operators: Mapping[str, Operator]) -> int:
+    """Entries of all operators."""
+    return sum(operator.matrix.nnz for operator in operators.values())
+
+
+def precompute(graph: NodeGraph, settings: ConcordSettings, fitted: Projections | None = None) -> Precomputed:
+    """All views: fitted and cached on the graph, or projected as at an earlier training."""
+
+    def once(key: Any, build: Callable[[], Any]) -> Any:
+        return build() if fitted else graph.cached(("concord", key), build)
+
+    scaled, by = scaled_graph(graph, fitted)
+    operators, specs = channel_operators(scaled, settings, by.idf), view_specs(settings, graph.n)
+    source = _Source(graph, once("features", lambda: _unit_features(scaled, by.idf)), operators)
+    embeddings: dict[str, Embedding] = {}
+    with threads_for(total_nnz(operators)):
+        for spec in specs:
+            known = fitted.embeddings.get(spec.name) if fitted else None
+            own = embeddings.get("own")
+            embeddings[spec.name] = once(spec, partial(_make, spec, source, own, known))
+        used = [spec for spec in specs if spec.kind == "own" or (spec.kind == "hop" and spec.n_steps == 1)]
+        regressor = once(tuple(used), lambda: LooRidge.fit(*(embeddings[spec.name].z for spec in used)))
+    feature_mean = once(("feature mean", settings.k), lambda: _mean_or_self(operators[FEATURES].adjacency))
+    return Precomputed(specs, operators, replace(by, embeddings=embeddings), regressor, feature_mean)
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """What views are made from."""
+
+    graph: NodeGraph  # as given
+    x: Any  # (n, d) features, standardised and weighted
+    operators: Mapping[str, Operator]
+
+    @property
+    def has_few_columns(self) -> bool:
+        return self.graph.d <= N_OWN
+
+
+def _make(spec: ViewSpec, source: _Source, own: Embedding | None, known: Embedding | None) -> Embedding:
+    """One view, fitted or projected as ``known`` was. ``own`` is the view that hops average."""
+    match spec.kind:
+        case "own":
+            if source.has_few_columns:
+                return _standard_columns(_dense(source.x), known)
+            if known:
+                return spectral.project(spectral.identity_filter, source.x, known)
+            return spectral.fit_svd(spectral.identity_filter, source.x, spec.n_components)
+        case "hop":
+            assert own is not None
+            h = _dense(source.x) if source.has_few_columns else source.x @ own.components - own.mean
+            for _ in range(spec.n_steps):
+                h = spmm(mean_operator(source.graph), h)
+            return _standard_columns(h, known) if source.has_few_columns else _unit_rows(h)
+        case "sizes":
+            return _standard_columns(node_sizes(source.graph), known, _LARGEST_SIZE)
+    operator = source.operators[spec.relation]
+    polynomial = spectral.two_hop_filter if spec.kind == "structure" else spectral.ssgc_filter
+    apply_filter = partial(polynomial, operator=operator, n_steps=spec.n_steps, alpha=_ALPHA)
+    if spec.kind == "structure":
+        if known:
+            return spectral.project_structural(apply_filter, source.graph.n, known)
+        return spectral.fit_structural(apply_filter, source.graph.component, spec.n_components)
+    if known:
+        return spectral.project(apply_filter, source.x, known)
+    return spectral.fit_svd(apply_filter, source.x, spec.n_components)
+
+
+def node_sizes(graph: NodeGraph) -> Matrix:
+    """(n, 4) log degree and log feature mass of each node, and their means over its neighbours."""
+    mass = np.asarray(abs(graph.features).sum(axis=1), dtype=np.float64).reshape(-1)
+    columns = np.log1p(np.column_stack([graph.degree, mass])).astype(np.float32)
+    return np.hstack([columns, spmm(mean_operator(graph), columns)])
+
+
+def _standard_columns(h: Matrix, known: Embedding | None, largest: float = math.inf) -> Embedding:
+    """Columns of mean 0 and equal variance, rows of mean square 1; constant columns become 0."""
+    if known is None:
+        mean, deviation = h.mean(axis=0, dtype=np.float64), h.std(axis=0, dtype=np.float64)
+        kept = deviation > _CONSTANT
+        scale = np.divide(1, deviation, out=np.zeros_like(deviation), where=kept) / math.sqrt(max(1, kept.sum()))
+        known = Embedding(h, _NO_COMPONENTS, mean.astype(np.float32), scale.astype(np.float32))
+    return replace(known, z=np.clip((h - known.mean) * known.scale, -largest, largest))
+
+
+def _unit_rows(h: Matrix) -> Embedding:
+    none = np.empty(0, np.float32)
+    return Embedding(np.asarray(normalise_rows(h, "unit"), dtype=np.float32), _NO_COMPONENTS, none, none)
+
+
+def _unit_features(graph: NodeGraph, idf: np.ndarray | None) -> Any:
+    """X: tf-idf rows of unit length, or few columns as they are."""
+    return graph.features if graph.d <= N_OWN else normalise_rows(weight_columns(graph.features, idf), "unit")
+
+
+def _dense(x: Any) -> Matrix:
+    return np.asarray(x.toarray() if sp.issparse(x) else x, dtype=np.float32)
+
+
+def _mean_or_self(adjacency: sp.csr_array) -> sp.csr_array:
+    """D^-1 A, with a self-loop where a node has no neighbour."""
+    alone = (np.diff(adjacency.indptr) == 0).astype(np.float32)
+    return sp.csr_array(neighbour_mean(adjacency) + sp.diags_array(alone), dtype=np.float32)

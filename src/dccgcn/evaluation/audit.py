@@ -74,6 +74,7 @@ def sequential_bound(errors: int, checks: int, population: int, confidence: floa
     return int(k[np.flatnonzero(ratio < -np.log(1 - confidence) / _BELOW)[-1]])
 
 
+@lru_cache(maxsize=128)
 def checks_needed(
     share: float, population: int, errors: int = 0, confidence: float = CONFIDENCE, sequential: bool = False
 ) -> int:

@@ -231,13 +231,14 @@ class Session:
 
     def _publish(self, labels: Labels) -> None:
         """Fit again. If that fails, the old picture stays, and the next label is another try."""
+        picture, error = self.picture, None
         try:
-            picture, error = self._fit(labels), None
+            picture = self._fit(labels)
         except DccgcnError as failure:
-            picture, error = self.picture, str(failure)
+            error = str(failure)
         except Exception as failure:
             traceback.print_exc()
-            picture, error = self.picture, f"The fit failed ({type(failure).__name__}: {failure})."
+            error = f"The fit failed ({type(failure).__name__}: {failure})."
         with self._changed:
             self.picture, self.error, self.refitting = picture, error, False
             self._failed = _key(labels) if error else None

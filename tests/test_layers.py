@@ -22,6 +22,7 @@ LAYERS = [
     {"workflow"},
     {"artifacts"},
     {"api"},
+    {"labelling"},
     {"experiments"},
     {"benchmarks"},
     {"cli"},

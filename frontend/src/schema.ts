@@ -34,6 +34,8 @@ export interface Report {
   findings: ReportFinding[];
   /** How the run was made, and how to repeat it */
   run: RunSummary;
+  /** `null` if no predictions were checked by a person */
+  audit: AuditSummary | null;
 }
 
 /** How many predictions can be trusted, and why. Counts are those of the whole graph. */
@@ -222,6 +224,32 @@ export interface RunSummary {
   settings: Setting[];
   /** Version of Python and of each package used */
   versions: Record<string, string>;
+}
+
+/** Trusted predictions that a person checked, and the exact bound that follows. */
+export interface AuditSummary {
+  /** When the predictions were drawn, as ISO 8601, UTC */
+  date: string;
+  /** Who drew them */
+  who: string;
+  /** What counted as trusted */
+  trusted: string;
+  /** Trusted predictions at that time, from which was drawn at random */
+  population: number;
+  /** Number of checks chosen before the first */
+  planned: number;
+  /** Predictions checked that the bound counts */
+  checked: number;
+  /** Of these, found wrong or impossible to tell */
+  errors: number;
+  /** Probability with which the bound holds */
+  confidence: number;
+  /** `fixed`: hypergeometric, for the planned number of checks; `sequential`: holds at any time */
+  kind: "fixed" | "sequential";
+  /** Upper bound on the wrong ones among all trusted predictions */
+  wrong_at_most: number;
+  /** The same as a share of them */
+  share_at_most: number;
 }
 
 /** The most probable classes of each node, at most 8, the same number for all nodes. */

@@ -7,6 +7,7 @@ import numpy as np
 
 from dccgcn import __version__
 from dccgcn.models.concord.confidence import PROMISE, TESTED_ON
+from dccgcn.artifacts.report.schema import AuditSummary
 from dccgcn.models.registry import get_method
 from dccgcn.text import first_few, markdown_table, printable, truncate
 from dccgcn.workflow.run import Run
@@ -14,7 +15,7 @@ from dccgcn.workflow.run import Run
 LOW_CONFIDENCE = 0.5  # below this a prediction is more likely wrong than right
 
 
-def model_card(run: Run) -> str:
+def model_card(run: Run, audit: AuditSummary | None = None) -> str:
     """The card in Markdown. Class names and ids come from users, so all of them are escaped."""
     graph, split = run.graph, run.split
     labels = f"{len(split.train)} labels ({len(split.train) / graph.n:.2%} of the nodes)"
@@ -28,7 +29,7 @@ def model_card(run: Run) -> str:
         c=graph.c,
         labels=labels,
         seed=run.seed,
-        reliability="\n".join(_reliability(run)),
+        reliability="\n".join([*_reliability(run), *([audit.sentence()] if audit else [])]),
         classes=_class_table(run),
         limits="\n".join(f"- {line}" for line in _limits(run)),
         use=_USE if get_method(run.method).predict_new else _NO_USE.format(method=run.method),

@@ -19,9 +19,11 @@ from dccgcn.text import first_few
 from dccgcn.workflow.run import Run, run_csv
 
 RESULT = "result.json"
-_DERIVED = ("report.html", "report.json")  # made from a run by other commands
+AUDIT, LABELS = "audit.json", "labels.sqlite"
+_DERIVED = ("report.html", "report.json", AUDIT)  # made from a run by other commands
+_LOG = (LABELS, f"{LABELS}-wal", f"{LABELS}-shm", "labels.lock")  # labels that people gave; a new run keeps them
 _WRITTEN = ("predictions.csv", "settings.yaml", "split.json", TENSORS, CARD, DESCRIPTION, RESULT)
-RUN_FILES = frozenset({*_WRITTEN, *_DERIVED})
+RUN_FILES = frozenset({*_WRITTEN, *_DERIVED, *_LOG})
 
 
 def save_run(run: Run, folder: str | Path, tables: Tables | None = None, overwrite: bool = False) -> None:

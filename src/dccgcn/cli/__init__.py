@@ -10,7 +10,20 @@ from typing import Annotated
 import typer
 
 from dccgcn import __version__
-from dccgcn.cli import bench, compare, datasets, doctor, export, fit, label_next, methods, predict, report, reproduce
+from dccgcn.cli import (
+    audit,
+    bench,
+    compare,
+    datasets,
+    doctor,
+    export,
+    fit,
+    label_next,
+    methods,
+    predict,
+    report,
+    reproduce,
+)
 from dccgcn.cli.display import errors, output, print_error
 from dccgcn.errors import DccgcnError
 
@@ -37,6 +50,7 @@ def options(
 app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)
 app.command("label-next")(label_next.label_next)
+app.command("audit")(audit.audit)
 app.command("compare")(compare.compare)
 app.command("datasets")(datasets.datasets)
 app.command("doctor")(doctor.doctor)

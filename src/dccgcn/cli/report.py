@@ -23,6 +23,7 @@ def report(
 
         dccgcn report runs/demo
     """
+    from dccgcn.artifacts.audit import read_audit
     from dccgcn.artifacts.report import write_report
     from dccgcn.artifacts.report.page import render
     from dccgcn.artifacts.report.store import FILE, load_data
@@ -37,5 +38,5 @@ def report(
         from dccgcn.api import load_model
 
         with progress_bar(str(run)) as progress:
-            write_report(load_model(run).result, path, progress=progress)
+            write_report(load_model(run).result, path, progress=progress, audit=read_audit(run))
     errors.print(f"Written to {path}", highlight=False, soft_wrap=True)

@@ -44,7 +44,7 @@ class Suggestion:
     node_id : Any
         Its id.
     prediction : Any
-        The class predicted now.
+        The class predicted now; None without a prediction.
     confidence : float
         Trust in that class, or its probability where the method does not estimate trust.
     n_represented : int
@@ -67,7 +67,7 @@ class Suggestion:
 
 def suggest_labels(
     graph: NodeGraph,
-    prediction: Prediction,
+    prediction: Prediction | None,
     labelled: np.ndarray,
     count: int = 10,
     candidates: np.ndarray | None = None,
@@ -79,9 +79,10 @@ def suggest_labels(
     graph : NodeGraph
         The graph that was classified.
     prediction : Prediction
-        Of all its nodes, such as ``run(graph).prediction``.
+        Of all its nodes, such as ``run(graph).prediction``. None: nothing can be predicted yet, so the nodes that
+        represent most of the graph are chosen.
     labelled : array of int
-        Positions of the training nodes.
+        Positions of the training nodes; may be empty if there is no prediction.
     count : int
         How many nodes to suggest.
     candidates : array of int, optional
@@ -101,6 +102,7 @@ def suggest_labels(
     >>> [suggestion.node_id in cora.ids for suggestion in suggestions]
     [True, True, True]
     """
+    labelled = np.asarray(labelled, dtype=np.int64)
     pool = np.setdiff1d(np.arange(graph.n) if candidates is None else candidates, labelled)
     if len(pool) == 0:
         raise DccgcnError("There is no node without a label to choose.", "Give nodes without labels as well.")
@@ -108,13 +110,17 @@ def suggest_labels(
         raise DccgcnError(f"{count} nodes cannot be chosen among {len(pool)}.", f"Ask for 1 to {len(pool)}.")
     embedding = graph.cached("node-embedding", lambda: node_embedding(graph))
     sample = _sample(graph.n)
-    target, weight = embedding[sample], uncertainty(prediction)[sample]
+    target = embedding[sample]
     coverage = most_similar(target, embedding[labelled])[1]
-    n_labels = np.bincount(graph.labels[labelled], minlength=graph.c).astype(np.float64)
+    if prediction is None:  # all nodes are as uncertain as one another, and there are no classes to balance
+        weight, y_pred, n_labels = np.ones(len(sample)), np.zeros(graph.n, dtype=np.int64), np.zeros(1)
+    else:
+        weight, y_pred = uncertainty(prediction)[sample], prediction.y_pred
+        n_labels = np.bincount(graph.labels[labelled], minlength=graph.c).astype(np.float64)
 
     def gain(nodes: np.ndarray) -> np.ndarray:
         added = np.maximum(similarity(target, embedding[nodes]) - coverage[:, None], 0)
-        return (weight @ added) / np.sqrt(1 + n_labels[prediction.y_pred[nodes]])
+        return np.asarray((weight @ added) / np.sqrt(1 + n_labels[y_pred[nodes]]))
 
     chosen: list[int] = []
     bound = np.concatenate([gain(pool[rows]) for rows in _blocks(len(pool))])
@@ -124,7 +130,7 @@ def suggest_labels(
         chosen.append(node)
         bound[best] = -np.inf
         np.maximum(coverage, similarity(target, embedding[[node]])[:, 0], out=coverage)
-        n_labels[prediction.y_pred[node]] += 1
+        n_labels[y_pred[node]] += prediction is not None
     represented = _represented(embedding, labelled, np.array(chosen))
     return [_suggestion(graph, prediction, labelled, u, nodes) for u, nodes in zip(chosen, represented, strict=True)]
 
@@ -177,6 +183,9 @@ def most_similar(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.nda
     """For each row of one: position of the most similar row of the other, and the similarity. Works in blocks."""
     position, value = np.empty(len(one), dtype=np.int64), np.empty(len(one), dtype=one.dtype)
     for rows in _blocks(len(one)):
+        if len(other) == 0:
+            position[rows], value[rows] = -1, 0
+            continue
         s = similarity(one[rows], other)
         position[rows] = s.argmax(axis=1)
         value[rows] = s.max(axis=1)
@@ -205,10 +214,13 @@ def _represented(embedding: np.ndarray, labelled: np.ndarray, chosen: np.ndarray
 
 
 def _suggestion(
-    graph: NodeGraph, prediction: Prediction, labelled: np.ndarray, u: int, represented: np.ndarray
+    graph: NodeGraph, prediction: Prediction | None, labelled: np.ndarray, u: int, represented: np.ndarray
 ) -> Suggestion:
-    confidence, label = prediction.confidence, int(prediction.y_pred[u])
     reasons = [f"represents {len(represented):,} nodes" if len(represented) > 1 else "represents itself only"]
+    node_id = graph.ids[u : u + 1].tolist()[0]
+    if prediction is None:
+        return Suggestion(int(u), node_id, None, 0.0, len(represented), reasons[0])
+    confidence, label = prediction.confidence, int(prediction.y_pred[u])
     if n_uncertain := int((confidence[represented] < UNCERTAIN).sum()):
         reasons[0] += f", {n_uncertain:,} of them uncertain" if len(represented) > 1 else ", uncertain"
     if prediction.channels_agree is not None and not prediction.channels_agree[u] and prediction.channels:
@@ -220,7 +232,7 @@ def _suggestion(
         reasons.append(f"few labels of {graph.classes[label]} so far")
     return Suggestion(
         position=int(u),
-        node_id=graph.ids[u : u + 1].tolist()[0],
+        node_id=node_id,
         prediction=graph.classes[label],
         confidence=float(confidence[u]),
         n_represented=len(represented),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from dccgcn.progress import Progress
 
 if TYPE_CHECKING:
-    from dccgcn.artifacts.report.schema import Report
+    from dccgcn.artifacts.report.schema import AuditSummary, Report
     from dccgcn.workflow.run import Run
 
 
@@ -16,12 +16,14 @@ def write_report(
     folder: str | Path | None = None,
     command: str | None = None,
     progress: Progress | None = None,
+    audit: "AuditSummary | None" = None,
 ) -> "Report":
     """Write the report of a run, and return its data.
 
     path : the HTML file to write; None: no page.
     folder : the run's folder, which gets report.json; None: the data are not kept.
     command : the command that made the run, shown on the page.
+    audit : the audit of its trusted predictions, if there is one.
     """
     # imported here: t-SNE and the template engine are slow to import and rarely needed
     from dccgcn.artifacts.report.data import report_data
@@ -29,7 +31,7 @@ def write_report(
     from dccgcn.artifacts.report.store import save_data
     from dccgcn.runtime.files import write_atomically
 
-    report = report_data(run, command, progress)
+    report = report_data(run, command, progress, audit)
     if folder is not None:
         save_data(report, Path(folder))
     if path is not None:

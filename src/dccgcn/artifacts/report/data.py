@@ -40,7 +40,12 @@ _CHANNELS = {
 }
 
 
-def report_data(run: Run, command: str | None = None, progress: Progress | None = None) -> schema.Report:
+def report_data(
+    run: Run,
+    command: str | None = None,
+    progress: Progress | None = None,
+    audit: schema.AuditSummary | None = None,
+) -> schema.Report:
     """All data of the page. command: what was typed to make the run, if anything."""
     on_progress = progress or (lambda stage, done, total: None)
     graph, train = run.graph, run.split.train
@@ -72,6 +77,7 @@ def report_data(run: Run, command: str | None = None, progress: Progress | None 
         label_next_csv=label_next_csv,
         findings=findings(run),
         run=_run_summary(run, command),
+        audit=audit,
     )
     on_progress("report", STAGES, STAGES)
     return report

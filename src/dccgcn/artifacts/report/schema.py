@@ -5,6 +5,7 @@ frontend/src/schema.ts and the tables of docs/report-data.md are generated from 
     python -m dccgcn.artifacts.report.generate
 """
 
+import math
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -203,6 +204,34 @@ class RunSummary(Part):
     versions: dict[str, str] = Field(description="Version of Python and of each package used")
 
 
+class AuditSummary(Part):
+    """Trusted predictions that a person checked, and the exact bound that follows."""
+
+    date: str = Field(description="When the predictions were drawn, as ISO 8601, UTC")
+    who: str = Field(description="Who drew them")
+    trusted: str = Field(description="What counted as trusted")
+    population: int = Field(ge=1, description="Trusted predictions at that time, from which was drawn at random")
+    planned: int = Field(ge=1, description="Number of checks chosen before the first")
+    checked: int = Field(ge=1, description="Predictions checked that the bound counts")
+    errors: int = Field(ge=0, description="Of these, found wrong or impossible to tell")
+    confidence: Share = Field(description="Probability with which the bound holds")
+    kind: Literal["fixed", "sequential"] = Field(
+        description="`fixed`: hypergeometric, for the planned number of checks; `sequential`: holds at any time"
+    )
+    wrong_at_most: int = Field(ge=0, description="Upper bound on the wrong ones among all trusted predictions")
+    share_at_most: Share = Field(description="The same as a share of them")
+
+    def sentence(self) -> str:
+        """The audit in one sentence."""
+        design = "planned before" if self.kind == "fixed" else "a sequential bound, valid at any time"
+        share = math.ceil(1000 * self.share_at_most) / 10  # rounded up: it is a bound
+        return (
+            f"At most {share:g}\u00a0% of the {self.population:,} trusted predictions are wrong, with "
+            f"{100 * self.confidence:g}\u00a0% confidence: of {self.checked:,} drawn at random on {self.date[:10]} and "
+            f"checked by a person, {self.errors:,} were wrong ({design})."
+        )
+
+
 class Report(Part):
     """Everything the page shows."""
 
@@ -224,6 +253,7 @@ class Report(Part):
     label_next_csv: str = Field(description="`label_next` as CSV")
     findings: list[ReportFinding] = Field(description="About the graph and its training labels, then about the run")
     run: RunSummary
+    audit: AuditSummary | None = Field(default=None, description="`null` if no predictions were checked by a person")
 
     @model_validator(mode="after")
     def _check_positions(self) -> Self:

@@ -1,0 +1,112 @@
+"""dccgcn audit: check trusted predictions by hand, and bound the share of wrong ones."""
+
+import getpass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dccgcn.cli.display import errors, output, print_json
+from dccgcn.cli.options import Json
+from dccgcn.errors import DccgcnError
+from dccgcn.text import printable, truncate
+
+if TYPE_CHECKING:
+    from dccgcn.labelling.audit_run import RunAudit
+
+_KEYS = "Enter: right · number: another class · s: cannot be told (counts as wrong) · u: undo · q: stop"
+
+
+def audit(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder that [b]dccgcn fit … --out[/b] wrote.")],
+    bound: Annotated[
+        float, typer.Option(help="Share of wrong predictions to rule out; sets the number of checks.")
+    ] = 0.05,
+    checks: Annotated[int | None, typer.Option(help="Number of checks to plan instead.", min=1)] = None,
+    confidence: Annotated[float, typer.Option(help="Probability with which the bound holds.")] = 0.95,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the draw, to repeat it; default: unpredictable.", min=0)
+    ] = None,
+    nodes: Annotated[Path | None, typer.Option(help="The table of nodes of the run, to show their rows.")] = None,
+    draw: Annotated[Path | None, typer.Option(help="Write the drawn predictions to this CSV file, to fill in.")] = None,
+    checked: Annotated[
+        Path | None, typer.Option(help="Read the answers from such a file: columns node_id, label.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Who checks; default: the user of this computer.")] = None,
+    new: Annotated[bool, typer.Option("--new", help="Draw again instead of continuing the last audit.")] = False,
+    json: Json = False,
+) -> None:
+    """Draw trusted predictions at random, ask whether they are right, and state how many are wrong at most.
+
+    The bound is exact and assumes nothing but the random draw. Every answer is saved at once; repeat the command to go
+    on. The result is written to the run's folder, its report and its model card. In a table, the label ? means that the
+    class cannot be told; it counts as wrong.
+
+    Examples:
+
+        dccgcn audit runs/topics --bound 0.05
+
+        dccgcn audit runs/topics --draw checks.csv
+
+        dccgcn audit runs/topics --checked checks.csv
+    """
+    from dccgcn.labelling.audit_run import ask_all, open_audit
+    from dccgcn.labelling.audits import status
+
+    who = " ".join(printable(name or getpass.getuser()).split()) or "someone"
+    opened = open_audit(run, who, nodes=nodes, new=new, bound=bound, checks=checks, confidence=confidence, seed=seed)
+    if draw:
+        opened.write_draw(draw)
+        _say(f"Written to {draw}: {opened.audit.draw.planned} predictions to check")
+        return
+    if checked:
+        count = opened.read_checks(checked, who)
+        _say(f"{count} new answers")
+    elif not json:
+        _say(_KEYS)
+        ask_all(opened, who, _ask)
+    summary, now = opened.save(), status(opened.audit)
+    if json:
+        print_json({**now, "summary": summary.model_dump() if summary else None})
+        return
+    if summary is None:
+        raise DccgcnError("No prediction was checked yet.", f"Repeat the command to check {now['planned']} of them.")
+    output.print(summary.sentence().replace("\u00a0", " "), highlight=False, markup=False, soft_wrap=True)
+    if not now["done"]:
+        left = now["planned"] - now["checked"]
+        text = f"{left} of the {now['planned']} planned checks are left; the bound for these is tighter."
+        _say(text)
+
+
+def _say(text: str) -> None:
+    errors.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def _ask(opened: "RunAudit", node: str) -> tuple[str, str] | None:
+    """Show a prediction and read the answer."""
+    audit, classes = opened.audit, opened.classes
+    prediction = audit.predictions[node]
+    cells, more = opened.source.row(opened.source.position[node])
+    errors.rule(f"{len(audit.answers) + 1} of {audit.draw.planned}")
+    for column, value in cells[:20]:
+        _say(truncate(f"{printable(column)}: {printable(value)}", 400))
+    if (hidden := more + max(0, len(cells) - 20)) > 0:
+        _say(f"… and {hidden} more columns")
+    listed = "  ".join(f"{number} {printable(label)}" for number, label in enumerate(classes, 1))
+    _say(f"Node {truncate(printable(node), 60)} was predicted: {prediction}")
+    _say(listed)
+    while True:
+        errors.print("? ", end="")
+        try:
+            answer = input().strip().lower()
+        except EOFError:
+            return None
+        if answer == "q":
+            return None
+        if answer == "u":
+            return "undo", ""
+        if answer in ("", "s"):
+            return "check", "" if answer == "s" else prediction
+        if answer.isdecimal() and 1 <= int(answer) <= len(classes):
+            return "check", classes[int(answer) - 1]
+        _say(_KEYS)

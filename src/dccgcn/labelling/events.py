@@ -1,0 +1,204 @@
+"""Events of labelling, and the labels that follow from them.
+
+Nothing is ever changed or deleted: labels, skips, class names and audits are the result of replaying all events in the
+order of (clock, id). The clock counts events; a new event gets a larger clock than all events that its author could
+see. Two logs are merged by the union of their events, so merging commutes, and replaying gives everybody the same.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dccgcn.errors import DataFileError
+
+TABLE = ""  # the author of labels that were given with the graph
+KINDS = frozenset({"label", "skip", "undo", "class", "rename", "decide", "audit", "check"})
+MAX_NAME, MAX_NODE, MAX_DATA = 200, 100_000, 50_000_000  # characters
+
+
+@dataclass(frozen=True, order=True)
+class Event:
+    """One act of one person.
+
+    kind     fields
+    label    node, label: this person's label of the node
+    skip     node: no answer; the node is not asked of this person again
+    undo     target: an earlier event, which then has no effect
+    class    label: a new class
+    rename   target, label: a class and its new name; if the name is in use, the two classes are merged
+    decide   node, label: the label of a node on which people disagree
+    audit    data: a random draw of predictions to check, see Draw
+    check    target, node, label: the true class of a node of an audit; no label: it cannot be told
+    """
+
+    clock: int
+    id: str  # random, unique
+    who: str
+    time: str  # UTC, for people; the order does not depend on it
+    kind: str
+    node: str = ""
+    label: str = ""
+    target: str = ""
+    data: str = ""
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Predictions drawn at random without replacement from all trusted ones, in the order in which to check them."""
+
+    population: int  # trusted predictions at that time
+    planned: int  # checks after which the fixed bound is valid
+    confidence: float
+    trusted: str  # what counted as trusted, for people
+    nodes: tuple[str, ...]
+    predictions: tuple[str, ...]  # of the nodes, at that time
+
+    def to_json(self) -> str:
+        return json.dumps(vars(self), separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> "Draw":
+        """Read and check a draw; a DataFileError if it is not one."""
+        try:
+            given = json.loads(text)
+            draw = cls(**{**given, "nodes": tuple(given["nodes"]), "predictions": tuple(given["predictions"])})
+            numbers = type(draw.population) is int and type(draw.planned) is int and type(draw.confidence) is float
+            texts = all(isinstance(value, str) for value in (draw.trusted, *draw.nodes, *draw.predictions))
+            sizes = 1 <= draw.planned <= len(draw.nodes) <= draw.population and 0 < draw.confidence < 1
+            paired = len(draw.nodes) == len(draw.predictions) and len(set(draw.nodes)) == len(draw.nodes)
+        except (ValueError, TypeError, KeyError, RecursionError):
+            numbers = texts = sizes = paired = False
+        if not (numbers and texts and sizes and paired):
+            raise DataFileError("An audit of the log is not a draw of predictions.", "Use the log of another copy.")
+        return draw
+
+
+@dataclass
+class Audit:
+    """A draw and the checks of it so far."""
+
+    id: str
+    who: str
+    time: str
+    draw: Draw
+    predictions: dict[str, str]  # by node, in the order of the draw, under the present names of the classes
+    answers: dict[str, dict[str, str]] = field(default_factory=dict)  # node → person → class, "" for unknown
+
+    @property
+    def checked(self) -> list[bool]:
+        """Whether each prediction is wrong, from the first of the draw to the last before one that is not checked.
+
+        An answer that cannot be told counts as wrong, and so does one on which people disagree.
+        """
+        wrong = []
+        for node, prediction in self.predictions.items():
+            if node not in self.answers:
+                break
+            wrong.append(set(self.answers[node].values()) != {prediction})
+        return wrong
+
+
+@dataclass
+class Labels:
+    """What follows from all events."""
+
+    classes: list[str]
+    given: dict[str, dict[str, str]]  # node → person → label
+    decided: dict[str, str] = field(default_factory=dict)  # node → label
+    skipped: dict[str, set[str]] = field(default_factory=dict)  # person → nodes
+    audits: list[Audit] = field(default_factory=list)
+    undoable: dict[str, list[Event]] = field(default_factory=dict)  # person → events that have an effect, oldest first
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Label of each node that was decided or on which all agree, in the order of the first labels."""
+        return {
+            node: self.decided.get(node, next(iter(answers.values())))
+            for node, answers in self.given.items()
+            if node in self.decided or len(set(answers.values())) == 1
+        }
+
+    @property
+    def disagreements(self) -> dict[str, dict[str, str]]:
+        """Nodes with different labels of different people, and no decision."""
+        return {
+            node: answers
+            for node, answers in self.given.items()
+            if node not in self.decided and len(set(answers.values())) > 1
+        }
+
+
+def replay(events: Iterable[Event], classes: Iterable[str] = (), given: Mapping[str, str] | None = None) -> Labels:
+    """The labels after all events, whatever the order in which they are passed.
+
+    classes, given : the classes and labels (by node) that came with the graph.
+    """
+    ordered = sorted(events)
+    undone = {event.target for event in ordered if event.kind == "undo"}
+    labels = Labels(list(dict.fromkeys(classes)), {node: {TABLE: label} for node, label in (given or {}).items()})
+    renamed: dict[str, str] = {}  # names that are no class any more
+    audits: dict[str, Audit] = {}
+    for event in ordered:
+        if event.kind == "undo" or event.id in undone:
+            continue
+        labels.undoable.setdefault(event.who, []).append(event)
+        match event.kind:
+            case "class":
+                renamed.pop(event.label, None)
+                _known(labels, renamed, event.label)
+            case "rename":
+                _rename(labels, audits.values(), renamed, event.target, event.label)
+            case "skip":
+                labels.skipped.setdefault(event.who, set()).add(event.node)
+            case "label":
+                _label(labels, event.who, event.node, _known(labels, renamed, event.label))
+            case "decide":
+                labels.decided[event.node] = _known(labels, renamed, event.label)
+                labels.given.setdefault(event.node, {}).setdefault(event.who, labels.decided[event.node])
+            case "audit":
+                draw = Draw.from_json(event.data)
+                predictions = [_known(labels, renamed, name) for name in draw.predictions]
+                audit = Audit(event.id, event.who, event.time, draw, dict(zip(draw.nodes, predictions, strict=True)))
+                audits[event.id] = audit
+            case "check":
+                name = _known(labels, renamed, event.label) if event.label else ""
+                if event.target in audits:
+                    audits[event.target].answers.setdefault(event.node, {})[event.who] = name
+                if name:
+                    _label(labels, event.who, event.node, name)
+    labels.audits = list(audits.values())
+    return labels
+
+
+def _label(labels: Labels, who: str, node: str, label: str) -> None:
+    labels.given.setdefault(node, {})[who] = label
+    labels.skipped.get(who, set()).discard(node)
+    if labels.decided.get(node, label) != label:  # a later answer contradicts the decision
+        del labels.decided[node]
+
+
+def _known(labels: Labels, renamed: Mapping[str, str], name: str) -> str:
+    """The present name of a class; a name that was never used is a new class."""
+    while name in renamed:  # ends: a name in use is not in it
+        name = renamed[name]
+    if name not in labels.classes:
+        labels.classes.append(name)
+    return name
+
+
+def _rename(labels: Labels, audits: Iterable[Audit], renamed: dict[str, str], old: str, new: str) -> None:
+    old = _known(labels, renamed, old)
+    if old == new:
+        return
+    renamed.pop(new, None)
+    if new in labels.classes:
+        labels.classes.remove(old)
+    else:
+        labels.classes[labels.classes.index(old)] = new
+    renamed[old] = new
+    tables: list[dict[str, Any]] = [*labels.given.values(), labels.decided]
+    for audit in audits:
+        tables += [audit.predictions, *audit.answers.values()]
+    for table in tables:
+        table.update({key: new for key, label in table.items() if label == old})

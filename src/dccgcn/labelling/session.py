@@ -1,0 +1,284 @@
+"""Session: one graph being labelled. The log, the predictions that follow from it, and who is asked what.
+
+All computing happens in one worker thread: after an event it fits again, and publishes a new Picture when it is done.
+People label on meanwhile. A Picture knows which labels it was made from, so a page can say how old it is.
+"""
+
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dccgcn.api import Result
+from dccgcn.artifacts.report.trust_summary import TrustedNodes, trusted_nodes
+from dccgcn.errors import DccgcnError
+from dccgcn.labelling import audits
+from dccgcn.labelling.events import Audit, Event, Labels, replay
+from dccgcn.labelling.log import EventLog
+from dccgcn.labelling.map_data import MapData, map_data
+from dccgcn.labelling.source import Source, class_name
+from dccgcn.text import printable
+from dccgcn.workflow.active_learning import suggest_labels
+
+QUEUE = 30  # questions prepared with each picture
+LEASE = 180.0  # seconds for which a question is not given to others
+
+_FIELDS = {
+    "label": {"node", "label"},
+    "skip": {"node"},
+    "undo": {"target"},
+    "class": {"label"},
+    "rename": {"target", "label"},
+    "decide": {"node", "label"},
+    "check": {"target", "node", "label"},
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """Predictions of all nodes, made from some labels."""
+
+    number: int
+    key: Any  # the labels and classes that it was made from
+    n_labels: int
+    result: Result | None  # None with labels of fewer than two classes
+    trusted: TrustedNodes | None
+    queue: list[tuple[int, str]]  # nodes to ask for, best first, and why
+    seconds: float
+    made: float = field(default_factory=time.time)
+
+    @property
+    def shares(self) -> tuple[int, float, float] | None:
+        """Trusted predictions, their share, and the mean confidence of all predictions: the estimated accuracy."""
+        if self.result is None or self.trusted is None:
+            return None
+        predicted = self.result.is_predicted
+        if not predicted.any():
+            return 0, 1.0, 1.0
+        is_trusted, confidence = self.trusted.is_trusted[predicted], self.trusted.confidence[predicted]
+        return int(is_trusted.sum()), float(is_trusted.mean()), float(confidence.mean())
+
+
+class Session:
+    """Thread-safe. ``start`` begins the worker, ``close`` ends it."""
+
+    def __init__(self, source: Source, log: EventLog) -> None:
+        self.source, self.log = source, log
+        self.revision = 0  # rises with everything that pages should show
+        self.error: str | None = None
+        self.map: MapData | None = None
+        self.picture: Picture | None = None
+        self.refitting = False
+        self._failed: Any = None  # the labels that could not be fitted
+        self.labels = self._replay()
+        self._leases: dict[str, tuple[str, float]] = {}  # node → client, until when
+        self._jobs: list[tuple[Callable[[], Any], Future[Any]]] = []
+        self._changed = threading.Condition(threading.RLock())
+        self._closed = False
+        self._worker = threading.Thread(target=self._work, name="refit", daemon=True)
+
+    def start(self) -> None:
+        self._worker.start()
+
+    def close(self) -> None:
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        if self._worker.is_alive():
+            self._worker.join(timeout=60)
+        self.log.close()
+
+    # events
+
+    def record(self, who: str, kind: str, given: dict[str, str], id: str | None = None) -> Event:
+        """Check an act of a person, write it to the log, and let the worker fit again."""
+        who = " ".join(printable(who).split())[:60]
+        if not who:
+            raise DccgcnError("The name is empty.", "Give a name, so that others know who labelled what.")
+        if kind not in _FIELDS or set(given) != _FIELDS[kind]:
+            raise DccgcnError("The request is not an event.", "Reload the page.")
+        if "node" in given and given["node"] not in self.source.position:
+            raise DccgcnError("There is no such node.", "Search for it by its id.")
+        with self._changed:
+            self._check(who, kind, given)
+            event = self.log.append(who, kind, id=id, **given)
+            self._leases.pop(given.get("node", ""), None)
+            self.labels = self._replay()
+            self._notify()
+            return event
+
+    def _check(self, who: str, kind: str, given: dict[str, str]) -> None:
+        classes = self.labels.classes
+        if kind in ("class", "rename"):
+            given["label"] = class_name(given["label"])
+        elif given.get("label") and given["label"] not in classes:
+            raise DccgcnError("There is no such class.", "It may have been renamed; reload the page.")
+        if kind in ("label", "decide") and not given["label"]:
+            raise DccgcnError("The label is empty.", "Choose a class.")
+        if kind == "rename" and given["target"] not in classes:
+            raise DccgcnError("There is no such class.", "It may have been renamed; reload the page.")
+        if kind == "undo" and given["target"] not in {event.id for event in self.labels.undoable.get(who, [])}:
+            raise DccgcnError("There is nothing to undo.", "People undo their own events only.")
+        if kind == "check" and self.find_audit(given["target"]) is None:
+            raise DccgcnError("There is no such audit.", "Reload the page.")
+
+    def start_audit(self, who: str, bound: float, id: str | None = None) -> Event:
+        """Draw trusted predictions of the present picture."""
+        picture = self.picture
+        if picture is None or picture.result is None:
+            raise DccgcnError("Nothing is predicted yet.", "Label nodes of two classes first.")
+        draw = audits.draw_predictions(picture.result, self.source.ids, bound=bound)
+        with self._changed:
+            event = self.log.append(" ".join(printable(who).split())[:60], "audit", id=id, data=draw.to_json())
+            self.labels = self._replay()
+            self._notify()
+            return event
+
+    def find_audit(self, id: str) -> Audit | None:
+        return next((audit for audit in self.labels.audits if audit.id == id), None)
+
+    # questions
+
+    def next_question(self, client: str, who: str) -> tuple[int, str] | None:
+        """A node that nobody has labelled and no other client is asked for, and why; None if there is none."""
+        with self._changed:
+            labels, ids = self.labels, self.source.ids
+            skipped = labels.skipped.get(who, set())
+
+            def is_open(node: int) -> bool:
+                name = ids[node]
+                return name not in labels.given and name not in skipped and self._lease(name, client)
+
+            picture = self.picture
+            for node, reason in picture.queue if picture else ():
+                if is_open(node):
+                    return node, reason
+            order = np.arange(len(ids))
+            if picture and picture.trusted:
+                order = np.argsort(picture.trusted.confidence, kind="stable")
+            for node in order.tolist():
+                if is_open(node):
+                    return node, "the least certain of the nodes that are left" if picture else "the first of the table"
+            return None
+
+    def next_check(self, client: str) -> tuple[Audit, int] | None:
+        """The next prediction of the latest audit to check."""
+        with self._changed:
+            if not self.labels.audits:
+                return None
+            audit = self.labels.audits[-1]
+            for node in audit.predictions:
+                if node not in audit.answers and node in self.source.position and self._lease(node, client):
+                    return audit, self.source.position[node]
+            return None
+
+    def _lease(self, node: str, client: str) -> bool:
+        """Give a question to a client, unless another one has it. A client has one question at a time."""
+        now = time.monotonic()
+        holder, until = self._leases.get(node, ("", 0.0))
+        if holder not in ("", client) and until > now:
+            return False
+        self._leases = {n: lease for n, lease in self._leases.items() if lease[0] != client and lease[1] > now}
+        self._leases[node] = (client, now + LEASE)
+        return True
+
+    # computing
+
+    def submit(self, job: Callable[[], Any]) -> Future[Any]:
+        """Run a job in the worker thread."""
+        future: Future[Any] = Future()
+        with self._changed:
+            self._jobs.append((job, future))
+            self._changed.notify_all()
+        return future
+
+    def wait(self, timeout: float = 600.0) -> None:
+        """Return once the picture is of all labels so far."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_current() or not self._worker.is_alive(), timeout)
+
+    def _is_current(self) -> bool:
+        key = _key(self.labels)
+        return key == self._failed or (self.picture is not None and self.picture.key == key)
+
+    def _work(self) -> None:
+        try:
+            self.map = map_data(self.source.graph)
+            while True:
+                with self._changed:
+                    self._notify()
+                    self._changed.wait_for(lambda: self._closed or self._jobs or not self._is_current())
+                    if self._closed:
+                        return
+                    jobs, self._jobs = self._jobs, []
+                    labels, self.refitting = self.labels, not self._is_current()
+                    self._notify()
+                for job, future in jobs:
+                    try:
+                        future.set_result(job())
+                    except Exception as error:
+                        future.set_exception(error)
+                if self.refitting:
+                    self._publish(labels)
+        except Exception as error:
+            traceback.print_exc()
+            self._fail(f"The map could not be drawn ({type(error).__name__}: {error}).")
+
+    def _publish(self, labels: Labels) -> None:
+        """Fit again. If that fails, the old picture stays, and the next label is another try."""
+        picture, error = self.picture, None
+        try:
+            picture = self._fit(labels)
+        except DccgcnError as failure:
+            error = str(failure)
+        except Exception as failure:
+            traceback.print_exc()
+            error = f"The fit failed ({type(failure).__name__}: {failure})."
+        with self._changed:
+            self.picture, self.error, self.refitting = picture, error, False
+            self._failed = _key(labels) if error else None
+
+    def _fit(self, labels: Labels) -> Picture:
+        start = time.perf_counter()
+        number = self.picture.number + 1 if self.picture else 1
+        result = self.source.fit(labels)
+        trusted = None if result is None else trusted_nodes(result)
+        graph = self.source.labelled_graph(labels) if result is None else result.graph
+        nodes = [self.source.position[name] for name in labels.given if name in self.source.position]
+        free = np.setdiff1d(np.arange(graph.n), nodes)
+        queue = []
+        if len(free):
+            prediction = None if result is None else result.prediction
+            chosen = suggest_labels(graph, prediction, graph.labelled, min(QUEUE, len(free)), free)
+            queue = [(suggestion.position, suggestion.reason) for suggestion in chosen]
+        seconds = time.perf_counter() - start
+        picture = Picture(number, _key(labels), len(labels.labels), result, trusted, queue, seconds)
+        if shares := picture.shares:
+            history = self.log.history
+            if not history or history[-1][0] != picture.n_labels:
+                self.log.add_history(picture.n_labels, *shares[1:])
+        return picture
+
+    def _fail(self, message: str) -> None:
+        with self._changed:
+            self.error, self.refitting = message, False
+            for _, future in self._jobs:
+                future.set_exception(DccgcnError(message))
+            self._notify()
+
+    def _notify(self) -> None:
+        self.revision += 1
+        self._changed.notify_all()
+
+    def _replay(self) -> Labels:
+        return replay(self.log.events, self.source.classes, self.source.given)
+
+
+def _key(labels: Labels) -> Any:
+    """What a fit depends on."""
+    return tuple(labels.classes), frozenset(labels.labels.items()), len(labels.given)

@@ -1,0 +1,214 @@
+"""The state of labelling: refits, questions, leases, disagreements, audits, and the evidence for a node."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dccgcn.api import run
+from dccgcn.errors import DccgcnError
+from dccgcn.labelling import audits
+from dccgcn.labelling.evidence import authors, evidence, search
+from dccgcn.labelling.log import EventLog
+from dccgcn.labelling.session import Session
+from dccgcn.labelling.source import Source, class_name
+from helpers.runs import toy
+
+CLASSES = ["class 0", "class 1", "class 2"]
+
+
+def source_of(n=60, **given):
+    graph = toy(n)
+    truth = {str(node): graph.classes[k] for node, k in enumerate(graph.labels)}
+    rows = pd.DataFrame({"id": range(n), "title": [f"the paper of {node}" for node in range(n)], "size": 0.5})
+    return Source.from_graph(graph, np.array([], dtype=int), rows=rows, method="ssgc", **given), truth
+
+
+@pytest.fixture
+def session(tmp_path):
+    source, truth = source_of()
+    session = Session(source, EventLog(tmp_path / "log", source.fingerprint))
+    session.truth = truth
+    session.start()
+    session.wait()
+    yield session
+    session.close()
+
+
+def answer(session, count=1, who="Ann", client="one"):
+    asked = []
+    for _ in range(count):
+        node, _ = session.next_question(client, who)
+        name = session.source.ids[node]
+        session.record(who, "label", {"node": name, "label": session.truth[name]})
+        asked.append(name)
+    return asked
+
+
+def test_without_labels_the_questions_cover_the_graph(session):
+    assert session.picture.result is None
+    assert len({session.truth[name] for name in answer(session, 3)}) == 3  # one of each community
+    session.wait()
+    assert session.picture.result is not None
+    assert session.picture.n_labels == 3
+    assert session.log.history[-1][0] == 3
+
+
+def test_the_answers_are_those_of_a_run_without_the_page(session):
+    answer(session, 8)
+    session.wait()
+    graph = toy()
+    labels = [session.labels.labels.get(str(node)) for node in range(graph.n)]
+    alone = run(graph.with_labels(labels, classes=CLASSES), None, "ssgc")
+    np.testing.assert_array_equal(session.picture.result.prediction.probabilities, alone.prediction.probabilities)
+
+
+def test_two_people_never_get_the_same_question(session):
+    first, second = session.next_question("one", "Ann"), session.next_question("two", "Bo")
+    assert first[0] != second[0]
+    assert session.next_question("one", "Ann") == first  # a reloaded page keeps its question
+    session._leases = {node: (client, 0.0) for node, (client, _) in session._leases.items()}
+    assert session.next_question("two", "Bo") == first  # after a while it is given to others
+
+
+def test_skips_are_not_asked_again_of_the_same_person(session):
+    node, _ = session.next_question("one", "Ann")
+    event = session.record("Ann", "skip", {"node": session.source.ids[node]})
+    assert session.next_question("one", "Ann")[0] != node
+    assert session.next_question("two", "Bo")[0] == node
+    session._leases.clear()
+    session.record("Ann", "undo", {"target": event.id})
+    assert session.next_question("one", "Ann")[0] == node
+
+
+def test_a_disagreement_trains_nothing_until_it_is_decided(session):
+    for who, name in (("Ann", CLASSES[0]), ("Bo", CLASSES[1])):
+        session.record(who, "label", {"node": "5", "label": name})
+    assert session.labels.disagreements == {"5": {"Ann": CLASSES[0], "Bo": CLASSES[1]}}
+    assert session.source.labelled_graph(session.labels).labels[5] == -1
+    session.record("Cy", "decide", {"node": "5", "label": CLASSES[0]})
+    assert session.source.labelled_graph(session.labels).labels[5] == 0
+    assert authors(session.labels) == {"Ann": 1, "Bo": 1, "Cy": 1}
+
+
+def test_classes_can_be_added_renamed_and_merged(session):
+    answer(session, 6)
+    session.record("Ann", "class", {"label": " new\tone "})
+    session.record("Ann", "rename", {"target": CLASSES[0], "label": CLASSES[1]})
+    session.wait()
+    assert session.labels.classes == [*CLASSES[1:], "new one"]
+    assert session.picture.result.graph.classes == tuple(session.labels.classes)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        ("label", {"node": "999", "label": CLASSES[0]}),
+        ("label", {"node": "1", "label": "none such"}),
+        ("label", {"node": "1", "label": ""}),
+        ("label", {"node": "1"}),
+        ("class", {"label": "  "}),
+        ("class", {"label": "nan"}),
+        ("class", {"label": "x" * 61}),
+        ("rename", {"target": "none such", "label": "x"}),
+        ("undo", {"target": "none such"}),
+        ("check", {"target": "none such", "node": "1", "label": ""}),
+        ("audit", {"data": "{}"}),
+    ],
+)
+def test_wrong_events_are_refused_and_not_written(session, kind, given):
+    with pytest.raises(DccgcnError):
+        session.record("Ann", kind, given)
+    assert session.log.events == []
+
+
+def test_nobody_undoes_the_events_of_others(session):
+    event = session.record("Ann", "label", {"node": "1", "label": CLASSES[0]})
+    with pytest.raises(DccgcnError, match="own"):
+        session.record("Bo", "undo", {"target": event.id})
+
+
+def test_a_restarted_session_has_the_same_labels_and_answers(session, tmp_path):
+    answer(session, 5)
+    session.wait()
+    again = Session(session.source, EventLog(tmp_path / "log", session.source.fingerprint))
+    again.start()
+    again.wait()
+    assert again.labels == session.labels
+    np.testing.assert_array_equal(
+        again.picture.result.prediction.probabilities, session.picture.result.prediction.probabilities
+    )
+    assert again.log.history == session.log.history
+    again.close()
+
+
+def test_an_audit_is_drawn_from_trusted_predictions_and_checked_in_order(session):
+    answer(session, 15)
+    session.wait()
+    result = session.picture.result
+    event = session.start_audit("Ann", 0.3)
+    audit = session.labels.audits[-1]
+    trusted = {session.source.ids[i] for i in np.flatnonzero(session.picture.trusted.is_trusted & result.is_predicted)}
+    assert set(audit.draw.nodes) == trusted  # a random order of all of them
+    assert audits.status(audit)["any_time"] == 1
+    while audits.next_check(audit) and not audits.status(audit)["done"]:
+        _, node = session.next_check("one")
+        name = session.source.ids[node]
+        session.record("Ann", "check", {"target": event.id, "node": name, "label": audit.predictions[name]})
+        audit = session.labels.audits[-1]
+    summary = audits.summarise(audit)
+    assert (summary.kind, summary.errors, summary.checked) == ("fixed", 0, audit.draw.planned)
+    assert summary.share_at_most <= 0.3
+    assert "At most" in summary.sentence()
+    assert len(session.labels.labels) == 15 + audit.draw.planned  # audited labels train like any others
+
+
+def test_a_failed_fit_is_told_and_the_next_label_is_another_try(session, monkeypatch):
+    def fail(labels):
+        raise DccgcnError("No memory.", "Buy some.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Source, "fit", lambda self, labels: fail(labels))
+        answer(session)
+        session.wait()
+        assert session.error == "No memory. Buy some."
+    answer(session)
+    session.wait()
+    assert session.error is None
+
+
+def test_evidence_is_the_row_the_prediction_and_the_neighbours(session):
+    answer(session, 6)
+    session.wait()
+    picture = session.picture
+    node = next(i for i in range(60) if str(i) not in session.labels.given)
+    shown = evidence(session.source, session.labels, node, picture.result, picture.trusted)
+    assert shown["row"] == [("id", str(node)), ("title", f"the paper of {node}"), ("size", "0.5")]
+    assert shown["prediction"]["label"] in CLASSES
+    assert len(shown["neighbours"]) == shown["degree"] == 4
+    labelled = [bool(neighbour["label"]) for neighbour in shown["neighbours"]]
+    assert labelled == sorted(labelled, reverse=True)
+    assert evidence(session.source, session.labels, node, None, None)["prediction"] is None
+
+
+def test_search_finds_ids_first_then_texts(session):
+    assert [found["node"] for found in search(session.source, "5")][:2] == ["5", "50"]
+    assert [found["node"] for found in search(session.source, "Paper of 17")] == ["17"]
+    assert search(session.source, " ") == search(session.source, "no such") == []
+
+
+def test_long_rows_are_cut_to_what_is_not_zero():
+    wide = pd.DataFrame(np.eye(60, dtype=int), columns=[f"w{j}" for j in range(60)]).assign(text="x" * 3000)
+    source, _ = source_of()
+    cells, more = Source(source.graph, rows=wide).row(7)
+    assert [name for name, _ in cells] == ["w7", "text"]
+    assert len(cells[1][1]) == 2000
+    assert more == 59
+    cells, more = Source(source.graph).row(7)  # without a table: the features
+    assert {name for name, _ in cells} == {"feature 0", "feature 1", "feature 2"}
+
+
+def test_class_names_are_plain():
+    assert class_name(" a\n b ") == "a b"
+    for wrong in ("", "-1", "None"):
+        with pytest.raises(DccgcnError):
+            class_name(wrong)

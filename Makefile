@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test install-test lint frontend fuzz kill clean
+.PHONY: demo test install-test lint docs frontend fuzz kill clean
 
 demo: .venv/installed
 	$(BIN)/dccgcn fit cora --labels-per-class 2 --baseline gcn --out runs/demo --overwrite --report
@@ -18,6 +18,11 @@ lint: .venv/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+# the documentation as a site in build/docs, without a network; a broken link is an error
+docs: .venv/installed
+	$(BIN)/python -m sphinx -W --keep-going -q docs build/docs
+	@echo build/docs/index.html
 
 # read ten thousand damaged tables; none may end in a traceback
 fuzz: .venv/installed
@@ -40,4 +45,4 @@ frontend: .venv/installed
 	touch $@
 
 clean:
-	rm -rf .venv runs .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build runs .pytest_cache .mypy_cache .ruff_cache .hypothesis

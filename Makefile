@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test install-test lint frontend fuzz kill mutants container clean
+.PHONY: demo test install-test lint docs frontend fuzz kill mutants container clean
 
 demo: .venv/installed
 	$(BIN)/dccgcn fit cora --labels-per-class 2 --baseline gcn --out runs/demo --overwrite --report
@@ -19,8 +19,12 @@ lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-# read ten thousand damaged tables; none may end in a traceback. make fuzz COUNT=1000000 for a night
-COUNT ?= 10000
+# the documentation as a site in build/docs, without a network; a broken link is an error
+docs: .venv/installed
+	$(BIN)/python -m sphinx -W --keep-going -q docs build/docs
+	@echo build/docs/index.html
+
+.PHONY: demo test install-test lint docs frontend fuzz kill clean
 fuzz: .venv/installed
 	cd tests && ../$(BIN)/python -m tools.fuzz $(COUNT)
 
@@ -49,4 +53,4 @@ frontend: .venv/installed
 	touch $@
 
 clean:
-	rm -rf .venv runs .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build runs .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -6,8 +6,8 @@ import re
 import numpy as np
 
 from dccgcn import __version__
-from dccgcn.models.concord.confidence import PROMISE, TESTED_ON
 from dccgcn.artifacts.report.schema import AuditSummary
+from dccgcn.models.concord.confidence import PROMISE, TESTED_ON
 from dccgcn.models.registry import get_method
 from dccgcn.text import first_few, markdown_table, printable, truncate
 from dccgcn.workflow.run import Run

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from dccgcn.models.concord.ensemble import assign_folds
 
 from dccgcn.graph.splits import per_class
 from dccgcn.models.concord import method
-from dccgcn.models.concord.ensemble import assign_folds
 from dccgcn.models.concord.settings import ConcordSettings
 from helpers.groups import blocks
 

@@ -24,7 +24,8 @@ docs: .venv/installed
 	$(BIN)/python -m sphinx -W --keep-going -q docs build/docs
 	@echo build/docs/index.html
 
-.PHONY: demo test install-test lint docs frontend fuzz kill clean
+# read ten thousand damaged tables; none may end in a traceback. make fuzz COUNT=1000000 for a night
+COUNT ?= 10000
 fuzz: .venv/installed
 	cd tests && ../$(BIN)/python -m tools.fuzz $(COUNT)
 

@@ -46,7 +46,8 @@ def content_of(results: Results) -> Content:
         case "table":
             return Content(table_body(results), results.to_json())
         case "curves":
-            return Content(table_body(results), results.to_json(), {name: figures.curves(results)})
+            drawn = {name: figures.curves(results)} if results.used() else {}
+            return Content(table_body(results), results.to_json(), drawn)
         case "map":
             return _map_content(results)
         case "surface":

@@ -33,7 +33,7 @@ def _summary(results: Results) -> list[str]:
         case "surface" | "map":
             return [image]
         case "curves":
-            return [image, not_measured(results)]
+            return [image if results.used() else "", not_measured(results)]
     parts = []
     for metric, name in spec.metrics.items():
         parts.append(f"**{name}**" if len(spec.metrics) > 1 else "")

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dccgcn import datasets
 from dccgcn.evaluation import theory
 from dccgcn.evaluation.metrics import ChannelCounts
 from dccgcn.evaluation.paired import paired_difference
@@ -22,6 +23,7 @@ from dccgcn.experiments.results import Results
 from dccgcn.experiments.rows import ConfidenceMetrics
 from dccgcn.experiments.spec import PAPER, Column, Spec, System, read_spec
 from dccgcn.experiments.store import read_store
+from dccgcn.experiments.table1 import PRINTED, table1_page
 from dccgcn.experiments.theorems import theorem_checks
 from dccgcn.models.prediction import Prediction
 from helpers.paper_rows import fake_rows, row_of
@@ -323,9 +325,12 @@ def test_the_key_of_every_stored_run_is_that_of_its_job(published_rows):
 
 
 @pytest.mark.parametrize(
-    "name", ["table2", "table3", "table4", "table5", "table6", "table7", "theorems", "confidence", "overview"]
-)
-def test_the_results_are_those_of_their_runs(name, published_rows):
+    "name",
+    ["table2", "table3", "table4", "table5", "table6", "table7", "theorems", "confidence", "overview",
+     "figure4", "figure5", "figure6", "figure7"],
+)  # fmt: skip
+def test_the_results_are_those_of_their_runs(name, published_rows, monkeypatch):
+    monkeypatch.setattr(figures, "saved", lambda _: {})  # pictures are drawn but not rendered
     files = files_of(Results(read_spec(name), published_rows, UNAVAILABLE), "dccgcn reproduce")
     for file, content in files.items():
         if isinstance(content, str):
@@ -340,6 +345,23 @@ def test_the_page_on_choices_is_that_of_its_runs():
     stored = (RESULTS / "dcc-gcn-choices.md").read_text(encoding="utf-8")
     page = page_of(read_spec("choices"), rows)
     assert stored.split("Measured by")[0] == page.split("Measured by")[0], "reproduce choices --stored"
+
+
+def test_the_page_of_table_1_is_that_of_the_catalogue():
+    assert (RESULTS / "table1.md").read_text(encoding="utf-8") == table1_page()
+    for name, (*_, edges) in PRINTED.items():
+        assert datasets.describe(name).paper_edges == edges
+
+
+def test_the_page_on_systems_has_the_values_of_its_stored_runs(published_rows):
+    rows = published_rows | read_store(RESULTS / "systems.jsonl.gz")
+    columns = slice(0, 7)  # without the seconds, which are those of the last measurement
+    stored = (RESULTS / "systems-check.md").read_text(encoding="utf-8")
+    shown = [line.split("|")[1:-1][columns] for line in table_lines(stored)]
+    again = [line.split("|")[1:-1][columns] for line in table_lines(page_of(read_spec("systems"), rows))]
+    assert len(again) > 40
+    assert [line for line in again if line not in shown] == []
+    assert f"The runs of {len(again) - 2} of the {len(shown) - 2} rows" in " ".join(stored.split())
 
 
 def test_the_page_of_all_experiments_is_that_of_the_runs(published_rows):

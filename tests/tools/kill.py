@@ -1,6 +1,6 @@
 """kill -9 at random times: no partially written file is accepted, and the command completes when run again.
 
-    cd tests && ../.venv/bin/python -m tools.kill 50    # as `make kill` does: fifty kills each of fit, compare and save
+    cd tests && ../.venv/bin/python -m tools.kill 50    # as `make kill` does: fifty kills of each
 
 A run is first timed without a kill, from its first progress output to its first written file and to its end, so that
 the kills happen during its work and not during its imports. The stages in which they happened are counted.
@@ -215,6 +215,77 @@ def save(count: int, folder: Path, seed: int) -> Counter[str]:
     return stages
 
 
+def answers(count: int, folder: Path, seed: int) -> Counter[str]:
+    """Kill a process that writes the files of predict, label-next and report in turn, each with two contents."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(N) % 3
+    x = rng.normal(size=(N, 5)) + np.eye(5)[truth] * 3
+    write_tables(NodeGraph(x, rng.integers(0, N, (600, 2)), truth), folder, np.arange(60))
+    tables = ["--nodes", folder / "nodes.csv", "--edges", folder / "edges.csv", "--label", "label", "--method", "lp"]
+    for number in (0, 1):
+        run_command("fit", *tables, "--hold-out", "0.5", "--seed", number, "--out", folder / f"run{number}", "--report")
+    run_command("fit", *tables[:-1], "ssgc", "--out", folder / "model")
+    nodes = pd.read_csv(folder / "nodes.csv")
+    for number in (0, 1):
+        nodes.iloc[number : number + 200].assign(id=[f"new{i}" for i in range(200)]).to_csv(
+            folder / f"new{number}.csv", index=False
+        )
+    out = folder / "answers"
+    known: dict[str, set[bytes]] = {}
+    for commands in answer_commands(folder):
+        for command in commands:
+            run_command(*command)
+        for path in out.iterdir():
+            if not path.name.startswith("."):
+                known.setdefault(path.name, set()).add(path.read_bytes())
+    assert {len(contents) for contents in known.values()} == {2}
+    tests = str(Path(__file__).parents[1])
+    code = f"import sys; sys.path.append({tests!r}); from tools.kill import answer_in_turn; answer_in_turn(sys.argv[1])"
+    stages: Counter[str] = Counter()
+    for _ in range(count):
+        attempt = Attempt([sys.executable, "-c", code, str(folder)], folder, lambda: listed(out))
+        attempt.wait_until(attempt.has_written)
+        time.sleep(rng.uniform(0, 0.5))
+        if rng.random() < 0.7:
+            attempt.wait_until(lambda: is_writing(out))
+        attempt.kill()
+        left = [path for path in out.iterdir() if is_temporary(path.name)]
+        stages["in the middle" if left else "between two writes"] += 1
+        for name, contents in known.items():
+            assert (out / name).read_bytes() in contents, f"{name} is not complete"
+        for path in left:
+            os.utime(path, (0, 0))  # as if some seconds had passed
+        run_command(*answer_commands(folder)[0][0])
+        assert not [path for path in out.iterdir() if is_temporary(path.name)]
+    return stages
+
+
+def answer_commands(folder: Path) -> list[list[list[object]]]:
+    """Two lists of commands that write to the same three files."""
+    out = folder / "answers"
+    return [
+        [
+            ["predict", folder / "model", "--nodes", folder / f"new{number}.csv", "--out", out / "predictions.csv"],
+            ["label-next", folder / f"run{number}", "--out", out / "next.csv"],
+            ["report", folder / f"run{number}", "--out", out / "page.html"],
+        ]
+        for number in (0, 1)
+    ]
+
+
+def answer_in_turn(folder: str) -> None:
+    """Run these commands in turn until this process is killed."""
+    while True:
+        for commands in answer_commands(Path(folder)):
+            for command in commands:
+                run_command(*command)
+
+
+def run_command(*arguments: object) -> None:
+    done = dccgcn(*arguments)
+    assert done.returncode == 0, done.stderr
+
+
 def is_writing(out: Path) -> bool:
     """Whether a save is under way, or was stopped."""
     return any(is_temporary(name) or name == STAGED for name in os.listdir(out))
@@ -239,7 +310,7 @@ def listed(out: Path) -> list[tuple[str, int]]:
 
 def main() -> None:
     count = int(sys.argv[1])
-    for what in (fit, compare, save):
+    for what in (fit, compare, save, answers):
         with tempfile.TemporaryDirectory() as folder:
             stages = what(count, Path(folder), seed=count)
         where = ", ".join(f"{number} {stage}" for stage, number in stages.most_common())

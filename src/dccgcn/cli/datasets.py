@@ -87,7 +87,11 @@ def _list(chosen: "list[DatasetInfo]", data: Path | None) -> None:
         sizes = (f"{number:,}" for number in (info.nodes, info.pairs, info.features, info.classes))
         shown.add_row(info.name, info.kind, *sizes, state)
     output.print(shown)
-    errors.print(f"Edges are unique undirected pairs. Files are stored in {data_folder(data)}.", highlight=False)
+    errors.print(
+        "Edges are unordered pairs, each counted once; papers often count the lines of the original files. "
+        f"Files are stored in {data_folder(data)}.",
+        highlight=False,
+    )
 
 
 def _describe(info: "DatasetInfo", data: Path | None) -> None:

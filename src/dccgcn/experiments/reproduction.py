@@ -16,6 +16,7 @@ from dccgcn.experiments.rows import Failures, Rows
 from dccgcn.experiments.runner import OnProgress, Pool, run_jobs
 from dccgcn.experiments.spec import PAPER, Spec, jobs_of
 from dccgcn.experiments.store import pack, read_stores, stores_in
+from dccgcn.experiments.table1 import table1_page
 
 _RUNS = "runs.jsonl.gz"  # every run behind the pages
 
@@ -69,6 +70,7 @@ class Reproduction:
             known = {key for spec in self.specs for key in spec.keys.values()}
             files[_RUNS] = pack(row for key, row in rows.items() if key in known)
             files["README.md"] = readme(every, f"{command} all")
+            files["table1.md"] = table1_page()
         return files
 
     def plans(self) -> list[Plan]:

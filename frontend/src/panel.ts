@@ -70,16 +70,18 @@ function truth(row: number): HTMLElement[] {
 
 function channels(row: number): HTMLElement[] {
   if (!data.channels.length) return [];
-  const predictions = data.channels.map(({ name: channel }) => {
+  const predictions = data.channels.map(({ name: channel, weight }) => {
     const k = channelClass(channel, row);
     const share = nodes.class_probabilities[channel]!.probabilities[row * classesPerNode]!;
-    return h("li", {}, h("span", { class: "channel" }, channel), classLabel(k), h("span", { class: "quiet" }, perMille(share)));
+    const counts = weight === null ? "" : `, weight ${percent(weight)}`;
+    return h("li", {}, h("span", { class: "channel" }, channel), classLabel(k), h("span", { class: "quiet" }, perMille(share) + counts));
   });
   return [h("h4", {}, "Prediction of each channel"), h("ul", { class: "channel-predictions" }, ...predictions)];
 }
 
 function probabilities(row: number): HTMLElement {
-  const columns = ["final", ...data.channels.map((channel) => channel.name)];
+  // more channels than two would be too wide; the list above has their predictions
+  const columns = ["final", ...(data.channels.length > 2 ? [] : data.channels.map((channel) => channel.name))];
   const byColumn = columns.map((column) => {
     const { classes, probabilities } = nodes.class_probabilities[column]!;
     const at = row * classesPerNode;

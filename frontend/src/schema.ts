@@ -90,7 +90,7 @@ export interface ClassSummary {
   precision: number | null;
 }
 
-/** One channel of a dual-channel method. */
+/** One channel: a classifier on one view of the nodes. */
 export interface Channel {
   /** Name of the channel */
   name: string;

@@ -195,6 +195,23 @@ def test_a_folder_of_format_3_is_read_and_saved_again_as_format_5(tmp_path):
     assert json.loads((tmp_path / DESCRIPTION).read_text())["format"] == 5
 
 
+@pytest.mark.parametrize("directed", [False, True])
+def test_several_relations_come_back(tmp_path, directed):
+    graph = toy()
+    graph = graph.with_relations({"likes": graph.edges[:20], "pays": graph.edges[20:]}, directed)
+    result = run(graph)
+    result.save(tmp_path)
+    read, _ = read_run(tmp_path)
+    assert same_result(result, Result.from_run(read))
+    assert read.graph.directed == directed
+    assert same(read.graph.relations, graph.relations)
+    larger = append_nodes(read.graph, read.graph.features[:1], {"pays": [(30, 1)]}, ids=["new"])
+    assert len(predict_new(read, larger).y_pred) == 31
+    altered(tmp_path, relations=["likes"])
+    with pytest.raises(DataFileError, match="relations"):
+        load_model(tmp_path)
+
+
 def test_an_earlier_concord_is_read_but_predicts_no_new_nodes():
     with pytest.warns(FutureWarning, match="format 3"):
         old = load_model(FORMAT_3)

@@ -52,7 +52,7 @@ class Result(Run):
     >>> cora = load_dataset("cora").graph
     >>> result = run(cora, per_class(cora, 2, seed=0))
     >>> result.to_frame().columns.tolist()[:5]
-    ['node_id', 'prediction', 'trust', 'channels_agree', 'corrected']
+    ['node_id', 'prediction', 'trust', 'channels_agree', 'prediction_own']
     >>> result.accuracy > 0.5
     True
     """
@@ -69,7 +69,7 @@ class Result(Run):
         -------
         DataFrame
             ``node_id``, ``prediction``; ``trust``, or ``probability`` where the method does not estimate trust;
-            ``channels_agree`` and ``corrected`` (yes or no) and ``prediction_<channel>`` for dual-channel methods;
+            ``channels_agree`` (yes or no) and ``prediction_<channel>`` for methods with channels;
             ``role`` (train, validation, test, unused or unlabelled); ``label``.
         """
         return run_frame(self)

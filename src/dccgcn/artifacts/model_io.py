@@ -62,6 +62,8 @@ def model_files(run: Run, tables: Tables | None = None) -> dict[str, str | bytes
     }
     if listed_ids is None:
         arrays["graph"]["ids"] = graph.ids
+    if graph.relations:
+        arrays["graph"]["relations"] = {str(i): matrix for i, matrix in enumerate(graph.relations.values())}
     tensors = tensor_bytes(arrays, json.dumps(classes))
     description = {
         "format": FORMAT,
@@ -72,6 +74,8 @@ def model_files(run: Run, tables: Tables | None = None) -> dict[str, str | bytes
         "classes": classes,
         "ids": listed_ids,
         "graph": graph.name,
+        "relations": list(graph.relations),
+        "directed": graph.directed,
         "split": {"dataset": split.dataset, "kind": split.kind, "seed": split.seed, "nodes": split.nodes},
         "findings": {
             source: [asdict(finding) for finding in value.findings]
@@ -196,7 +200,8 @@ def _run(description: ModelDescription, arrays: Mapping[str, Any]) -> tuple[Run,
     prediction = Prediction(**arrays["prediction"], findings=findings["prediction"])
     prediction.check(graph.n, graph.c)
     if method.model_specs and prediction.model:
-        sizes = Sizes(graph.n, graph.d, len(np.unique(graph.labels[split.train])))
+        n_seen = len(np.unique(graph.labels[split.train]))
+        sizes = Sizes(graph.n, graph.d, n_seen, tuple(graph.relations), graph.directed)
         check_arrays(prediction.model, method.model_specs(prediction.model, sizes, settings), "model")
     given = description.model_dump(include={"seed", "seconds", "threads", "device"})
     run = measure(graph, split, prediction, FitDetails(method=method.name, settings=settings, **given))
@@ -222,8 +227,9 @@ def _graph(description: ModelDescription, given: Mapping[str, Any]) -> NodeGraph
     }
     if description.ids is None:
         specs["ids"] = ArraySpec((n,), "int", -math.inf, math.inf)
-    check_arrays({name: array for name, array in given.items() if name != "features"}, specs, "graph")
-    return NodeGraph(
+    others = {name: array for name, array in given.items() if name not in ("features", "relations")}
+    check_arrays(others, specs, "graph")
+    graph = NodeGraph(
         features,
         given["edges"],
         decode_labels(given["labels"], classes),
@@ -233,6 +239,20 @@ def _graph(description: ModelDescription, given: Mapping[str, Any]) -> NodeGraph
         featureless=True,
         name=description.graph,
     )
+    return (
+        graph.with_relations(_relations(description, given, n), description.directed)
+        if description.relations
+        else graph
+    )
+
+
+def _relations(description: ModelDescription, given: Mapping[str, Any], n: int) -> dict[str, sp.csr_array]:
+    matrices = given.get("relations", {})
+    if set(matrices) != set(map(str, range(len(description.relations)))):
+        raise DataFileError("graph, relations are not those that model.json names.")
+    for name, matrix in matrices.items():
+        check_csr(matrix, (n, n), f"graph, relations, {name}", low=0)
+    return {name: matrices[str(i)] for i, name in enumerate(description.relations)}
 
 
 def _plain(values: Sequence[Any], kind: str) -> list[Any]:

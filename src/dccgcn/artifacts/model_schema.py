@@ -122,6 +122,8 @@ class ModelDescription(_Part):
     classes: list[Name] = Field(min_length=1)
     ids: list[Name] | None  # None: whole numbers, kept with the arrays
     graph: str
+    relations: list[str] = []  # kinds of edges, if there are several
+    directed: bool = False
     split: SplitDescription
     findings: Findings
     seconds: float = Field(ge=0)

@@ -55,15 +55,20 @@ def print_scores(result: "Result", baseline: "Result | None", compile_seconds: f
 
 def _add_channels(shown: Table, result: "Result") -> None:
     """Accuracy of each channel, and of the nodes on which the channels agree or disagree."""
+    weights = result.prediction.channel_weights
     for channel, accuracy in result.channel_accuracy.items():
-        shown.add_row(f"{channel} channel, accuracy", percent(accuracy))
+        weight = f" (weight {percent(weights[channel])})" if channel in weights else ""
+        shown.add_row(f"{channel} channel{weight}, accuracy", percent(accuracy))
     if result.agreement is None:
         return
     shown.add_row("channels agree", percent(result.agreement), end_section=True)
     shown.add_row("channels agree, accuracy", percent(result.accuracy_high))
-    shown.add_row("channels disagree, accuracy before correction", percent(result.accuracy_low_before))
-    shown.add_row("channels disagree, accuracy after correction", percent(result.accuracy_low_after))
-    shown.add_row("corrected", percent(result.corrected), end_section=True)
+    step = "refit" if result.corrected is None else "correction"
+    shown.add_row(f"channels disagree, accuracy before {step}", percent(result.accuracy_low_before))
+    shown.add_row(f"channels disagree, accuracy after {step}", percent(result.accuracy_low_after))
+    if result.corrected is not None:
+        shown.add_row("corrected", percent(result.corrected))
+    shown.add_section()
 
 
 def _add_trust(shown: Table, result: "Result") -> None:

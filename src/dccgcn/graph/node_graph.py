@@ -1,6 +1,6 @@
 """NodeGraph: features, edges and labels of one graph, checked once when it is built and never changed after."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from typing import Any, Literal, NoReturn, TypeAlias
@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import validation
+from dccgcn.graph.relations import relation_matrices, union
 from dccgcn.text import first_few
 
 Features: TypeAlias = Any  # sp.csr_array | np.ndarray, which SciPy does not type
@@ -20,7 +21,7 @@ class NodeGraph:
     """An immutable graph: nodes with features, undirected weighted edges, and labels on some of the nodes.
 
     Attributes cannot be assigned and their arrays are read-only. The arrays passed in are copied and stay writable.
-    ``with_labels``, ``with_classes``, ``with_features`` and ``with_findings`` return changed copies.
+    ``with_labels``, ``with_classes``, ``with_features``, ``with_relations`` and ``with_findings`` return copies.
 
     Parameters
     ----------
@@ -56,6 +57,10 @@ class NodeGraph:
     ids : (n,)
     classes : tuple
     findings : tuple of Finding
+    relations : dict of str to ``csr_array`` of shape (n, n)
+        Several kinds of edges by name, of which ``edges`` is the union; empty for one kind. See ``with_relations``.
+    directed : bool
+        Whether relations have a direction.
 
     Raises
     ------
@@ -79,6 +84,8 @@ class NodeGraph:
     labels: np.ndarray
     classes: tuple[Any, ...]
     findings: tuple[Finding, ...]
+    relations: dict[str, sp.csr_array]
+    directed: bool
     _cache: dict[Any, Any]
 
     def __init__(
@@ -104,6 +111,7 @@ class NodeGraph:
         codes, names = validation.labels(labels, classes, unlabelled, n)
         self._assign(name=name, ids=node_ids, features=checked, edges=pairs, weights=weights)
         self._assign(labels=codes, classes=names, findings=tuple(found), _cache={})
+        self._assign(relations={}, directed=False)
 
     def _assign(self, **attributes: Any) -> None:
         self.__dict__.update({name: _read_only(value) for name, value in attributes.items()})
@@ -202,6 +210,29 @@ class NodeGraph:
     def with_features(self, features: Any) -> "NodeGraph":
         """The same graph with other features, which are not checked."""
         return self._copy({"has_features"}, features=features, _cache={})
+
+    def with_relations(self, relations: Mapping[str, Any], directed: bool = False) -> "NodeGraph":
+        """The same nodes with several kinds of edges, in place of its own.
+
+        Parameters
+        ----------
+        relations : mapping of str to (E, 2) array of int, or to (n, n) sparse matrix with weights
+            Edges of each kind. ``edges`` and ``adjacency`` become their union, without direction.
+        directed : bool
+            Whether edges lead from the first node of a pair (the row) to the second. Concord then averages over
+            outgoing and incoming neighbours apart.
+
+        Examples
+        --------
+        >>> graph = NodeGraph([[1, 0], [1, 1], [0, 1]], [], ["a", None, "b"])
+        >>> graph.with_relations({"cites": [(0, 1)], "co-author": [(0, 1), (1, 2)]}).edges.tolist()
+        [[0, 1], [1, 2]]
+        """
+        matrices = relation_matrices(relations, self.ids, directed)
+        edges, weights = union(matrices.values(), self.n)
+        outdated = {"adjacency", "degree", "component", "homophily"}
+        kept = {name: _read_only(matrix) for name, matrix in matrices.items()}
+        return self._copy(outdated, relations=kept, directed=directed, edges=edges, weights=weights, _cache={})
 
     def with_findings(self, findings: Sequence[Finding]) -> "NodeGraph":
         """The same graph with these findings in place of its own."""

@@ -38,6 +38,8 @@ class Sizes:
     n: int
     d: int
     c: int  # classes with training labels
+    relations: tuple[str, ...] = ()  # kinds of edges, if there are several
+    directed: bool = False
 
 
 # specs(model, sizes, settings) → the spec of every array of a method's fitted model

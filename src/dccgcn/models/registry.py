@@ -38,7 +38,7 @@ class MethodEntry:
 ENTRIES = {
     "concord": MethodEntry(
         "concord.method",
-        "Linear classifiers on both channels, weighted by estimated reliability, with self-training.",
+        "Linear classifiers on nine views of the nodes, weighted by held-out labels, with calibrated trust.",
         "this project; docs/concord.md",
         extra=None,
     ),

@@ -1,6 +1,6 @@
 """Inductive prediction: append nodes to a graph after training, and classify them without training again."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, islice
 from typing import Any
 
@@ -34,8 +34,9 @@ def append_nodes(
         The graph that a method was trained on.
     features : array or sparse matrix of shape (m, d)
         Features of the new nodes, in the columns of the graph's own.
-    edges : array of shape (E, 2)
-        Positions in the new graph: 0 to n-1 are the nodes of ``graph``, n to n+m-1 the new ones.
+    edges : array of shape (E, 2), or mapping of str to such arrays
+        Positions in the new graph: 0 to n-1 are the nodes of ``graph``, n to n+m-1 the new ones. Of a graph with
+        several relations: the edges of each, by its name.
     ids : sequence of length m, optional
         Ids of the new nodes. Omitted: the first numbers from n on that are not yet an id.
     edge_weights : sequence of length E, optional
@@ -69,6 +70,8 @@ def append_nodes(
     new_features = sp.csr_array(features, dtype=np.float32) if sparse else _dense(features)
     if not np.isfinite(new_features.data if sparse else new_features).all():
         raise GraphError("Some features of the new nodes are NaN or infinite.", "Replace these values first.")
+    by_relation = _appended_relations(graph, edges, graph.n + m)
+    edges = () if by_relation else edges
     pairs = np.sort(validation.pairs_of(edges), axis=1)  # the order in which a graph keeps its edges
     weights = np.ones(len(pairs), dtype=np.float32) if edge_weights is None else np.asarray(edge_weights, np.float32)
     appended = NodeGraph(
@@ -83,7 +86,35 @@ def append_nodes(
         featureless=True,  # whether features differ was checked at training
         name=graph.name,
     )
+    if by_relation:
+        appended = appended.with_relations(by_relation, graph.directed)
     return appended.with_findings([*findings, *_new_node_findings(appended, graph.n)])
+
+
+def _appended_relations(graph: NodeGraph, edges: Any, n: int) -> dict[str, sp.csr_array]:
+    """The relations of the graph with those of new edges, (n, n) each; none for a graph with one kind of edges."""
+    if not graph.relations:
+        if isinstance(edges, Mapping):
+            raise GraphError("The graph has one kind of edges.", "Give the new edges as one array of pairs.")
+        return {}
+    new = edges if isinstance(edges, Mapping) else {} if len(edges) == 0 else {"": edges}
+    if unknown := [name for name in new if name not in graph.relations]:
+        raise GraphError(
+            f"The new edges are of relations that the graph does not have: {first_few(unknown)}.",
+            f"Give them by name, as a mapping: {first_few(list(graph.relations))}.",
+        )
+    larger = {}
+    for name, matrix in graph.relations.items():
+        old = sp.coo_array(matrix)
+        pairs = validation.pairs_of(new.get(name, ()))
+        outside = (pairs < 0) | (pairs >= n)
+        if outside.any():
+            raise GraphError(f"Edges of {name} point outside the {n} nodes.", "Use positions from 0 to n+m-1.")
+        data = np.concatenate([old.data, np.ones(len(pairs), np.float32)])
+        ends = np.concatenate([np.stack([old.row, old.col], axis=1), pairs])
+        kept = np.unique(ends[:, 0] * np.int64(n) + ends[:, 1], return_index=True)[1]  # the first of duplicates
+        larger[name] = sp.csr_array((data[kept], (ends[kept, 0], ends[kept, 1])), shape=(n, n))
+    return larger
 
 
 def predict_new(run: Run, graph: NodeGraph) -> Prediction:

@@ -260,3 +260,24 @@ def test_equal_settings_give_equal_predictions_however_they_are_given(graph: Nod
 def test_only_the_default_k_adapts_to_tiny_graphs() -> None:
     assert [ConcordSettings().k_for(n) for n in (4, 7, 100)] == [3, 6, 6]
     assert ConcordSettings(k=6).k_for(4) == ConcordSettings.of(ConcordSettings(k=6).model_dump()).k_for(4) == 6
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_relation_that_misleads_gets_little_weight(directed: bool) -> None:
+    graph = blocks(300)
+    noise = RNG.permutation(graph.n)[graph.edges]
+    other = graph.with_relations({"good": graph.edges, "noise": noise}, directed)
+    split = per_class(other, 10, 0)
+    prediction = method.fit(other, split.train, ConcordSettings(), 0)
+    assert (prediction.y_pred == graph.labels)[split.test].mean() > 0.95
+    weights = prediction.channel_weights
+
+    def total(relation: str) -> float:
+        return sum(weight for name, weight in weights.items() if name.startswith(relation))
+
+    assert total("good") > 2 * total("noise")
+    again = method.predict_new(prediction.model, other, ConcordSettings())
+    np.testing.assert_allclose(again.probabilities, prediction.probabilities, atol=1e-4)
+    fewer = method.fit(other, split.train, ConcordSettings(exclude=("labels", "noise.structure")), 0)
+    assert not {"good.labels", "noise.labels", "noise.structure"} & set(fewer.channels)
+    assert "good.structure" in fewer.channels

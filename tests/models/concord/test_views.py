@@ -98,3 +98,26 @@ def test_nodes_without_neighbours_in_the_feature_graph_keep_their_own() -> None:
     mean = precompute(graph, ConcordSettings()).feature_mean.toarray()
     np.testing.assert_allclose(mean.sum(axis=1), 1)
     np.testing.assert_array_equal(mean[3:], np.eye(5)[3:])
+
+
+def test_each_relation_and_direction_has_views_of_its_own() -> None:
+    graph = blocks(90)
+    half = len(graph.edges) // 2
+    relations = {"a": graph.edges[:half], "b": graph.edges[half:]}
+    both = precompute(graph.with_relations(relations), ConcordSettings())
+    hops, spectral = ("hop1", "hop2"), ("propagated", "structure")
+    expected = ["own", *(f"{r}.{v}" for v in (*hops, *spectral) for r in "ab"), "similar", "sizes"]
+    assert list(both.projections.embeddings) == expected
+    alone = NodeGraph(graph.features, relations["a"], graph.labels)
+    for name in (*hops, *spectral):
+        z = both.projections.embeddings[f"a.{name}"].z
+        np.testing.assert_allclose(z @ z.T, views(alone)[name] @ views(alone)[name].T, atol=1e-3, err_msg=name)
+    assert both.projections.embeddings["sizes"].z.shape == (90, 6)
+    one_way = graph.with_relations({"a": graph.edges}, directed=True)
+    directed = precompute(one_way, ConcordSettings()).projections.embeddings
+    names = ["own", "a.out.hop1", "a.in.hop1", "a.out.hop2", "a.in.hop2", "a.propagated", "a.structure"]
+    assert list(directed) == [*names, "similar", "sizes"]
+    reverse = graph.with_relations({"a": graph.edges[:, ::-1]}, directed=True)
+    other = precompute(reverse, ConcordSettings()).projections.embeddings
+    np.testing.assert_allclose(other["a.in.hop1"].z, directed["a.out.hop1"].z, atol=1e-6)
+    np.testing.assert_allclose(other["a.propagated"].z, directed["a.propagated"].z, atol=1e-5)

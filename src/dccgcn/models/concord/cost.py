@@ -3,7 +3,7 @@
 from dccgcn.graph import NodeGraph
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.spectral_features import N_KRYLOV, OVERSAMPLING
-from dccgcn.models.concord.views import FEATURES, N_OWN, view_specs
+from dccgcn.models.concord.views import FEATURES, N_OWN, layout_of, view_specs
 from dccgcn.models.resources import PROCESS_BYTES, Cost, graph_size, sparse_remedy
 
 # per second on one core; measured on graphs of 2,000 to 20,000 nodes
@@ -21,7 +21,7 @@ def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
     n_products = 2 * (N_KRYLOV + 1)
     propagation = orthogonalisation = widest = prediction = 0.0
     columns = 0
-    for spec in view_specs(settings, graph.n):
+    for spec in view_specs(settings, graph.n, layout_of(graph)):
         structural = spec.kind == "structure"
         if spec.is_spectral or (spec.kind == "own" and size.d > N_OWN):
             nnz_x, width_x = (size.n, size.n) if structural else (size.nnz, size.d)

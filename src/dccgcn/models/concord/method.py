@@ -25,7 +25,7 @@ from dccgcn.models.concord.cost import concord_cost
 from dccgcn.models.concord.labels import Labels
 from dccgcn.models.concord.loo_ridge import LooRidge, log_linear_fuse, r_squared
 from dccgcn.models.concord.members import Member, fit_full_head, held_out_log_proba, log_proba
-from dccgcn.models.concord.settings import ConcordSettings
+from dccgcn.models.concord.settings import ConcordSettings, family
 from dccgcn.models.concord.spectral_features import scarcity, spectral_reweight
 from dccgcn.models.concord.stacking import (
     assign_folds,
@@ -36,13 +36,20 @@ from dccgcn.models.concord.stacking import (
     stacking_weights,
 )
 from dccgcn.models.concord.state import FitState, model_specs, read_labels, read_projections, read_state, to_arrays
-from dccgcn.models.concord.views import TOPOLOGY, Precomputed, precompute, total_nnz
+from dccgcn.models.concord.views import (
+    JOINT,
+    LABELS,
+    SIMILAR,
+    TOPOLOGY,
+    Precomputed,
+    precompute,
+    total_nnz,
+)
 from dccgcn.models.prediction import Prediction
 from dccgcn.progress import Progress
 from dccgcn.runtime.threads import threads_for
 from dccgcn.text import did_you_mean
 
-JOINT, LABELS, SIMILAR = "joint", "labels", "similar"  # names of members
 POOL = "pool"  # of all members, in Prediction.held_out
 
 
@@ -100,7 +107,8 @@ def build_members(
 
     Spectral views are reweighted by (C2). With the arrays of a model: the members that it has.
     """
-    known = {spec.name for spec in inputs.specs} | {JOINT, LABELS}
+    names = inputs.layout.channels(settings, inputs.feature_mean.shape[0])
+    known = {*names, *map(family, names)}
     if unknown := [name for name in settings.exclude if name not in known]:
         raise SettingsError(
             f"Option exclude: there is no channel {unknown[0]!r}.{did_you_mean(unknown[0], known)}",
@@ -111,12 +119,12 @@ def build_members(
         view = inputs.projections.embeddings[spec.name]
         z = spectral_reweight(view, q * settings.spectral_weighting) if spec.is_spectral else view.z
         relation = inputs.operators[spec.relation] if spec.is_spectral else None
-        if spec.name not in settings.exclude and (f"head.{spec.name}" in model if model else z.any()):
+        if not settings.excludes(spec.name) and (f"head.{spec.name}" in model if model else z.any()):
             members.append(Member(spec.name, [z], relation, is_smoothed=spec.name == SIMILAR))
     if len(members) > 1:
         members.append(Member(JOINT, [member.z[0] for member in members]))
-    members.append(Member(LABELS, relation=inputs.operators[TOPOLOGY]))
-    used = [member for member in members if member.name not in settings.exclude]
+    members += [Member(r + LABELS, relation=inputs.operators[r + TOPOLOGY]) for r in inputs.layout.relations]
+    used = [member for member in members if not settings.excludes(member.name)]
     if not used:
         raise SettingsError("Option exclude leaves no channel.", "Leave at least one in.")
     return used

@@ -17,6 +17,11 @@ def _string_keys(value: Any) -> Any:
 ClassPrior = Annotated[dict[str, Annotated[float, Field(gt=0, lt=1)]], BeforeValidator(_string_keys)]
 
 
+def family(channel: str) -> str:
+    """The name of a channel without its relation: "cites.out.hop1" → "hop1"."""
+    return channel.rpartition(".")[2]
+
+
 class ConcordSettings(Settings):
     """The defaults were chosen on development splits of sixteen graphs together."""
 
@@ -59,6 +64,10 @@ class ConcordSettings(Settings):
         default={},
         description="Known class frequencies, such as {fraud: 0.02}; classes not named share the rest equally.",
     )
+
+    def excludes(self, channel: str) -> bool:
+        """By its name, or that of all such channels: hop1 of every relation."""
+        return channel in self.exclude or family(channel) in self.exclude
 
     @property
     def neighbours(self) -> int:

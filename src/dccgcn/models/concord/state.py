@@ -12,7 +12,7 @@ from dccgcn.models.concord.members import Member, log_proba
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.spectral_features import Embedding
 from dccgcn.models.concord.stacking import log_opinion_pool
-from dccgcn.models.concord.views import N_OWN, Projections, ViewSpec, view_specs
+from dccgcn.models.concord.views import LABELS, N_OWN, Layout, Projections, ViewSpec, view_specs
 from dccgcn.operators import NumericColumns
 
 _FIELDS = ("components", "mean", "scale")  # of an Embedding, beside z
@@ -90,7 +90,8 @@ def model_specs(model: Mapping[str, np.ndarray], sizes: Sizes, settings: Concord
     """What each array of ``to_arrays`` must be. The ranks r and the number of labels m are those of the arrays."""
     specs: dict[str, ArraySpec] = {}
     widths: dict[str, int] = {}
-    for view in view_specs(settings, sizes.n):
+    layout = Layout.of(sizes.relations, sizes.directed)
+    for view in view_specs(settings, sizes.n, layout):
         widths[view.name] = _width(view, model, sizes)
         specs |= _embedding_specs(view, widths[view.name], sizes)
     if "idf" in model:
@@ -107,7 +108,7 @@ def model_specs(model: Mapping[str, np.ndarray], sizes: Sizes, settings: Concord
     specs["labels.nodes"] = ArraySpec((m,), "int", 0, sizes.n - 1)
     specs["labels.targets"] = probabilities(m, sizes.c)
     specs["n_recovered"] = ArraySpec((1,), low=0, high=m)
-    n_members = len(heads) + ("labels" not in settings.exclude)
+    n_members = len(heads) + sum(not settings.excludes(relation + LABELS) for relation in layout.relations)
     return specs | {"weights": ArraySpec((n_members,), low=0)}
 
 

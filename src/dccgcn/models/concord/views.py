@@ -7,18 +7,22 @@
     similar     p(S) X in its leading directions, S the feature graph                                 (C1)
     sizes       log(1 + degree), log(1 + Σ|x|), and their means over the neighbours
 
+Of several relations each has its own hops, propagated, structure and degree; hops and degrees of a directed one are
+apart for both directions.
+
 ``view_specs`` lists them; a new view is a line there and a case in ``_make``. ``fitted`` are the projections of an
 earlier training, for a graph that has grown since.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
@@ -42,6 +46,8 @@ from dccgcn.operators import (
 from dccgcn.runtime.threads import threads_for
 
 TOPOLOGY, FEATURES = "topology", "features"  # keys of operators
+SIMILAR, JOINT, LABELS = "similar", "joint", "labels"  # names of members
+_WAYS = ("out", "in")  # of a directed relation
 N_OWN = 128  # columns of own, hop1 and hop2; features with no more columns are used as they are, standardised
 _ALPHA = 0.05  # weight of a node itself in propagation filters
 _N_STEPS_FEATURES = 4
@@ -56,7 +62,7 @@ class ViewSpec:
 
     name: str
     kind: Literal["own", "hop", "propagated", "structure", "sizes"]
-    relation: str = TOPOLOGY  # key of the operator
+    relation: str = ""  # key of the operator; of a hop the prefix of its direction
     n_steps: int = 0
     n_components: int = N_OWN
     k: int = 0  # of the operator, if it is the feature graph
@@ -80,6 +86,7 @@ class Projections:
 class Precomputed:
     """All that does not depend on labels."""
 
+    layout: "Layout"
     specs: Sequence[ViewSpec]
     operators: dict[str, Operator]
     projections: Projections
@@ -91,17 +98,40 @@ class Precomputed:
         return [finding for operator in self.operators.values() for finding in operator.findings]
 
 
-def view_specs(s: ConcordSettings, n: int) -> list[ViewSpec]:
+@dataclass(frozen=True)
+class Layout:
+    """Which graphs there are, by the prefix of their views' names; the empty one is that of a single kind of edges."""
+
+    relations: Sequence[str] = ("",)  # of propagated, structure and labels
+    directions: Sequence[str] = ("",)  # of hop1, hop2 and sizes
+
+    @classmethod
+    def of(cls, relations: Iterable[str], directed: bool) -> "Layout":
+        names = [f"{name}." for name in relations]
+        return (
+            cls(names, [f"{name}{way}." for name in names for way in _WAYS] if directed else names) if names else cls()
+        )
+
+    def channels(self, s: ConcordSettings, n: int) -> list[str]:
+        """Names of all members that a graph of n nodes may have."""
+        return [*(spec.name for spec in view_specs(s, n, self)), JOINT, *(f"{r}{LABELS}" for r in self.relations)]
+
+
+def view_specs(s: ConcordSettings, n: int, layout: Layout | None = None) -> list[ViewSpec]:
     """All views of a graph of n nodes, in the order of concatenation."""
+    layout, n_steps = layout or Layout(), s.n_steps_topology
     return [
         ViewSpec("own", "own"),
-        ViewSpec("hop1", "hop", n_steps=1),
-        ViewSpec("hop2", "hop", n_steps=2),
-        ViewSpec("propagated", "propagated", TOPOLOGY, s.n_steps_topology, s.n_components),
-        ViewSpec("structure", "structure", TOPOLOGY, s.n_steps_topology, s.n_structural),
-        ViewSpec("similar", "propagated", FEATURES, _N_STEPS_FEATURES, s.n_components, s.k_for(n)),
+        *(ViewSpec(f"{way}hop{i}", "hop", way, i) for i in (1, 2) for way in layout.directions),
+        *(ViewSpec(f"{r}propagated", "propagated", r + TOPOLOGY, n_steps, s.n_components) for r in layout.relations),
+        *(ViewSpec(f"{r}structure", "structure", r + TOPOLOGY, n_steps, s.n_structural) for r in layout.relations),
+        ViewSpec(SIMILAR, "propagated", FEATURES, _N_STEPS_FEATURES, s.n_components, s.k_for(n)),
         ViewSpec("sizes", "sizes"),
     ]
+
+
+def layout_of(graph: NodeGraph) -> Layout:
+    return Layout.of(graph.relations, graph.directed)
 
 
 def scaled_graph(graph: NodeGraph, fitted: Projections | None = None) -> tuple[NodeGraph, Projections]:
@@ -122,11 +152,30 @@ def scaled_graph(graph: NodeGraph, fitted: Projections | None = None) -> tuple[N
 
 
 def channel_operators(graph: NodeGraph, settings: ConcordSettings, idf: np.ndarray | None) -> dict[str, Operator]:
-    """S of the topology and of the feature graph."""
+    """S of the topology, of each relation if there are several, and of the feature graph."""
+    operators = {
+        f"{name}.{TOPOLOGY}": graph.cached(("topology", name), partial(_symmetric_operator, matrix))
+        for name, matrix in graph.relations.items()
+    }
     return {
-        TOPOLOGY: topology_operator(graph, "symmetric"),
+        **(operators or {TOPOLOGY: topology_operator(graph, "symmetric")}),
         FEATURES: knn_operator(graph, settings.k_for(graph.n), "symmetric", weights=idf),
     }
+
+
+def _symmetric_operator(adjacency: sp.csr_array) -> Operator:
+    return Operator.of(sp.csr_array(adjacency.maximum(adjacency.T)), "symmetric")
+
+
+def mean_matrices(graph: NodeGraph) -> dict[str, sp.csr_array]:
+    """M of each direction of each relation, by its prefix."""
+    if not graph.relations:
+        return {"": mean_operator(graph)}
+    found: dict[str, sp.csr_array] = {}
+    for name, matrix in graph.relations.items():
+        ways = {f"{name}.out.": matrix, f"{name}.in.": matrix.T} if graph.directed else {f"{name}.": matrix}
+        found |= {way: neighbour_mean(sp.csr_array(adjacency)) for way, adjacency in ways.items()}
+    return found
 
 
 def total_nnz(operators: Mapping[str, Operator]) -> int:
@@ -141,8 +190,9 @@ def precompute(graph: NodeGraph, settings: ConcordSettings, fitted: Projections 
         return build() if fitted else graph.cached(("concord", key), build)
 
     scaled, by = scaled_graph(graph, fitted)
-    operators, specs = channel_operators(scaled, settings, by.idf), view_specs(settings, graph.n)
-    source = _Source(graph, once("features", lambda: _unit_features(scaled, by.idf)), operators)
+    operators, specs = channel_operators(scaled, settings, by.idf), view_specs(settings, graph.n, layout_of(graph))
+    x, means = once("features", lambda: _unit_features(scaled, by.idf)), once("means", lambda: mean_matrices(graph))
+    source = _Source(graph, x, operators, means)
     embeddings: dict[str, Embedding] = {}
     with threads_for(total_nnz(operators)):
         for spec in specs:
@@ -152,7 +202,7 @@ def precompute(graph: NodeGraph, settings: ConcordSettings, fitted: Projections 
         used = [spec for spec in specs if spec.kind == "own" or (spec.kind == "hop" and spec.n_steps == 1)]
         regressor = once(tuple(used), lambda: LooRidge.fit(*(embeddings[spec.name].z for spec in used)))
     feature_mean = once(("feature mean", settings.k), lambda: _mean_or_self(operators[FEATURES].adjacency))
-    return Precomputed(specs, operators, replace(by, embeddings=embeddings), regressor, feature_mean)
+    return Precomputed(layout_of(graph), specs, operators, replace(by, embeddings=embeddings), regressor, feature_mean)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +212,7 @@ class _Source:
     graph: NodeGraph  # as given
     x: Any  # (n, d) features, standardised and weighted
     operators: Mapping[str, Operator]
+    means: Mapping[str, sp.csr_array]  # M by prefix
 
     @property
     def has_few_columns(self) -> bool:
@@ -181,26 +232,28 @@ def _make(spec: ViewSpec, source: _Source, own: Embedding | None, known: Embeddi
             assert own is not None
             h = _dense(source.x) if source.has_few_columns else source.x @ own.components - own.mean
             for _ in range(spec.n_steps):
-                h = spmm(mean_operator(source.graph), h)
+                h = spmm(source.means[spec.relation], h)
             return _standard_columns(h, known) if source.has_few_columns else _unit_rows(h)
         case "sizes":
-            return _standard_columns(node_sizes(source.graph), known, _LARGEST_SIZE)
+            return _standard_columns(node_sizes(source.graph, source.means.values()), known, _LARGEST_SIZE)
     operator = source.operators[spec.relation]
     polynomial = spectral.two_hop_filter if spec.kind == "structure" else spectral.ssgc_filter
     apply_filter = partial(polynomial, operator=operator, n_steps=spec.n_steps, alpha=_ALPHA)
     if spec.kind == "structure":
         if known:
             return spectral.project_structural(apply_filter, source.graph.n, known)
-        return spectral.fit_structural(apply_filter, source.graph.component, spec.n_components)
+        component = connected_components(operator.adjacency, directed=False)[1]
+        return spectral.fit_structural(apply_filter, component, spec.n_components)
     if known:
         return spectral.project(apply_filter, source.x, known)
     return spectral.fit_svd(apply_filter, source.x, spec.n_components)
 
 
-def node_sizes(graph: NodeGraph) -> Matrix:
-    """(n, 4) log degree and log feature mass of each node, and their means over its neighbours."""
+def node_sizes(graph: NodeGraph, means: Iterable[sp.csr_array]) -> Matrix:
+    """(n, 4 or more) log degrees and log feature mass of each node, and their means over its neighbours."""
     mass = np.asarray(abs(graph.features).sum(axis=1), dtype=np.float64).reshape(-1)
-    columns = np.log1p(np.column_stack([graph.degree, mass])).astype(np.float32)
+    degrees = [np.diff(matrix.indptr) for matrix in means]
+    columns = np.log1p(np.column_stack([*degrees, mass])).astype(np.float32)
     return np.hstack([columns, spmm(mean_operator(graph), columns)])
 
 

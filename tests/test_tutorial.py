@@ -75,3 +75,17 @@ def test_the_notebook_runs_from_top_to_bottom():
     assert all(not cell.outputs and cell.execution_count is None for cell in code), "committed without outputs"
     nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
     assert any("channels_agree" in str(cell.outputs) for cell in code)
+
+
+def test_the_page_by_kind_of_data(tmp_path, monkeypatch):
+    names = {}
+    for _, block in blocks("kinds.md"):
+        exec(block, names)
+        for kind, least in {"text": 0.9, "numeric": 0.7, "edges_only": 0.9, "relations": 0.9, "rare": 0.8}.items():
+            if kind in names:
+                assert names["accuracy"](names.pop(kind)) > least, kind
+    assert names["found"] > 0.5
+    share = {
+        kind: sum(w for name, w in names["weights"].items() if name.startswith(kind)) for kind in ("cites", "bought")
+    }
+    assert share["cites"] > 2 * share["bought"]

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
-from dccgcn.kernels import sparse_times
+from dccgcn.kernels import over_rows, sparse_times
 from dccgcn.models.concord.labels import Labels
 from dccgcn.models.concord.softmax_regression import predict_proba
 
@@ -51,7 +51,7 @@ def mi_loss(
     p = predict_proba(z, head)
     information, gradient = mutual_information(adjacency, p, prior)
     gradient *= np.float32(-weight)
-    _softmax_backward(p, gradient)
+    over_rows(_softmax_backward, len(p), p, gradient)
     p_labelled = p[labels.nodes]
     gradient[labels.nodes] += (labels.weights[:, None] * (p_labelled - labels.targets)).astype(np.float32)
     value = -weight * information + l2 / 2 * float((head[:-1] ** 2).sum())
@@ -76,10 +76,10 @@ def mutual_information(
     return float((joint * log_ratio).sum()), neighbour_sum @ (2 / total * log_ratio).astype(np.float32)
 
 
-@numba.njit(cache=True, nogil=True, parallel=True)
-def _softmax_backward(p, gradient):  # type: ignore[no-untyped-def]
+@numba.njit(cache=True, nogil=True)
+def _softmax_backward(first, last, p, gradient):  # type: ignore[no-untyped-def]
     """From the gradient by softmax(scores) to the gradient by the scores, in place."""
-    for i in numba.prange(len(p)):
+    for i in range(first, last):
         mean = p.dtype.type(0)
         for j in range(p.shape[1]):
             mean += p[i, j] * gradient[i, j]

@@ -1,6 +1,5 @@
 """Every operation against dense arithmetic, its gradient against finite differences, and numba against torch."""
 
-import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -22,6 +21,7 @@ from dccgcn.autograd import (
 )
 from dccgcn.autograd.dropout_ops import random_bits
 from dccgcn.kernels.random_bits import bits, threshold
+from helpers.threads import kernel_threads
 
 BACKENDS = ["numba", "torch"]
 
@@ -56,12 +56,8 @@ def backend(request):
 
 @pytest.fixture(params=[1, 2], ids=["one thread", "two threads"])
 def threads(request):
-    if request.param > numba.config.NUMBA_NUM_THREADS:
-        pytest.skip("needs two cores")
-    before = numba.get_num_threads()
-    numba.set_num_threads(request.param)
-    yield request.param
-    numba.set_num_threads(before)
+    with kernel_threads(request.param):
+        yield request.param
 
 
 def pattern_of(mask, backend):
@@ -233,11 +229,8 @@ def test_backends_agree_with_their_gradients(mask, dtype):
 @pytest.fixture(scope="module")
 def alone():
     """What one thread computes, for comparison."""
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    found = everything()
-    numba.set_num_threads(before)
-    return found
+    with kernel_threads(1):
+        return everything()
 
 
 def everything():

@@ -11,13 +11,13 @@ from scipy.special import softmax
 from dccgcn.kernels import (
     add_scaled,
     column_blocks,
-    csr_kernels,
     log_shares,
     ppr_smooth,
     softmax_rows,
     sparse_times,
     spmm,
 )
+from dccgcn.kernels.sparse import multiply_rows
 
 
 def random_matrix(rows, columns, density=0.4, seed=0):
@@ -93,7 +93,7 @@ def test_narrow_product_for_rows_of_every_length(width):
 
 @pytest.mark.parametrize("width", [5, 128, 300])
 @pytest.mark.parametrize("transposed", [False, True])
-@pytest.mark.parametrize("kernel", [column_blocks.spmm, csr_kernels.spmm], ids=["column blocks", "rows"])
+@pytest.mark.parametrize("kernel", [column_blocks.spmm, multiply_rows], ids=["column blocks", "rows"])
 def test_product_kernels_skip_zeros_and_take_an_order(width, transposed, kernel):
     rng = np.random.default_rng(width)
     matrix = random_matrix(150, 70, 0.3)

@@ -1,6 +1,5 @@
 """The approximate search against the exact one: how much it finds, and everything in which they must agree."""
 
-import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,6 +12,7 @@ from dccgcn.operators import exact_knn, knn_operator, neighbours, weight_columns
 from dccgcn.operators.approximate_knn import approximate_knn, recall
 from dccgcn.operators.exact_knn import Neighbours, exact_work
 from helpers import literal
+from helpers.threads import kernel_threads
 
 N, K = 5000, 6
 
@@ -91,12 +91,10 @@ def test_a_row_of_zeros_has_no_neighbours_and_is_none():
 
 
 def test_neither_threads_nor_blocks_change_it(x, found, monkeypatch):
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
     monkeypatch.setattr("dccgcn.operators.approximate_knn.BLOCK", 999)
-    alone = approximate_knn(x, K)
-    numba.set_num_threads(before)
-    assert same(alone, found)
+    for count in (1, 2):
+        with kernel_threads(count):
+            assert same(approximate_knn(x, K), found)
 
 
 @pytest.mark.parametrize("kind", ["apart", "alike", "signed", "tiny"])

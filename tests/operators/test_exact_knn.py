@@ -2,7 +2,6 @@
 
 from importlib import import_module
 
-import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -15,6 +14,7 @@ from dccgcn.errors import SettingsError
 from dccgcn.graph import NodeGraph
 from dccgcn.operators import exact_knn, knn_operator
 from helpers import literal
+from helpers.threads import kernel_threads
 
 MODULE = import_module("dccgcn.operators.exact_knn")  # the package has a function of the same name
 
@@ -114,11 +114,10 @@ def test_nearest_does_not_depend_on_the_block(x, block, path):
 
 
 def test_nearest_does_not_depend_on_the_threads(x, path):
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    alone = exact_knn(x, 5, block=4)
-    numba.set_num_threads(before)
-    assert same(exact_knn(x, 5, block=4), alone)
+    with kernel_threads(1):
+        alone = exact_knn(x, 5, block=4)
+    with kernel_threads(2):
+        assert same(exact_knn(x, 5, block=4), alone)
 
 
 def test_row_02_a_row_of_zeros_has_no_neighbours_and_is_none(path):

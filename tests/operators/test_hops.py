@@ -2,7 +2,6 @@
 
 import itertools
 
-import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from dccgcn.operators import hop_blocks, hops
 from helpers import literal
+from helpers.threads import kernel_threads
 
 
 def random_graph(n, density, seed):
@@ -74,10 +74,9 @@ def test_a_self_loop_is_no_neighbour():
 
 def test_hops_do_not_depend_on_the_threads():
     adjacency = adjacency_of(random_graph(100, 0.03, seed=0))
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    alone = hops(adjacency, np.arange(100), 3)
-    numba.set_num_threads(before)
-    found = hops(adjacency, np.arange(100), 3)
+    with kernel_threads(1):
+        alone = hops(adjacency, np.arange(100), 3)
+    with kernel_threads(2):
+        found = hops(adjacency, np.arange(100), 3)
     np.testing.assert_array_equal(found.indices, alone.indices)
     np.testing.assert_array_equal(found.indptr, alone.indptr)

@@ -1,6 +1,7 @@
 """Number of threads."""
 
-import numba
+import os
+
 import numpy as np
 import pytest
 import torch
@@ -11,7 +12,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.models.base import Method
 from dccgcn.models.prediction import Prediction
 from dccgcn.runtime import threads
-from dccgcn.runtime.threads import threads_for, use_threads
+from dccgcn.runtime.threads import kernel_threads, threads_for, use_threads
 from dccgcn.settings import Settings
 
 
@@ -26,37 +27,37 @@ def _two_threads():
 @pytest.mark.usefixtures("_two_threads")
 @pytest.mark.parametrize(("nnz", "count"), [(10, 1), (10_000_000, 2)])
 def test_small_graphs_use_one_thread(nnz, count):
-    wanted = min(count, numba.config.NUMBA_NUM_THREADS)
-    before = numba.get_num_threads(), torch.get_num_threads()
+    wanted = min(count, os.cpu_count())
+    before = kernel_threads(), torch.get_num_threads()
     with threads_for(nnz):
-        assert (numba.get_num_threads(), torch.get_num_threads()) == (wanted, wanted)
+        assert (kernel_threads(), torch.get_num_threads()) == (wanted, wanted)
         assert {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"} <= {1}
-    assert (numba.get_num_threads(), torch.get_num_threads()) == before
+    assert (kernel_threads(), torch.get_num_threads()) == before
 
 
 @pytest.mark.usefixtures("_two_threads")
 def test_an_error_restores_the_number_of_threads():
-    before = numba.get_num_threads(), torch.get_num_threads()
+    before = kernel_threads(), torch.get_num_threads()
     with pytest.raises(KeyError), threads_for(10):
         raise KeyError
-    assert (numba.get_num_threads(), torch.get_num_threads()) == before
+    assert (kernel_threads(), torch.get_num_threads()) == before
 
 
 def test_a_run_uses_the_chosen_number_of_threads_and_restores_the_callers(monkeypatch):
     monkeypatch.setattr(threads, "_chosen", 1)
-    before = numba.get_num_threads(), torch.get_num_threads()
+    before = kernel_threads(), torch.get_num_threads()
     blas = {pool["filepath"]: pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
     seen = []
 
     def fit(graph, train, settings, seed, progress=None, validation=None):
         pools = {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
-        seen.append((numba.get_num_threads(), torch.get_num_threads(), pools))
+        seen.append((kernel_threads(), torch.get_num_threads(), pools))
         return Prediction(np.full((graph.n, graph.c), 1 / graph.c, np.float32))
 
     result = run(NodeGraph(np.eye(4), [(0, 1)], ["a", "b", None, None]), method=Method("none", Settings, fit))
     assert seen == [(1, 1, {1})]
     assert result.threads == 1
-    assert (numba.get_num_threads(), torch.get_num_threads()) == before
+    assert (kernel_threads(), torch.get_num_threads()) == before
     assert {p["filepath"]: p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"} == blas
 
 

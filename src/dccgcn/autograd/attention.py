@@ -13,6 +13,7 @@ from dccgcn.autograd.pattern import Pattern
 from dccgcn.autograd.sparse_ops import as_numpy, neighbour_softmax, spmm
 from dccgcn.kernels import attention_kernels
 from dccgcn.kernels.random_bits import threshold
+from dccgcn.kernels.row_threads import over_rows
 
 
 def attend(p: Pattern, target: Tensor, source: Tensor, h: Tensor, slope: float, drop: float, key: int) -> Tensor:
@@ -49,8 +50,9 @@ class _Attend(torch.autograd.Function):
         ctx.pattern, ctx.slope = p, real(slope)
         ctx.random = np.uint32(key), np.uint32(threshold(drop)), real(1 / (1 - drop))  # key, drop, scale
         ctx.save_for_backward(target, source, h, weights)
-        inputs = map(as_numpy, (p.indptr, p.indices, target, source, h))
-        attention_kernels.attention(*inputs, *(ctx.slope, *ctx.random), *map(as_numpy, (weights, out)))
+        inputs, outputs = map(as_numpy, (p.indptr, p.indices, target, source, h)), map(as_numpy, (weights, out))
+        arguments = *inputs, ctx.slope, *ctx.random, *outputs
+        over_rows(attention_kernels.attention, p.shape[0], *arguments, buffers=lambda: _per_head(h, 2))
         return out
 
     @staticmethod
@@ -63,8 +65,14 @@ class _Attend(torch.autograd.Function):
         )
         grad_scores = torch.empty_like(weights)
         inputs = map(as_numpy, (p.indptr, p.indices, grad, target, source, h, weights))
-        outputs = map(as_numpy, (grad_scores, grad_target))
-        attention_kernels.attention_grad_target(*inputs, *(ctx.slope, *ctx.random), *outputs)
+        arguments = *inputs, ctx.slope, *ctx.random, *map(as_numpy, (grad_scores, grad_target))
+        over_rows(attention_kernels.attention_grad_target, p.shape[0], *arguments, buffers=lambda: _per_head(h, 1))
         inputs = map(as_numpy, (p.t_indptr, p.t_indices, p.t_order, grad, weights, grad_scores))
-        attention_kernels.attention_grad_source(*inputs, *ctx.random, *map(as_numpy, (grad_source, grad_h)))
+        outputs = map(as_numpy, (grad_source, grad_h))
+        over_rows(attention_kernels.attention_grad_source, p.shape[1], *inputs, *ctx.random, *outputs)
         return None, grad_target, grad_source, grad_h, None, None, None
+
+
+def _per_head(h: Tensor, count: int) -> tuple[np.ndarray, ...]:
+    """Buffers of a value per head."""
+    return tuple(np.empty((count, h.shape[1]), as_numpy(h).dtype))

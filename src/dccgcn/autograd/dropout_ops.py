@@ -9,6 +9,7 @@ from torch.autograd.function import once_differentiable
 
 from dccgcn.kernels import elementwise_kernels
 from dccgcn.kernels.random_bits import GOLDEN, MASK, finalise, threshold
+from dccgcn.kernels.row_threads import over_rows
 
 
 def dropout(values: Tensor, p: float, key: int) -> Tensor:
@@ -18,7 +19,8 @@ def dropout(values: Tensor, p: float, key: int) -> Tensor:
     if values.device.type != "cpu":
         return values * keep_mask(values, p, key) / (1 - p)
     out = torch.empty_like(values)
-    elementwise_kernels.dropout(_flat(values), np.uint32(key), np.uint32(threshold(p)), _scale(p, values), _flat(out))
+    random = np.uint32(key), np.uint32(threshold(p))
+    over_rows(elementwise_kernels.dropout, out.numel(), _flat(values), *random, _scale(p, values), _flat(out))
     return out
 
 
@@ -36,7 +38,8 @@ class _ReluDropout(torch.autograd.Function):
         else:
             out = torch.empty_like(values)
             random = np.uint32(key), np.uint32(threshold(p))
-            elementwise_kernels.relu_dropout(_flat(values), *random, _scale(p, values), _flat(out))
+            scale = _scale(p, values)
+            over_rows(elementwise_kernels.relu_dropout, out.numel(), _flat(values), *random, scale, _flat(out))
         ctx.save_for_backward(out)
         return out
 
@@ -48,7 +51,8 @@ class _ReluDropout(torch.autograd.Function):
             return grad * (output > 0) / (1 - ctx.p), None, None
         out = torch.empty_like(output)
         scale = _scale(ctx.p, output)
-        elementwise_kernels.relu_dropout_grad(_flat(grad.contiguous()), _flat(output), scale, _flat(out))
+        arrays = _flat(grad.contiguous()), _flat(output), scale, _flat(out)
+        over_rows(elementwise_kernels.relu_dropout_grad, out.numel(), *arrays)
         return out, None, None
 
 

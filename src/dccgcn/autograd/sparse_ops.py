@@ -10,6 +10,7 @@ from torch.autograd.function import once_differentiable
 from dccgcn.autograd import torch_fallback
 from dccgcn.autograd.pattern import Pattern
 from dccgcn.kernels import csr_kernels
+from dccgcn.kernels.row_threads import over_rows
 from dccgcn.kernels.sparse import multiply
 
 _NO_ORDER = np.empty(0, np.int32)
@@ -87,7 +88,8 @@ class _EdgeDistance(torch.autograd.Function):
         if p.backend == "torch":
             return torch_fallback.edge_distance(p, mu_r, s_r, mu_c, s_c)
         out = mu_r.new_empty(p.entries)
-        csr_kernels.edge_distance(*map(as_numpy, (p.indptr, p.indices, mu_r, s_r, mu_c, s_c, out)))
+        arrays = map(as_numpy, (p.indptr, p.indices, mu_r, s_r, mu_c, s_c, out))
+        over_rows(csr_kernels.edge_distance, p.shape[0], *arrays)
         return out
 
     @staticmethod
@@ -101,10 +103,11 @@ class _EdgeDistance(torch.autograd.Function):
         grads = [torch.empty_like(t, memory_format=torch.contiguous_format) for t in ctx.saved_tensors]
         grad_rows, grad_cols = [as_numpy(t) for t in grads[:2]], [as_numpy(t) for t in grads[2:]]
         g = as_numpy(grad)
-        csr_kernels.edge_distance_grad(as_numpy(p.indptr), as_numpy(p.indices), g, *rows, *cols, *grad_rows)
+        pattern, transposed = map(as_numpy, (p.indptr, p.indices)), map(as_numpy, (p.t_indptr, p.t_indices))
+        over_rows(csr_kernels.edge_distance_grad, p.shape[0], *pattern, g, *rows, *cols, *grad_rows)
         # the distance is symmetric: on the transposed pattern, columns are rows
         g_t = g[as_numpy(p.t_order)]
-        csr_kernels.edge_distance_grad(as_numpy(p.t_indptr), as_numpy(p.t_indices), g_t, *cols, *rows, *grad_cols)
+        over_rows(csr_kernels.edge_distance_grad, p.shape[1], *transposed, g_t, *cols, *rows, *grad_cols)
         return None, *grads
 
 
@@ -115,7 +118,7 @@ class _NeighbourSoftmax(torch.autograd.Function):
             weights = torch_fallback.neighbour_softmax(p, scores)
         else:
             weights = torch.empty_like(scores)
-            csr_kernels.neighbour_softmax(*map(as_numpy, (p.indptr, scores, weights)))
+            over_rows(csr_kernels.neighbour_softmax, p.shape[0], *map(as_numpy, (p.indptr, scores, weights)))
         ctx.pattern = p
         ctx.save_for_backward(weights)
         return weights
@@ -128,7 +131,7 @@ class _NeighbourSoftmax(torch.autograd.Function):
         if p.backend == "torch":
             return None, torch_fallback.neighbour_softmax_grad(p, grad, weights)
         out = torch.empty_like(weights)
-        csr_kernels.neighbour_softmax_grad(*map(as_numpy, (p.indptr, grad, weights, out)))
+        over_rows(csr_kernels.neighbour_softmax_grad, p.shape[0], *map(as_numpy, (p.indptr, grad, weights, out)))
         return None, out
 
 
@@ -152,7 +155,7 @@ def _sddmm(p: Pattern, left: Tensor, right: Tensor) -> Tensor:
     if p.backend == "torch":
         return torch_fallback.sddmm(p, left, right)
     out = left.new_empty(p.entries)
-    csr_kernels.sddmm(*map(as_numpy, (p.indptr, p.indices, left, right, out)))
+    over_rows(csr_kernels.sddmm, p.shape[0], *map(as_numpy, (p.indptr, p.indices, left, right, out)))
     return out
 
 

@@ -1,4 +1,4 @@
-"""Numba kernels of multi-head attention over the entries of a CSR pattern (see csr_kernels for its parameters).
+"""Numba kernels of multi-head attention over the entries of a CSR pattern (parameters and calls as in csr_kernels).
 
 Messages are never formed: per entry and head only the weight is stored, and its gradient in the backward pass.
 
@@ -10,53 +10,67 @@ of the leaky ReLU. Weight (e, k) is dropped where bits(key, e·heads + k) < ``dr
 import math
 
 import numba
-import numpy as np
 
 from dccgcn.kernels.random_bits import bits
 
-_ROWS = 64  # rows per task, which share one buffer
-_jit = numba.njit(parallel=True, fastmath=True, cache=True, nogil=True)
+_jit = numba.njit(fastmath=True, cache=True, nogil=True)
 
 
 @_jit
-def attention(indptr, indices, target, source, h, slope, key, drop, scale, weights, out):  # type: ignore[no-untyped-def]
+def attention(  # type: ignore[no-untyped-def]
+    first, last, indptr, indices, target, source, h, slope, key, drop, scale, weights, out, top, total
+):
     """Attention weights of all heads, and the weighted sums after dropout.
 
     Parameters
     ----------
     weights : (entries, heads), written
     out : (rows, heads, width), written
+    top, total : (heads,), buffers
     """
-    n, heads, width = len(indptr) - 1, h.shape[1], h.shape[2]
-    for block in numba.prange((n + _ROWS - 1) // _ROWS):
-        top, total = np.empty(heads, weights.dtype), np.empty(heads, weights.dtype)
-        for i in range(block * _ROWS, min((block + 1) * _ROWS, n)):
-            top[:] = -1e30
-            total[:] = 0
-            out[i] = 0
-            for e in range(indptr[i], indptr[i + 1]):
-                for k in range(heads):
-                    score = target[i, k] + source[indices[e], k]
-                    score = score if score > 0 else slope * score
-                    weights[e, k] = score
-                    top[k] = max(top[k], score)
-            for e in range(indptr[i], indptr[i + 1]):
-                for k in range(heads):
-                    weights[e, k] = math.exp(weights[e, k] - top[k])
-                    total[k] += weights[e, k]
-            for e in range(indptr[i], indptr[i + 1]):
-                u = indices[e]
-                for k in range(heads):
-                    weights[e, k] /= total[k]
-                    if bits(key, e * heads + k) >= drop:
-                        w = weights[e, k] * scale
-                        for j in range(width):
-                            out[i, k, j] += w * h[u, k, j]
+    heads, width = h.shape[1], h.shape[2]
+    for i in range(first, last):
+        top[:] = -1e30
+        total[:] = 0
+        out[i] = 0
+        for e in range(indptr[i], indptr[i + 1]):
+            for k in range(heads):
+                score = target[i, k] + source[indices[e], k]
+                score = score if score > 0 else slope * score
+                weights[e, k] = score
+                top[k] = max(top[k], score)
+        for e in range(indptr[i], indptr[i + 1]):
+            for k in range(heads):
+                weights[e, k] = math.exp(weights[e, k] - top[k])
+                total[k] += weights[e, k]
+        for e in range(indptr[i], indptr[i + 1]):
+            u = indices[e]
+            for k in range(heads):
+                weights[e, k] /= total[k]
+                if bits(key, e * heads + k) >= drop:
+                    w = weights[e, k] * scale
+                    for j in range(width):
+                        out[i, k, j] += w * h[u, k, j]
 
 
 @_jit
 def attention_grad_target(  # type: ignore[no-untyped-def]
-    indptr, indices, grad, target, source, h, weights, slope, key, drop, scale, grad_scores, grad_target
+    first,
+    last,
+    indptr,
+    indices,
+    grad,
+    target,
+    source,
+    h,
+    weights,
+    slope,
+    key,
+    drop,
+    scale,
+    grad_scores,
+    grad_target,
+    mean,
 ):
     """Gradient by the scores before the leaky ReLU, and by ``target``.
 
@@ -65,36 +79,35 @@ def attention_grad_target(  # type: ignore[no-untyped-def]
     grad : (rows, heads, width)
     grad_scores : (entries, heads), written
     grad_target : (rows, heads), written
+    mean : (heads,), a buffer
     """
-    n, heads, width = len(indptr) - 1, h.shape[1], h.shape[2]
-    for block in numba.prange((n + _ROWS - 1) // _ROWS):
-        mean = np.empty(heads, weights.dtype)
-        for i in range(block * _ROWS, min((block + 1) * _ROWS, n)):
-            mean[:] = 0
-            grad_target[i] = 0
-            for e in range(indptr[i], indptr[i + 1]):
-                u = indices[e]
-                for k in range(heads):
-                    grad_weight = weights.dtype.type(0)
-                    if bits(key, e * heads + k) >= drop:
-                        for j in range(width):
-                            grad_weight += grad[i, k, j] * h[u, k, j]
-                        grad_weight *= scale
-                    grad_scores[e, k] = grad_weight
-                    mean[k] += grad_weight * weights[e, k]
-            for e in range(indptr[i], indptr[i + 1]):
-                u = indices[e]
-                for k in range(heads):
-                    grad_score = weights[e, k] * (grad_scores[e, k] - mean[k])
-                    if target[i, k] + source[u, k] <= 0:
-                        grad_score *= slope
-                    grad_scores[e, k] = grad_score
-                    grad_target[i, k] += grad_score
+    heads, width = h.shape[1], h.shape[2]
+    for i in range(first, last):
+        mean[:] = 0
+        grad_target[i] = 0
+        for e in range(indptr[i], indptr[i + 1]):
+            u = indices[e]
+            for k in range(heads):
+                grad_weight = weights.dtype.type(0)
+                if bits(key, e * heads + k) >= drop:
+                    for j in range(width):
+                        grad_weight += grad[i, k, j] * h[u, k, j]
+                    grad_weight *= scale
+                grad_scores[e, k] = grad_weight
+                mean[k] += grad_weight * weights[e, k]
+        for e in range(indptr[i], indptr[i + 1]):
+            u = indices[e]
+            for k in range(heads):
+                grad_score = weights[e, k] * (grad_scores[e, k] - mean[k])
+                if target[i, k] + source[u, k] <= 0:
+                    grad_score *= slope
+                grad_scores[e, k] = grad_score
+                grad_target[i, k] += grad_score
 
 
 @_jit
 def attention_grad_source(  # type: ignore[no-untyped-def]
-    t_indptr, t_indices, t_order, grad, weights, grad_scores, key, drop, scale, grad_source, grad_h
+    first, last, t_indptr, t_indices, t_order, grad, weights, grad_scores, key, drop, scale, grad_source, grad_h
 ):
     """Gradient by ``source`` and ``h``, on the transposed pattern.
 
@@ -106,7 +119,7 @@ def attention_grad_source(  # type: ignore[no-untyped-def]
     grad_h : (columns, heads, width), written
     """
     heads, width = grad_h.shape[1], grad_h.shape[2]
-    for u in numba.prange(len(t_indptr) - 1):
+    for u in range(first, last):
         grad_h[u] = 0
         grad_source[u] = 0
         for t in range(t_indptr[u], t_indptr[u + 1]):

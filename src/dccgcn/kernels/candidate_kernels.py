@@ -1,6 +1,7 @@
 """Numba kernels of the approximate kNN search: candidates from shared terms, then steps of NN-descent.
 
-Each output row is written by one thread and depends on nothing that another one writes.
+The kernels write the rows ``first`` to ``last`` of a result and are called through ``row_threads.over_rows``. Each
+output row is written by one thread and depends on nothing that another one writes.
 
 Common parameters: ``x`` are the features as ``Rows``; ``terms`` (n, most) int32 the chosen terms of each node,
 ascending, -1 where there are fewer; ``indices``, ``similarity`` and ``tied`` the result, as in ``knn_kernels``.
@@ -14,11 +15,9 @@ import numpy as np
 
 from dccgcn.kernels.knn_kernels import insert_ranked, store_ranked
 
-_TASK = 256  # rows per task
 _MAX_COUNT = 255  # of a counter of shared buckets, uint8
 
-_jit = numba.njit(cache=True)
-_jit_parallel = numba.njit(parallel=True, cache=True)
+_jit = numba.njit(cache=True, nogil=True)
 
 
 class Rows(NamedTuple):
@@ -31,42 +30,39 @@ class Rows(NamedTuple):
     d: int
 
 
-@_jit_parallel
-def row_norms(indptr, data):  # type: ignore[no-untyped-def]
-    """Euclidean norm of each row, (n,), in double precision."""
-    norm = np.empty(len(indptr) - 1)
-    for i in numba.prange(len(norm)):
+@_jit
+def row_norms(first, last, indptr, data, norm):  # type: ignore[no-untyped-def]
+    """norm (n,) = Euclidean norm of each row, in double precision."""
+    for i in range(first, last):
         total = 0.0
         for e in range(indptr[i], indptr[i + 1]):
             total += np.float64(data[e]) * np.float64(data[e])
-        norm[i] = np.sqrt(total)
-    return norm
+        norm[i] = math.sqrt(total)
 
 
-@_jit_parallel
-def top_terms(x, document_frequency, most):  # type: ignore[no-untyped-def]
-    """The columns of each row with the largest (value / norm)² / document frequency, ascending, (n, most); -1: fewer.
+@_jit
+def top_terms(first, last, x, document_frequency, terms, best, columns):  # type: ignore[no-untyped-def]
+    """The columns of each row with the largest (value / norm)² / document frequency, ascending.
 
     Parameters
     ----------
     document_frequency : (d,) number of rows that have a column
+    terms : (n, most) int32, written where a row has columns
+    best, columns : from ``ranking_buffers``, of ``most`` columns
     """
-    terms = np.full((len(x.norm), most), -1, np.int32)
-    for i in numba.prange(len(x.norm)):
-        best = np.empty(most, np.int64)
-        columns = np.empty(most, np.int32)
-        size = 0
+    for i in range(first, last):
+        size = np.int64(0)
         for e in range(x.indptr[i], x.indptr[i + 1]):
             if x.data[e] != 0:
                 score = 2 * math.log(abs(x.data[e]) / x.norm[i]) - math.log(document_frequency[x.indices[e]])
-                size = insert_ranked(best, columns, size, score, x.indices[e])
-        _insertion_sort(columns[:size])
-        terms[i, :size] = columns[:size]
-    return terms
+                size = insert_ranked(best, columns, size, score, np.int64(x.indices[e]))
+        _insertion_sort(columns, size)
+        for t in range(size):
+            terms[i, t] = columns[t]
 
 
-@_jit_parallel
-def top_columns(cosine, nonzero, terms):  # type: ignore[no-untyped-def]
+@_jit
+def top_columns(first, last, cosine, nonzero, terms, best, columns):  # type: ignore[no-untyped-def]
     """Write the columns of the largest values of each row of ``cosine`` to ``terms``, ascending; rows that are nonzero.
 
     Parameters
@@ -74,22 +70,22 @@ def top_columns(cosine, nonzero, terms):  # type: ignore[no-untyped-def]
     cosine : (rows, columns)
     nonzero : (rows,) bool
     terms : (rows, most) int32, written
+    best, columns : from ``ranking_buffers``, of ``most`` columns
     """
-    most = terms.shape[1]
-    for i in numba.prange(len(cosine)):
+    for i in range(first, last):
         if nonzero[i]:
-            best = np.empty(most, np.int64)
-            columns = np.empty(most, np.int32)
-            size = 0
+            size = np.int64(0)
             for j in range(cosine.shape[1]):
                 size = insert_ranked(best, columns, size, cosine[i, j], j)
-            _insertion_sort(columns)
-            terms[i] = columns
+            _insertion_sort(columns, size)
+            for t in range(size):
+                terms[i, t] = columns[t]
 
 
-@numba.njit(inline="always")
-def _insertion_sort(values):  # type: ignore[no-untyped-def]
-    for at in range(1, len(values)):
+@_jit
+def _insertion_sort(values, size):  # type: ignore[no-untyped-def]
+    """Sort the first ``size`` values, in place."""
+    for at in range(1, size):
         while at > 0 and values[at - 1] > values[at]:
             values[at - 1], values[at] = values[at], values[at - 1]
             at -= 1
@@ -119,7 +115,7 @@ def _n_combinations(n):  # type: ignore[no-untyped-def]
     return n + n * (n - 1) // 2 + n * (n - 1) * (n - 2) // 6
 
 
-@numba.njit(inline="always")
+@_jit
 def _hash(a, b, c, size):  # type: ignore[no-untyped-def]
     """A bucket for three terms; size is a power of two."""
     h = np.uint64(a) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(b) * np.uint64(0xC2B2AE3D27D4EB4F)
@@ -165,10 +161,11 @@ def _rank_candidates(i, candidates, x, row, indices, similarity, tied):  # type:
     for e in range(x.indptr[i], x.indptr[i + 1]):
         row[x.indices[e] if sparse else e - x.indptr[i]] = x.data[e]
     candidates.sort()
-    size, last = 0, -1
-    for j in candidates:
-        if j != last:
-            last = j
+    size, before = np.int64(0), np.int64(-1)
+    for candidate in candidates:
+        j = np.int64(candidate)
+        if j != before:
+            before = j
             dot = 0.0
             if sparse:
                 for e in range(x.indptr[j], x.indptr[j + 1]):
@@ -182,11 +179,11 @@ def _rank_candidates(i, candidates, x, row, indices, similarity, tied):  # type:
         row[x.indices[e] if sparse else e - x.indptr[i]] = 0
 
 
-@_jit_parallel
+@_jit
 def collect_candidates(  # type: ignore[no-untyped-def]
-    start, stop, terms, indptr, nodes, x, max_entries, max_candidates, defaults, indices, similarity, tied
+    first, last, start, terms, indptr, nodes, x, max_entries, max_candidates, defaults, indices, similarity, tied
 ):
-    """Neighbours of the nodes start to stop among those that share most of their smallest buckets.
+    """Neighbours of the nodes from ``start`` + first on among those that share most of their smallest buckets.
 
     Parameters
     ----------
@@ -195,17 +192,6 @@ def collect_candidates(  # type: ignore[no-untyped-def]
     max_candidates : nodes that are then compared exactly
     defaults : int32, candidates for nodes that share no bucket
     """
-    for task in numba.prange((stop - start + _TASK - 1) // _TASK):
-        low, high = start + task * _TASK, min(start + (task + 1) * _TASK, stop)
-        _collect(
-            low, high, terms, indptr, nodes, x, max_entries, max_candidates, defaults, indices, similarity, tied
-        )  # fmt: skip
-
-
-@_jit
-def _collect(  # type: ignore[no-untyped-def]
-    low, high, terms, indptr, nodes, x, max_entries, max_candidates, defaults, indices, similarity, tied
-):
     k = indices.shape[1]
     shared = np.zeros(len(terms), np.uint8)  # buckets shared with each node
     seen = np.empty(len(terms), np.int32)
@@ -214,7 +200,7 @@ def _collect(  # type: ignore[no-untyped-def]
     length = np.empty(len(buckets), np.int64)
     candidates = np.empty(max_candidates + len(defaults), np.int32)
     row = np.zeros(x.d)
-    for i in range(low, high):
+    for i in range(start + first, start + last):
         n_buckets = _buckets(terms[i], len(indptr) - 1, buckets)
         for b in range(n_buckets):
             length[b] = indptr[buckets[b] + 1] - indptr[buckets[b]]
@@ -254,8 +240,8 @@ def _collect(  # type: ignore[no-untyped-def]
         _rank_candidates(i, candidates[:size], x, row, indices, similarity, tied)
 
 
-@_jit_parallel
-def nn_descent_step(current, is_new, x, indices, similarity, tied):  # type: ignore[no-untyped-def]
+@_jit
+def nn_descent_step(first, last, current, is_new, x, indices, similarity, tied):  # type: ignore[no-untyped-def]
     """Neighbours of each node among its current neighbours and theirs.
 
     Parameters
@@ -265,16 +251,10 @@ def nn_descent_step(current, is_new, x, indices, similarity, tied):  # type: ign
         Current neighbours that the step before did not have. A pair that neither end reaches by a new one was compared
         before.
     """
-    for task in numba.prange((len(current) + _TASK - 1) // _TASK):
-        _descend(task * _TASK, min((task + 1) * _TASK, len(current)), current, is_new, x, indices, similarity, tied)
-
-
-@_jit
-def _descend(low, high, current, is_new, x, indices, similarity, tied):  # type: ignore[no-untyped-def]
     width = current.shape[1]
     candidates = np.empty(width + width * width, np.int32)
     row = np.zeros(x.d)
-    for i in range(low, high):
+    for i in range(first, last):
         size = 0
         for a in range(width):
             j = current[i, a]
@@ -289,13 +269,12 @@ def _descend(low, high, current, is_new, x, indices, similarity, tied):  # type:
         _rank_candidates(i, candidates[:size], x, row, indices, similarity, tied)
 
 
-@_jit_parallel
-def not_among(new, old):  # type: ignore[no-untyped-def]
-    """Which entries of each row of ``new`` are not in the same row of ``old``, (n, width) bool."""
-    result = np.ones(new.shape, np.bool_)
-    for i in numba.prange(len(new)):
+@_jit
+def not_among(first, last, new, old, result):  # type: ignore[no-untyped-def]
+    """result (n, width) bool: which entries of each row of ``new`` are not in the same row of ``old``."""
+    for i in range(first, last):
         for a in range(new.shape[1]):
+            result[i, a] = True
             for b in range(old.shape[1]):
                 if new[i, a] == old[i, b]:
                     result[i, a] = False
-    return result

@@ -1,10 +1,11 @@
-"""Numba kernels on the entries of a CSR matrix.
+"""Numba kernels on the entries of a CSR matrix, called through ``row_threads.over_rows``.
 
 Every kernel writes each output row from one thread, in a fixed order of summation, so results are the same for every
 run and thread count. ``fastmath`` lets LLVM vectorise the inner sums.
 
-Common parameters: ``indptr`` (rows + 1,) and ``indices`` (entries,) are a CSR pattern, int32; entry e belongs to the
-row i with indptr[i] <= e < indptr[i + 1] and to the column indices[e]. ``out`` is written, whatever it held before.
+Common parameters: ``first`` and ``last`` are the range of rows to write. ``indptr`` (rows + 1,) and ``indices``
+(entries,) are a CSR pattern, int32; entry e belongs to the row i with indptr[i] <= e < indptr[i + 1] and to the column
+indices[e]. ``out`` is written, whatever it held before.
 """
 
 import math
@@ -12,13 +13,12 @@ import math
 import numba
 import numpy as np
 
-_ROWS = 64  # rows per task, which share one buffer
-_jit = numba.njit(parallel=True, fastmath=True, cache=True, nogil=True)
-_jit_with_inf = numba.njit(parallel=True, cache=True, nogil=True)  # fastmath would assume that -inf does not occur
+_jit = numba.njit(fastmath=True, cache=True, nogil=True)
+_jit_with_inf = numba.njit(cache=True, nogil=True)  # fastmath would assume that -inf does not occur
 
 
 @_jit
-def spmm(indptr, indices, order, values, dense, out):  # type: ignore[no-untyped-def]
+def spmm(first, last, indptr, indices, order, values, dense, out, cols, vals):  # type: ignore[no-untyped-def]
     """out = S @ dense.
 
     Non-zero entries of a row are gathered first, without a branch: after dropout a branch on zero is unpredictable, and
@@ -32,38 +32,33 @@ def spmm(indptr, indices, order, values, dense, out):  # type: ignore[no-untyped
     values : (entries,)
     dense : (columns, width)
     out : (rows, width)
+    cols, vals : buffers for the entries of a row, one longer than the longest row
+        A zero at the end of a row is written, but not counted.
     """
-    n, width = len(indptr) - 1, dense.shape[1]
+    width = dense.shape[1]
     ordered = len(order) > 0
-    for block in numba.prange((n + _ROWS - 1) // _ROWS):
-        first, last = block * _ROWS, min(n, (block + 1) * _ROWS)
-        longest = 0
-        for i in range(first, last):
-            longest = max(longest, indptr[i + 1] - indptr[i])
-        cols = np.empty(longest + 1, indices.dtype)  # one more: a zero at the end of a row is written, not counted
-        vals = np.empty(longest + 1, values.dtype)
-        for i in range(first, last):
-            count = 0
-            for e in range(indptr[i], indptr[i + 1]):
-                v = values[order[e]] if ordered else values[e]
-                cols[count], vals[count] = indices[e], v
-                count += v != 0
+    for i in range(first, last):
+        count = 0
+        for e in range(indptr[i], indptr[i + 1]):
+            v = values[order[e]] if ordered else values[e]
+            cols[count], vals[count] = indices[e], v
+            count += v != 0
+        for j in range(width):
+            out[i, j] = 0
+        fours = count // 4 * 4
+        for e in range(0, fours, 4):
+            a, b, c, d = cols[e], cols[e + 1], cols[e + 2], cols[e + 3]
+            va, vb, vc, vd = vals[e], vals[e + 1], vals[e + 2], vals[e + 3]
             for j in range(width):
-                out[i, j] = 0
-            fours = count // 4 * 4
-            for e in range(0, fours, 4):
-                a, b, c, d = cols[e], cols[e + 1], cols[e + 2], cols[e + 3]
-                va, vb, vc, vd = vals[e], vals[e + 1], vals[e + 2], vals[e + 3]
-                for j in range(width):
-                    out[i, j] += va * dense[a, j] + vb * dense[b, j] + vc * dense[c, j] + vd * dense[d, j]
-            for e in range(fours, count):
-                a, va = cols[e], vals[e]
-                for j in range(width):
-                    out[i, j] += va * dense[a, j]
+                out[i, j] += va * dense[a, j] + vb * dense[b, j] + vc * dense[c, j] + vd * dense[d, j]
+        for e in range(fours, count):
+            a, va = cols[e], vals[e]
+            for j in range(width):
+                out[i, j] += va * dense[a, j]
 
 
 @_jit
-def add_product(indptr, indices, values, dense, start, out):  # type: ignore[no-untyped-def]
+def add_product(first, last, indptr, indices, values, dense, start, out):  # type: ignore[no-untyped-def]
     """out = start + S @ dense, for a narrow ``dense``, where gathering entries first would cost more than the product.
 
     The remainder of a row after groups of four is added first, together with ``start``, which saves a read of ``out``.
@@ -75,26 +70,26 @@ def add_product(indptr, indices, values, dense, start, out):  # type: ignore[no-
     start, out : (rows, width)
     """
     width = dense.shape[1]
-    for i in numba.prange(len(indptr) - 1):
-        first, last = indptr[i], indptr[i + 1]
-        remainder = (last - first) % 4
+    for i in range(first, last):
+        begin, end = indptr[i], indptr[i + 1]
+        remainder = (end - begin) % 4
         if remainder == 0:
             for j in range(width):
                 out[i, j] = start[i, j]
         elif remainder == 1:
-            a, va = indices[first], values[first]
+            a, va = indices[begin], values[begin]
             for j in range(width):
                 out[i, j] = start[i, j] + va * dense[a, j]
         elif remainder == 2:
-            a, b, va, vb = indices[first], indices[first + 1], values[first], values[first + 1]
+            a, b, va, vb = indices[begin], indices[begin + 1], values[begin], values[begin + 1]
             for j in range(width):
                 out[i, j] = start[i, j] + va * dense[a, j] + vb * dense[b, j]
         else:
-            a, b, c = indices[first], indices[first + 1], indices[first + 2]
-            va, vb, vc = values[first], values[first + 1], values[first + 2]
+            a, b, c = indices[begin], indices[begin + 1], indices[begin + 2]
+            va, vb, vc = values[begin], values[begin + 1], values[begin + 2]
             for j in range(width):
                 out[i, j] = start[i, j] + va * dense[a, j] + vb * dense[b, j] + vc * dense[c, j]
-        for e in range(first + remainder, last, 4):
+        for e in range(begin + remainder, end, 4):
             a, b, c, d = indices[e], indices[e + 1], indices[e + 2], indices[e + 3]
             va, vb, vc, vd = values[e], values[e + 1], values[e + 2], values[e + 3]
             for j in range(width):
@@ -102,7 +97,7 @@ def add_product(indptr, indices, values, dense, start, out):  # type: ignore[no-
 
 
 @_jit
-def sddmm(indptr, indices, left, right, out):  # type: ignore[no-untyped-def]
+def sddmm(first, last, indptr, indices, left, right, out):  # type: ignore[no-untyped-def]
     """out[e] = <left[row of e], right[column of e]>: the gradient of spmm by its values.
 
     Parameters
@@ -112,7 +107,7 @@ def sddmm(indptr, indices, left, right, out):  # type: ignore[no-untyped-def]
     out : (entries,)
     """
     width = left.shape[1]
-    for i in numba.prange(len(indptr) - 1):
+    for i in range(first, last):
         for e in range(indptr[i], indptr[i + 1]):
             u = indices[e]
             total = left.dtype.type(0)
@@ -122,7 +117,7 @@ def sddmm(indptr, indices, left, right, out):  # type: ignore[no-untyped-def]
 
 
 @_jit
-def edge_distance(indptr, indices, mu_r, s_r, mu_c, s_c, out):  # type: ignore[no-untyped-def]
+def edge_distance(first, last, indptr, indices, mu_r, s_r, mu_c, s_c, out):  # type: ignore[no-untyped-def]
     """Eq. 5 on each entry: out[e] = Σ_k (mu_r - mu_c)² (s_r + s_c) over the classes k.
 
     Parameters
@@ -132,7 +127,7 @@ def edge_distance(indptr, indices, mu_r, s_r, mu_c, s_c, out):  # type: ignore[n
     out : (entries,)
     """
     classes = mu_r.shape[1]
-    for i in numba.prange(len(indptr) - 1):
+    for i in range(first, last):
         for e in range(indptr[i], indptr[i + 1]):
             u = indices[e]
             total = mu_r.dtype.type(0)
@@ -143,7 +138,7 @@ def edge_distance(indptr, indices, mu_r, s_r, mu_c, s_c, out):  # type: ignore[n
 
 
 @_jit
-def edge_distance_grad(indptr, indices, grad, mu_r, s_r, mu_c, s_c, grad_mu, grad_s):  # type: ignore[no-untyped-def]
+def edge_distance_grad(first, last, indptr, indices, grad, mu_r, s_r, mu_c, s_c, grad_mu, grad_s):  # type: ignore[no-untyped-def]
     """Gradient of edge_distance by mu_r and s_r; on the transposed pattern, by those of the columns.
 
     Parameters
@@ -154,7 +149,7 @@ def edge_distance_grad(indptr, indices, grad, mu_r, s_r, mu_c, s_c, grad_mu, gra
     grad_mu, grad_s : (rows, classes), written
     """
     classes = mu_r.shape[1]
-    for i in numba.prange(len(indptr) - 1):
+    for i in range(first, last):
         for k in range(classes):
             grad_mu[i, k] = 0
             grad_s[i, k] = 0
@@ -168,14 +163,14 @@ def edge_distance_grad(indptr, indices, grad, mu_r, s_r, mu_c, s_c, grad_mu, gra
 
 
 @_jit_with_inf
-def neighbour_softmax(indptr, scores, out):  # type: ignore[no-untyped-def]
+def neighbour_softmax(first, last, indptr, scores, out):  # type: ignore[no-untyped-def]
     """Softmax over the entries of each row. Scores of -inf get weight 0; a row of nothing else gets zeros.
 
     Parameters
     ----------
     scores, out : (entries,)
     """
-    for i in numba.prange(len(indptr) - 1):
+    for i in range(first, last):
         start, stop = indptr[i], indptr[i + 1]
         top = -np.inf
         for e in range(start, stop):
@@ -192,9 +187,9 @@ def neighbour_softmax(indptr, scores, out):  # type: ignore[no-untyped-def]
 
 
 @_jit
-def neighbour_softmax_grad(indptr, grad, weights, out):  # type: ignore[no-untyped-def]
+def neighbour_softmax_grad(first, last, indptr, grad, weights, out):  # type: ignore[no-untyped-def]
     """Gradient of neighbour_softmax, from its output ``weights``; all arrays (entries,)."""
-    for i in numba.prange(len(indptr) - 1):
+    for i in range(first, last):
         mean = weights.dtype.type(0)
         for e in range(indptr[i], indptr[i + 1]):
             mean += grad[e] * weights[e]

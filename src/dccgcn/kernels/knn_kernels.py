@@ -1,5 +1,7 @@
 """Numba kernels of the exact cosine kNN search, and the ranking that every kNN search shares.
 
+The kernels write the rows ``first`` to ``last`` of a result and are called through ``row_threads.over_rows``.
+
 Ranking: similarity descending, then node position ascending. Similarities are compared as integers of ``QUANTUM``
 steps, since two sums that are equal on paper may differ in their last bits.
 
@@ -12,87 +14,90 @@ import numba
 import numpy as np
 
 QUANTUM = 1e9
+_jit = numba.njit(cache=True, nogil=True)
 
 
-@numba.njit(parallel=True, cache=True)
+@_jit
 def sparse_knn(  # type: ignore[no-untyped-def]
-    x_indptr, x_indices, x_data, t_indptr, t_indices, t_data, nonzero, rows, start, stop, k, block, indices, similarity,
-    tied,
+    first, last, x_indptr, x_indices, x_data, t_indptr, t_indices, t_data, nonzero, rows, indices, similarity, tied,
+    sums, touched, seen, best, nodes,
 ):  # fmt: skip
-    """Neighbours of rows[start:stop], by the inverted index.
+    """Neighbours of the nodes ``rows``, by the inverted index.
 
     Parameters
     ----------
     x_indptr, x_indices, x_data : CSR of the features, rows of unit length
     t_indptr, t_indices, t_data : CSR of their transpose, the inverted index
     rows : (m,) int64, nodes to search for; result r belongs to node rows[r]
-    block : rows per task
+    sums, touched, seen, best, nodes : from ``search_buffers``
     """
-    n = len(x_indptr) - 1
-    parts = (stop - start + block - 1) // block
-    for part in numba.prange(parts):
-        sums = np.zeros(n)
-        touched = np.empty(n, np.int32)
-        seen = np.zeros(n, np.bool_)
-        best = np.empty(k + 1, np.int64)  # similarity in steps, descending
-        nodes = np.empty(k + 1, np.int32)
-        for r in range(start + part * block, min(start + (part + 1) * block, stop)):
-            i = rows[r]
-            work = 0
-            for e in range(x_indptr[i], x_indptr[i + 1]):
-                work += t_indptr[x_indices[e] + 1] - t_indptr[x_indices[e]]
-            # list the nodes that share a word where they are few; where they are most, the list costs more than a scan
-            listing = 2 * work < n
-            count = 0
-            for e in range(x_indptr[i], x_indptr[i + 1]):
-                weight = x_data[e]
-                for f in range(t_indptr[x_indices[e]], t_indptr[x_indices[e] + 1]):
-                    j = t_indices[f]
-                    sums[j] += weight * t_data[f]
-                    if listing and not seen[j]:
-                        seen[j] = True
-                        touched[count] = j
-                        count += 1
-            size = 0
-            for c in range(count):
-                j = touched[c]
-                if j != i and sums[j] * QUANTUM > 0.5:  # not rounded to zero
+    n, k = len(x_indptr) - 1, indices.shape[1]
+    for r in range(first, last):
+        i = rows[r]
+        work = 0
+        for e in range(x_indptr[i], x_indptr[i + 1]):
+            work += t_indptr[x_indices[e] + 1] - t_indptr[x_indices[e]]
+        # list the nodes that share a word where they are few; where they are most, the list costs more than a scan
+        listing = 2 * work < n
+        count = 0
+        for e in range(x_indptr[i], x_indptr[i + 1]):
+            weight = x_data[e]
+            for f in range(t_indptr[x_indices[e]], t_indptr[x_indices[e] + 1]):
+                j = t_indices[f]
+                sums[j] += weight * t_data[f]
+                if listing and not seen[j]:
+                    seen[j] = True
+                    touched[count] = j
+                    count += 1
+        size = np.int64(0)
+        for c in range(count):
+            j = np.int64(touched[c])  # as below: the ranking is compiled for one type
+            if j != i and sums[j] * QUANTUM > 0.5:  # not rounded to zero
+                size = insert_ranked(best, nodes, size, sums[j], j)
+        if size <= k and nonzero[i]:  # too few share a word: rank all nodes
+            size = np.int64(0)
+            for j in range(n):
+                if j != i and nonzero[j]:
                     size = insert_ranked(best, nodes, size, sums[j], j)
-            if size <= k and nonzero[i]:  # too few share a word: rank all nodes
-                size = 0
-                for j in range(n):
-                    if j != i and nonzero[j]:
-                        size = insert_ranked(best, nodes, size, sums[j], j)
-            store_ranked(best, nodes, size, r, k, indices, similarity, tied)
-            for c in range(count):
-                sums[touched[c]] = 0
-                seen[touched[c]] = False
-            if not listing:
-                sums[:] = 0
+        store_ranked(best, nodes, size, r, k, indices, similarity, tied)
+        for c in range(count):
+            sums[touched[c]] = 0
+            seen[touched[c]] = False
+        if not listing:
+            sums[:] = 0
 
 
-@numba.njit(parallel=True, cache=True)
-def dense_knn(cosine, nonzero, rows, start, k, indices, similarity, tied):  # type: ignore[no-untyped-def]
+@_jit
+def dense_knn(first, last, cosine, nonzero, rows, indices, similarity, tied, best, nodes):  # type: ignore[no-untyped-def]
     """Neighbours from similarities to all nodes.
 
     Parameters
     ----------
-    cosine : (block, n)
-    rows : (block,) int64, the node of each row of cosine
-    start : first row of the result to write
+    cosine : (m, n)
+    rows : (m,) int64, the node of each row of cosine
+    best, nodes : from ``ranking_buffers``
     """
-    for r in numba.prange(len(cosine)):
-        best = np.empty(k + 1, np.int64)
-        nodes = np.empty(k + 1, np.int32)
-        size = 0
+    k = indices.shape[1]
+    for r in range(first, last):
+        size = np.int64(0)
         if nonzero[rows[r]]:
             for j in range(cosine.shape[1]):
                 if j != rows[r] and nonzero[j]:
                     size = insert_ranked(best, nodes, size, cosine[r, j], j)
-        store_ranked(best, nodes, size, start + r, k, indices, similarity, tied)
+        store_ranked(best, nodes, size, r, k, indices, similarity, tied)
 
 
-@numba.njit(inline="always")
+def ranking_buffers(k: int) -> tuple[np.ndarray, np.ndarray]:
+    """``best`` (similarities in steps, descending) and ``nodes`` of a ranking of k + 1 nodes."""
+    return np.empty(k + 1, np.int64), np.empty(k + 1, np.int32)
+
+
+def search_buffers(n: int, k: int) -> tuple[np.ndarray, ...]:
+    """Of ``sparse_knn``: similarities to all nodes, the nodes that share a word, whether a node is one; a ranking."""
+    return np.zeros(n), np.empty(n, np.int32), np.zeros(n, bool), *ranking_buffers(k)
+
+
+@_jit
 def insert_ranked(best, nodes, size, cosine, j):  # type: ignore[no-untyped-def]
     """Insert node j into a ranking of at most len(best) nodes, and return its new size.
 
@@ -104,7 +109,7 @@ def insert_ranked(best, nodes, size, cosine, j):  # type: ignore[no-untyped-def]
     last = len(best) - 1
     if size > last and cosine * QUANTUM < best[last] - 1:
         return size  # most candidates leave here, before they are rounded
-    value = round(cosine * QUANTUM)
+    value = np.int64(np.rint(cosine * QUANTUM))
     if size > last:
         if value < best[last] or (value == best[last] and j > nodes[last]):
             return size
@@ -119,7 +124,7 @@ def insert_ranked(best, nodes, size, cosine, j):  # type: ignore[no-untyped-def]
     return size + 1
 
 
-@numba.njit(inline="always")
+@_jit
 def store_ranked(best, nodes, size, i, k, indices, similarity, tied):  # type: ignore[no-untyped-def]
     """Write a ranking of up to k + 1 nodes to row i; tied: the k-th and the next are equally similar."""
     for c in range(min(size, k)):

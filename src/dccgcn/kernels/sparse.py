@@ -4,6 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.kernels import column_blocks, csr_kernels, elementwise_kernels
+from dccgcn.kernels.row_threads import over_rows
 
 DENSE_ABOVE = 0.25  # share of non-zeros above which a dense product is faster (see docs/performance.md)
 _NO_ORDER = np.empty(0, np.int32)
@@ -20,8 +21,22 @@ def multiply(
     indptr: np.ndarray, indices: np.ndarray, order: np.ndarray, values: np.ndarray, dense: np.ndarray, out: np.ndarray
 ) -> None:
     """``csr_kernels.spmm``, or its variant by column blocks where ``dense`` is large and read often."""
-    kernel = column_blocks.spmm if column_blocks.worthwhile(len(indices), dense) else csr_kernels.spmm
-    kernel(indptr, indices, order, values, dense, out)
+    if column_blocks.worthwhile(len(indices), dense):
+        column_blocks.spmm(indptr, indices, order, values, dense, out)
+    else:
+        multiply_rows(indptr, indices, order, values, dense, out)
+
+
+def multiply_rows(
+    indptr: np.ndarray, indices: np.ndarray, order: np.ndarray, values: np.ndarray, dense: np.ndarray, out: np.ndarray
+) -> None:
+    """``csr_kernels.spmm`` on all rows."""
+    longest = int(np.diff(indptr).max(initial=0)) + 1
+
+    def row() -> tuple[np.ndarray, np.ndarray]:
+        return np.empty(longest, indices.dtype), np.empty(longest, values.dtype)
+
+    over_rows(csr_kernels.spmm, len(out), indptr, indices, order, values, dense, out, buffers=row)
 
 
 def ppr_smooth(matrix: sp.csr_array, start: np.ndarray, teleport: float, steps: int) -> np.ndarray:
@@ -30,10 +45,11 @@ def ppr_smooth(matrix: sp.csr_array, start: np.ndarray, teleport: float, steps: 
     Shapes: matrix (n, n), start (n, width) → (n, width). Meant for a narrow ``start``, such as class probabilities.
     """
     p = np.ascontiguousarray(start)
+    pattern = _pattern(matrix)
     restart, values = p * p.dtype.type(teleport), matrix.data * matrix.data.dtype.type(1 - teleport)
     for _ in range(steps):
         smoothed = np.empty_like(p)
-        csr_kernels.add_product(*_pattern(matrix), values, p, restart, smoothed)
+        over_rows(csr_kernels.add_product, len(p), *pattern, values, p, restart, smoothed)
         p = smoothed
     return p
 
@@ -42,13 +58,13 @@ def sparse_times(matrix: sp.csr_array, dense: np.ndarray) -> np.ndarray:
     """matrix @ dense for a narrow dense; both float32, (rows, columns) times (columns, width)."""
     zeros = np.zeros((matrix.shape[0], dense.shape[1]), dense.dtype)
     out = np.empty_like(zeros)
-    csr_kernels.add_product(matrix.indptr, matrix.indices, matrix.data, dense, zeros, out)
+    over_rows(csr_kernels.add_product, len(out), *_pattern(matrix), matrix.data, dense, zeros, out)
     return out
 
 
 def add_scaled(total: np.ndarray, values: np.ndarray, factor: float) -> None:
     """total += factor * values in place, both (rows, width) of one dtype."""
-    elementwise_kernels.add_scaled(total, values, total.dtype.type(factor))
+    over_rows(elementwise_kernels.add_scaled, len(total), total, values, total.dtype.type(factor))
 
 
 def softmax_rows(scores: np.ndarray, offset: np.ndarray, size: int) -> np.ndarray:
@@ -58,18 +74,19 @@ def softmax_rows(scores: np.ndarray, offset: np.ndarray, size: int) -> np.ndarra
     slower than a kernel; its exponential is faster.
     """
     out = np.empty((len(scores), len(offset)), scores.dtype)
-    elementwise_kernels.subtract_max(scores, offset, size, out)
+    over_rows(elementwise_kernels.subtract_max, len(out), scores, offset, size, out)
     np.exp(out, out=out)
-    elementwise_kernels.normalise_groups(out, size)
+    over_rows(elementwise_kernels.normalise_groups, len(out), out, size)
     return out
 
 
 def log_shares(values: np.ndarray, floor: float, size: int) -> np.ndarray:
     """log(floor + v / Σ v) in place, the sum over each group of ``size`` columns of a row, (n, columns)."""
-    elementwise_kernels.normalise_groups(values, size)
+    over_rows(elementwise_kernels.normalise_groups, len(values), values, size)
     values += values.dtype.type(floor)
     return np.log(values, out=values)
 
 
 def _pattern(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """indptr and indices as int32: for int64 every kernel would be compiled again."""
     return matrix.indptr.astype(np.int32, copy=False), matrix.indices.astype(np.int32, copy=False)

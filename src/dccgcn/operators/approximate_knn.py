@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.kernels import candidate_kernels
+from dccgcn.kernels import candidate_kernels, over_rows
 from dccgcn.kernels.candidate_kernels import Rows
+from dccgcn.kernels.knn_kernels import ranking_buffers
 from dccgcn.operators.exact_knn import Neighbours, check_k, empty_neighbours, exact_knn, exact_work, is_dense
 
 MOST_WORK = 6e9  # products of an exact search: some ten seconds on a core
@@ -66,16 +67,18 @@ def approximate_knn(features: Any, k: int, progress: Callable[[int, int], None] 
     found = empty_neighbours(n, kept)
     for start in range(0, n, BLOCK):
         stop = min(start + BLOCK, n)
-        candidate_kernels.collect_candidates(
-            start, stop, terms, bucket_indptr, bucket_nodes, x, MAX_ENTRIES, MAX_CANDIDATES, defaults, *found.arrays
-        )
+        over_rows(
+            candidate_kernels.collect_candidates, stop - start,
+            start, terms, bucket_indptr, bucket_nodes, x, MAX_ENTRIES, MAX_CANDIDATES, defaults, *found.arrays,
+        )  # fmt: skip
         if progress:
             progress(stop - 1, n)  # the last one is reported after NN-descent
     is_new = np.ones(found.indices.shape, bool)
     for left in range(STEPS, 0, -1):
         better = empty_neighbours(n, kept if left > 1 else k)
-        candidate_kernels.nn_descent_step(found.indices, is_new, x, *better.arrays)
-        is_new = candidate_kernels.not_among(better.indices, found.indices)
+        over_rows(candidate_kernels.nn_descent_step, n, found.indices, is_new, x, *better.arrays)
+        is_new = np.empty(better.indices.shape, bool)
+        over_rows(candidate_kernels.not_among, n, better.indices, found.indices, is_new)
         found = better
     if progress:
         progress(n, n)
@@ -95,12 +98,17 @@ def _as_rows(features: Any) -> Rows:
             x.sum_duplicates()
         indptr, columns, data = x.indptr.astype(np.int64), x.indices.astype(np.int32), x.data
     data = data.astype(np.float32)  # a copy: a graph's arrays are read-only, for which numba would compile again
-    return Rows(indptr, columns, data, candidate_kernels.row_norms(indptr, data), d)
+    norm = np.empty(n)
+    over_rows(candidate_kernels.row_norms, n, indptr, data, norm)
+    return Rows(indptr, columns, data, norm, d)
 
 
 def _top_terms(x: Rows) -> np.ndarray:
     """The terms of each node with the largest weight over document frequency, (n, terms); -1 where it has fewer."""
-    return candidate_kernels.top_terms(x, np.bincount(x.indices, minlength=x.d), _TERMS)
+    terms = np.full((len(x.norm), _TERMS), -1, np.int32)
+    frequency = np.bincount(x.indices, minlength=x.d)
+    over_rows(candidate_kernels.top_terms, len(terms), x, frequency, terms, buffers=lambda: ranking_buffers(_TERMS - 1))
+    return terms
 
 
 def _nearest_landmarks(x: Rows) -> np.ndarray:
@@ -113,5 +121,8 @@ def _nearest_landmarks(x: Rows) -> np.ndarray:
     for start in range(0, len(x.norm), BLOCK):
         rows = slice(start, start + BLOCK)
         cosine = dense[rows] @ landmarks.T / np.maximum(x.norm[rows, None], 1e-300)
-        candidate_kernels.top_columns(cosine, x.norm[rows] > 0, terms[rows])
+        arrays = cosine, x.norm[rows] > 0, terms[rows]
+        over_rows(
+            candidate_kernels.top_columns, len(cosine), *arrays, buffers=lambda: ranking_buffers(terms.shape[1] - 1)
+        )
     return terms

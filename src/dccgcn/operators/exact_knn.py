@@ -13,13 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.errors import SettingsError
-from dccgcn.kernels import DENSE_ABOVE
-from dccgcn.kernels.knn_kernels import dense_knn, sparse_knn
+from dccgcn.kernels import DENSE_ABOVE, over_rows
+from dccgcn.kernels.knn_kernels import dense_knn, ranking_buffers, search_buffers, sparse_knn
+from dccgcn.runtime.threads import kernel_threads
 
 _BLOCK = 512  # rows per block; results do not depend on it
 _DENSE_SPEEDUP = 64  # products of dense rows in the time of one of sparse rows
@@ -99,14 +99,21 @@ def _sparse_blocks(features, rows, k, block, found):  # type: ignore[no-untyped-
     norm = np.sqrt(np.asarray(x.multiply(x).sum(axis=1)).reshape(-1))
     x.data /= np.repeat(np.where(norm > 0, norm, 1), np.diff(x.indptr))
     x_t = sp.csr_array(x.T)  # the inverted index: the nodes that have a column
-    wide = block * numba.get_num_threads()
+    wide = block * kernel_threads()
+    index = *_int32(x), x.data, *_int32(x_t), x_t.data, norm > 0
     for start in range(0, len(rows), wide):
-        stop = min(start + wide, len(rows))
-        sparse_knn(
-            x.indptr, x.indices, x.data, x_t.indptr, x_t.indices, x_t.data, norm > 0, rows, start, stop, k, block,
-            *found.arrays,
-        )  # fmt: skip
-        yield stop
+        part = slice(start, min(start + wide, len(rows)))
+        results = rows[part], *(array[part] for array in found.arrays)
+        count = part.stop - start
+        over_rows(
+            sparse_knn, count, *index, *results, buffers=lambda: search_buffers(len(norm), k), cost=count * len(norm)
+        )
+        yield part.stop
+
+
+def _int32(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """indptr and indices. For int64 the kernel would be compiled again."""
+    return matrix.indptr.astype(np.int32, copy=False), matrix.indices.astype(np.int32, copy=False)
 
 
 def _dense_blocks(features, rows, k, block, found):  # type: ignore[no-untyped-def]
@@ -115,6 +122,9 @@ def _dense_blocks(features, rows, k, block, found):  # type: ignore[no-untyped-d
     norm = np.sqrt((x * x).sum(axis=1))
     x /= np.where(norm > 0, norm, 1)[:, None]
     for start in range(0, len(rows), block):
-        nodes = rows[start : start + block]
-        dense_knn(x[nodes] @ x.T, norm > 0, nodes, start, k, *found.arrays)
-        yield start + len(nodes)
+        part = slice(start, min(start + block, len(rows)))
+        results = rows[part], *(array[part] for array in found.arrays)
+        over_rows(
+            dense_knn, part.stop - start, x[rows[part]] @ x.T, norm > 0, *results, buffers=lambda: ranking_buffers(k)
+        )
+        yield part.stop

@@ -10,6 +10,8 @@ import numba
 import numpy as np
 import scipy.sparse as sp
 
+from dccgcn.kernels import over_rows
+
 _MAX_ENTRIES = 4_000_000  # per block: some 60 MB with weights
 
 
@@ -25,22 +27,28 @@ def hop_blocks(
     """The same in blocks of rows with at most ``max_entries`` entries each (but at least one row)."""
     rows = np.asarray(rows, dtype=np.int64)
     counts = np.empty(len(rows), np.int64)
-    _reach(adjacency.indptr, adjacency.indices, rows, m, counts, np.empty(0, np.int64), np.empty(0, np.int32))
+    search = adjacency.indptr, adjacency.indices, m
+
+    def buffers() -> tuple[np.ndarray, np.ndarray]:
+        return np.full(adjacency.shape[0], -1), np.empty(adjacency.shape[0], np.int32)
+
+    over_rows(_reach, len(rows), *search, rows, counts, np.empty(0, np.int64), np.empty(0, np.int32), buffers=buffers)
     start = 0
     while start < len(rows):
         within = np.cumsum(counts[start:])
         stop = start + max(1, int(np.searchsorted(within, max_entries, side="right")))
         indptr = np.concatenate([[0], within[: stop - start]])
         indices = np.empty(indptr[-1], np.int32)
-        _reach(adjacency.indptr, adjacency.indices, rows[start:stop], m, counts[start:stop], indptr, indices)
+        block = slice(start, stop)
+        over_rows(_reach, stop - start, *search, rows[block], counts[block], indptr, indices, buffers=buffers)
         values = np.ones(len(indices), np.float32)
         yield rows[start:stop], sp.csr_array((values, indices, indptr), shape=(stop - start, adjacency.shape[1]))
         start = stop
 
 
-@numba.njit(parallel=True, cache=True)
-def _reach(indptr, indices, rows, m, counts, out_indptr, out):  # type: ignore[no-untyped-def]
-    """Breadth-first search from each row node.
+@numba.njit(cache=True, nogil=True)
+def _reach(first, last, indptr, indices, m, rows, counts, out_indptr, out, stamp, queue):  # type: ignore[no-untyped-def]
+    """Breadth-first search from the row nodes ``first`` to ``last``.
 
     Parameters
     ----------
@@ -48,27 +56,23 @@ def _reach(indptr, indices, rows, m, counts, out_indptr, out):  # type: ignore[n
     rows : (m,) int64
     counts : (m,) int64, written: nodes within m edges
     out_indptr, out : CSR of the result, ``out`` written; an empty out_indptr: only count
+    stamp, queue : (n,) int64 and int32, buffers; stamp is -1
     """
-    n = len(indptr) - 1
-    parts = 16
-    for part in numba.prange(parts):
-        stamp = np.full(n, -1, np.int64)
-        queue = np.empty(n, np.int32)
-        for r in range(part * len(rows) // parts, (part + 1) * len(rows) // parts):
-            queue[0] = rows[r]
-            stamp[rows[r]] = r
-            head, tail = 0, 1
-            for _ in range(m):
-                level_end = tail
-                while head < level_end:
-                    u = queue[head]
-                    head += 1
-                    for e in range(indptr[u], indptr[u + 1]):
-                        v = indices[e]
-                        if stamp[v] != r:
-                            stamp[v] = r
-                            queue[tail] = v
-                            tail += 1
-            counts[r] = tail - 1
-            if len(out_indptr):
-                out[out_indptr[r] : out_indptr[r + 1]] = np.sort(queue[1:tail])
+    for r in range(first, last):
+        queue[0] = rows[r]
+        stamp[rows[r]] = r
+        head, tail = 0, 1
+        for _ in range(m):
+            level_end = tail
+            while head < level_end:
+                u = queue[head]
+                head += 1
+                for e in range(indptr[u], indptr[u + 1]):
+                    v = indices[e]
+                    if stamp[v] != r:
+                        stamp[v] = r
+                        queue[tail] = v
+                        tail += 1
+        counts[r] = tail - 1
+        if len(out_indptr):
+            out[out_indptr[r] : out_indptr[r + 1]] = np.sort(queue[1:tail])

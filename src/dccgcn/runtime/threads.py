@@ -1,4 +1,4 @@
-"""Number of threads of numba, BLAS and torch. Results are bitwise equal for equal seed and thread count.
+"""Number of threads of the kernels, BLAS and torch. Results are bitwise equal for equal seed and thread count.
 
 torch is optional: its threads are set only where something else has imported it.
 """
@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-import numba
 from threadpoolctl import ThreadpoolController
 
 _MIN_NNZ = 150_000  # with fewer nonzeros a kernel ends before a second thread has started
 _chosen: int | None = None  # by the last call of use_threads in this process
+_kernels: int | None = None  # threads of a kernel now; None: not set yet
 
 
 def use_threads(count: int | None = None) -> int:
@@ -23,17 +23,21 @@ def use_threads(count: int | None = None) -> int:
     None: one per core that this process may use, at most OMP_NUM_THREADS.
     """
     global _chosen
-    maximum = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
-    _chosen = max(1, min(count or _available(), maximum))
+    _chosen = max(1, min(count or _available(), _cores()))
     _set_threads(_chosen, _chosen)
     return _chosen
+
+
+def kernel_threads() -> int:
+    """Threads that a kernel uses now."""
+    return _kernels or _available()
 
 
 @contextmanager
 def threads_of_run() -> Iterator[int]:
     """Use the number of threads of ``use_threads`` inside the block, and return it.
 
-    If that was never called: its default, or fewer where the caller has set fewer for numba or torch.
+    If that was never called: its default, or fewer where the caller has set fewer for torch.
     """
     before = _get_threads()
     count = _chosen or min(_available(), *(number for number in before if number))
@@ -47,7 +51,7 @@ def threads_of_run() -> Iterator[int]:
 
 @contextmanager
 def threads_for(nnz: int) -> Iterator[None]:
-    """Limit BLAS to one thread, and also torch and numba if the sparse matrices have few nonzeros.
+    """Limit BLAS to one thread, and also torch and the kernels if the sparse matrices have few nonzeros.
 
     For small products starting a second thread takes longer than the product.
     """
@@ -61,21 +65,26 @@ def threads_for(nnz: int) -> Iterator[None]:
             _set_threads(*before)
 
 
+def _cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _available() -> int:
     """Cores that this process may use, at most OMP_NUM_THREADS."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     limit = os.environ.get("OMP_NUM_THREADS", "")
-    return min(cores, int(limit)) if limit.isdecimal() and int(limit) > 0 else cores
+    return min(_cores(), int(limit)) if limit.isdecimal() and int(limit) > 0 else _cores()
 
 
 def _get_threads() -> tuple[int, int | None]:
-    """Threads of numba, and of torch if it is imported."""
+    """Threads of the kernels, and of torch if it is imported."""
     torch = _torch()
-    return numba.get_num_threads(), torch.get_num_threads() if torch else None
+    return kernel_threads(), torch.get_num_threads() if torch else None
 
 
-def _set_threads(for_numba: int, for_torch: int | None) -> None:
-    numba.set_num_threads(for_numba)
+def _set_threads(for_kernels: int, for_torch: int | None) -> None:
+    global _kernels
+    _kernels = for_kernels
     if for_torch and (torch := _torch()):
         torch.set_num_threads(for_torch)
 

@@ -30,8 +30,10 @@ def write_report(
     from dccgcn.artifacts.report.page import render
     from dccgcn.artifacts.report.store import save_data
     from dccgcn.runtime.files import write_atomically
+    from dccgcn.runtime.threads import threads_for
 
-    report = report_data(run, command, progress, audit)
+    with threads_for(2 * len(run.graph.edges)):
+        report = report_data(run, command, progress, audit)
     if folder is not None:
         save_data(report, Path(folder))
     if path is not None:

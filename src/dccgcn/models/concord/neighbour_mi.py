@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
-from dccgcn.kernels import sparse_times
+from dccgcn.kernels import over_rows, sparse_times
 from dccgcn.models.concord.labels import Labels
 from dccgcn.models.concord.softmax_regression import predict_proba
 
@@ -49,7 +49,7 @@ def mi_loss(
     p = predict_proba([z], head)
     information, gradient = mutual_information(adjacency, p)
     gradient *= np.float32(-weight)
-    _softmax_backward(p, gradient)
+    over_rows(_softmax_backward, len(p), p, gradient)
     p_labelled = p[labels.nodes]
     gradient[labels.nodes] += p_labelled - labels.targets
     value = -weight * information + l2 / 2 * float((head[:-1] ** 2).sum())
@@ -70,10 +70,10 @@ def mutual_information(adjacency: sp.csr_array, p: np.ndarray) -> tuple[float, n
     return float((joint * log_ratio).sum()), neighbour_sum @ (2 / total * log_ratio).astype(np.float32)
 
 
-@numba.njit(cache=True, nogil=True, parallel=True)
-def _softmax_backward(p, gradient):  # type: ignore[no-untyped-def]
+@numba.njit(cache=True, nogil=True)
+def _softmax_backward(first, last, p, gradient):  # type: ignore[no-untyped-def]
     """From the gradient by softmax(scores) to the gradient by the scores, in place."""
-    for i in numba.prange(len(p)):
+    for i in range(first, last):
         mean = p.dtype.type(0)
         for j in range(p.shape[1]):
             mean += p[i, j] * gradient[i, j]

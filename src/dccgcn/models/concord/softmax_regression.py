@@ -1,10 +1,11 @@
-"""Softmax regression by L-BFGS, compiled as a whole.
+"""Softmax regression by L-BFGS.
 
-A run fits dozens of heads to a few hundred rows each; returning to Python between the small products would dominate.
+A run fits dozens of heads to a few hundred rows each: only the loops over their elements are compiled.
 """
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -54,64 +55,19 @@ def predict_proba(z: Sequence[np.ndarray], *heads: np.ndarray) -> np.ndarray:
     return softmax_rows(scores, stacked[-1], heads[0].shape[1])
 
 
-@_jit
-def _loss(rows, target_sum, l2, theta, p, gradient):  # type: ignore[no-untyped-def]
-    """(C3) at theta; p and the gradient are overwritten. Σ_i y_i · scores_i = <target_sum, theta>."""
-    np.dot(rows, theta, p)
-    value = 0.0
-    for i in range(len(p)):
-        top = p[i].max()
-        mass = 0.0
-        for j in range(p.shape[1]):
-            p[i, j] = math.exp(p[i, j] - top)
-            mass += p[i, j]
-        value += math.log(mass) + top
-        p[i] /= mass
-    np.dot(rows.T, p, gradient)
-    for a in range(theta.shape[0]):
-        penalty = l2 if a < theta.shape[0] - 1 else 0.0  # none on the bias
-        for j in range(theta.shape[1]):
-            gradient[a, j] += penalty * theta[a, j] - target_sum[a, j]
-            value += (penalty * theta[a, j] / 2 - target_sum[a, j]) * theta[a, j]
-    return value
-
-
-@_jit
-def _direction(gradient, n_pairs, s, y, sy):  # type: ignore[no-untyped-def]
-    """-H⁻¹ g by the two-loop recursion over the last pairs; the first step has at most unit length."""
-    direction = -gradient.copy().reshape(gradient.size)
-    if n_pairs == 0:
-        return direction / max(1.0, math.sqrt(np.dot(direction, direction)))
-    recent = min(n_pairs, _MEMORY)
-    coefficient = np.empty(_MEMORY)
-    for step in range(n_pairs - 1, n_pairs - recent - 1, -1):
-        m = step % _MEMORY
-        coefficient[m] = np.dot(s[m], direction) / sy[m]
-        direction -= coefficient[m] * y[m]
-    last = (n_pairs - 1) % _MEMORY
-    direction *= sy[last] / np.dot(y[last], y[last])
-    for step in range(n_pairs - recent, n_pairs):
-        m = step % _MEMORY
-        direction += (coefficient[m] - np.dot(y[m], direction) / sy[m]) * s[m]
-    return direction
-
-
-@_jit
-def _lbfgs(rows, target_sum, l2, theta):  # type: ignore[no-untyped-def]
+def _lbfgs(rows: np.ndarray, target_sum: np.ndarray, l2: float, theta: np.ndarray) -> np.ndarray:
     """The minimiser of (C3). The loss is convex, so that s·y > 0 without a Wolfe condition."""
-    size = theta.size
-    s, y, sy = np.empty((_MEMORY, size)), np.empty((_MEMORY, size)), np.empty(_MEMORY)
-    p, gradient, new_gradient = np.empty((len(rows), theta.shape[1])), np.empty_like(theta), np.empty_like(theta)
-    value = _loss(rows, target_sum, l2, theta, p, gradient)
-    for n_pairs in range(_MAX_STEPS):
+    pairs: list[_Pair] = []
+    value, gradient = _loss(rows, target_sum, l2, theta)
+    for _ in range(_MAX_STEPS):
         if np.abs(gradient).max() <= _GRADIENT_TOL:
             break
-        direction = _direction(gradient, n_pairs, s, y, sy)
-        slope = np.dot(direction, gradient.reshape(size))
+        direction = _direction(gradient, pairs)
+        slope = np.dot(direction, gradient.reshape(-1))
         step = 1.0
         while True:  # backtracking line search
             trial = theta + step * direction.reshape(theta.shape)
-            new_value = _loss(rows, target_sum, l2, trial, p, new_gradient)
+            new_value, new_gradient = _loss(rows, target_sum, l2, trial)
             if new_value <= value + _ARMIJO * step * slope or step < _MIN_STEP:
                 break
             # the minimum of the parabola through both values and the slope, within bounds
@@ -120,11 +76,70 @@ def _lbfgs(rows, target_sum, l2, theta):  # type: ignore[no-untyped-def]
         decrease = value - new_value
         if decrease < 0:
             break
-        m = n_pairs % _MEMORY
-        s[m], y[m] = (trial - theta).reshape(size), (new_gradient - gradient).reshape(size)
-        sy[m] = np.dot(s[m], y[m])
-        theta, value = trial, new_value
-        gradient, new_gradient = new_gradient, gradient
-        if decrease <= _LOSS_TOL * max(abs(value), 1.0) or sy[m] <= 0:
+        s, y = (trial - theta).reshape(-1), (new_gradient - gradient).reshape(-1)
+        pairs = [*pairs[1 - _MEMORY :], _Pair(s, y, np.dot(s, y))]
+        theta, value, gradient = trial, new_value, new_gradient
+        if decrease <= _LOSS_TOL * max(abs(value), 1.0) or pairs[-1].sy <= 0:
             break
     return theta
+
+
+class _Pair(NamedTuple):
+    """A step and the change of the gradient along it."""
+
+    s: np.ndarray
+    y: np.ndarray
+    sy: float
+
+
+def _direction(gradient: np.ndarray, pairs: list[_Pair]) -> np.ndarray:
+    """-H⁻¹ g by the two-loop recursion over the last pairs, flat; the first step has at most unit length."""
+    direction = -gradient.reshape(-1)
+    if not pairs:
+        return direction / max(1.0, math.sqrt(np.dot(direction, direction)))
+    coefficients = []
+    for s, y, sy in reversed(pairs):
+        coefficients.append(np.dot(s, direction) / sy)
+        direction -= coefficients[-1] * y
+    last = pairs[-1]
+    direction *= last.sy / np.dot(last.y, last.y)
+    for (s, y, sy), coefficient in zip(pairs, reversed(coefficients), strict=True):
+        direction += (coefficient - np.dot(y, direction) / sy) * s
+    return direction
+
+
+def _loss(rows: np.ndarray, target_sum: np.ndarray, l2: float, theta: np.ndarray) -> tuple[float, np.ndarray]:
+    """(C3) at theta and its gradient. Σ_i y_i · scores_i = <target_sum, theta>."""
+    p = rows @ theta
+    value = _softmax_in_place(p)
+    gradient = rows.T @ p
+    return _add_linear_and_penalty(value, target_sum, l2, theta, gradient), gradient
+
+
+@_jit
+def _softmax_in_place(p):  # type: ignore[no-untyped-def]
+    """From scores to probabilities, in place; returns Σ_i log Σ_j exp(scores_ij)."""
+    value = 0.0
+    for i in range(len(p)):
+        top = p[i, 0]
+        for j in range(p.shape[1]):
+            top = max(top, p[i, j])
+        mass = 0.0
+        for j in range(p.shape[1]):
+            p[i, j] = math.exp(p[i, j] - top)
+            mass += p[i, j]
+        value += math.log(mass) + top
+        for j in range(p.shape[1]):
+            p[i, j] /= mass
+    return value
+
+
+@_jit
+def _add_linear_and_penalty(value, target_sum, l2, theta, gradient):  # type: ignore[no-untyped-def]
+    """Add l2/2 |W|² - <target_sum, theta> to the value, which is returned, and to the gradient."""
+    for a in range(theta.shape[0]):
+        penalty = l2 if a < theta.shape[0] - 1 else 0.0  # none on the bias
+        for j in range(theta.shape[1]):
+            gradient[a, j] += penalty * theta[a, j] - target_sum[a, j]
+            value += (penalty * theta[a, j] / 2 - target_sum[a, j]) * theta[a, j]
+    return value

@@ -62,6 +62,8 @@ def model_files(run: Run, tables: Tables | None = None) -> dict[str, str | bytes
     }
     if listed_ids is None:
         arrays["graph"]["ids"] = graph.ids
+    if graph.targets is not None:
+        arrays["graph"]["targets"] = graph.targets
     tensors = tensor_bytes(arrays, json.dumps(classes))
     description = {
         "format": FORMAT,
@@ -71,6 +73,7 @@ def model_files(run: Run, tables: Tables | None = None) -> dict[str, str | bytes
         "seed": run.seed,
         "classes": classes,
         "ids": listed_ids,
+        "names": None if graph.names is None else graph.names.tolist(),
         "graph": graph.name,
         "split": {"dataset": split.dataset, "kind": split.kind, "seed": split.seed, "nodes": split.nodes},
         "findings": {
@@ -207,8 +210,10 @@ def _graph(description: ModelDescription, given: Mapping[str, Any]) -> NodeGraph
     }
     if description.ids is None:
         specs["ids"] = ArraySpec((n,), "int", -math.inf, math.inf)
+    if "targets" in given:
+        specs["targets"] = ArraySpec((n,), "bool")
     check_arrays({name: array for name, array in given.items() if name != "features"}, specs, "graph")
-    return NodeGraph(
+    graph = NodeGraph(
         features,
         given["edges"],
         decode_labels(given["labels"], classes),
@@ -218,6 +223,7 @@ def _graph(description: ModelDescription, given: Mapping[str, Any]) -> NodeGraph
         featureless=True,
         name=description.graph,
     )
+    return graph.with_names(description.names).with_targets(given.get("targets"))
 
 
 def _plain(values: Sequence[Any], kind: str) -> list[Any]:

@@ -63,7 +63,7 @@ def test_the_page_on_ones_own_data_names_what_there_is(tmp_path, monkeypatch):
         assert done.returncode == 0, f"{command}\n{done.stderr}"
     assert Path("more-predictions.csv").exists()
     (code,) = (block for language, block in blocks("own-data.md") if language == "python")
-    exec(code.replace("run(tables.graph)", "run(tables.graph, method='ssgc')"), {})
+    exec(code.replace("run(tables)", "run(tables, method='ssgc')"), {})
 
 
 def test_the_notebook_runs_from_top_to_bottom():

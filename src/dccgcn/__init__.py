@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dccgcn.errors import DccgcnError, Finding
     from dccgcn.graph import NodeGraph
     from dccgcn.graph.splits import Split, by_rate, per_class
+    from dccgcn.io.convert import from_igraph, from_networkx, from_pyg
     from dccgcn.io.tables import read_tables
     from dccgcn.models.prediction import Prediction
     from dccgcn.workflow.active_learning import suggest_labels
@@ -37,6 +38,9 @@ __all__ = [
     "Split",
     "append_nodes",
     "by_rate",
+    "from_igraph",
+    "from_networkx",
+    "from_pyg",
     "load_dataset",
     "load_model",
     "per_class",
@@ -55,6 +59,9 @@ _MODULE = {
     "Split": "graph.splits",
     "append_nodes": "workflow.inductive",
     "by_rate": "graph.splits",
+    "from_igraph": "io.convert",
+    "from_networkx": "io.convert",
+    "from_pyg": "io.convert",
     "load": "datasets",
     "load_dataset": "datasets",
     "load_model": "api",
@@ -75,6 +82,9 @@ def __getattr__(name: str) -> Any:
         warnings.warn(text, FutureWarning, stacklevel=2)
     if name == "datasets":
         return import_module("dccgcn.datasets")
+    if name == "io":  # with the module of conversions, which is used by its full name
+        import_module("dccgcn.io.convert")
+        return import_module("dccgcn.io")
     name = _RENAMED.get(name, name)
     if name not in _MODULE:
         raise AttributeError(f"module 'dccgcn' has no attribute {name!r}")

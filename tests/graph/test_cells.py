@@ -34,7 +34,7 @@ def test_what_is_missing_as_text_depends_on_the_column():
     assert not is_missing("nan")  # an id may be called so
     assert is_missing(" nan ", MISSING_LABELS)
     assert not is_missing("NA", MISSING_LABELS)
-    assert "NA" in AMBIGUOUS_LABELS
+    assert "NA".casefold() in AMBIGUOUS_LABELS
     assert is_missing("NA", MISSING_FEATURES)
 
 

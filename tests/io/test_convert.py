@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch_geometric.data import Data, HeteroData
 
+import dccgcn
 from dccgcn.errors import GraphError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
@@ -83,8 +84,8 @@ def test_pyg_as_others_make_it():
     assert sp.issparse(graph.features)
     assert graph.classes == (0, 5)
     assert graph.labels.tolist() == [0, -1, 1]
-    with pytest.raises(GraphError, match="no x or no edge_index"):
-        from_pyg(Data(edge_index=edge_index))
+    with pytest.raises(GraphError, match="no edge_index"):
+        from_pyg(Data(x=torch.eye(3)))
 
 
 def test_networkx_as_others_make_it():
@@ -98,7 +99,9 @@ def test_networkx_as_others_make_it():
     assert graph.labels.tolist() == [0, -1]
     assert graph.weights.tolist() == [2]
     with pytest.raises(GraphError, match="2 nodes have no attribute 'x': 'a', 'b'"):
-        from_networkx(given_graph)
+        from_networkx(given_graph, features="x")
+    (unused,) = (f.text for f in from_networkx(given_graph).findings if f.code == "unused-attributes")
+    assert "'age', 'kind', 'size'" in unused
     given_graph.nodes["a"]["x"], given_graph.nodes["b"]["x"] = [1, 2], [1]
     with pytest.raises(GraphError, match="different lengths: 1, 2"):
         from_networkx(given_graph)
@@ -139,3 +142,49 @@ def test_attributes_of_networkx_that_are_missing_or_no_numbers_are_named():
         from_networkx(given_graph, features=["x", "country"])
     with pytest.raises(GraphError, match="No node has an attribute 'clubb'"):
         from_networkx(given_graph, label="clubb")
+
+
+def test_networkx_graphs_without_features_are_read_in_one_call():
+    nx = pytest.importorskip("networkx")
+    graph = dccgcn.from_networkx(nx.karate_club_graph(), label="club")
+    assert (graph.n, graph.c, graph.has_features.any()) == (34, 2, False)
+    assert "no-features" in [finding.code for finding in graph.findings]
+
+
+def test_a_graph_without_features_is_built_in_one_call():
+    graph = dccgcn.NodeGraph(None, [(0, 1), (1, 2)], ["a", None, "b"])
+    assert (graph.n, graph.has_features.any()) == (3, False)
+    assert dccgcn.NodeGraph(None, [(0, 3)]).n == 4
+    assert dccgcn.NodeGraph(None, sp.csr_array((5, 5))).n == 5
+    assert dccgcn.run(graph).to_frame()["prediction"].tolist()[::2] == ["a", "b"]
+    with pytest.raises(GraphError, match="no nodes"):
+        dccgcn.NodeGraph(None, [])
+
+
+def test_masks_of_pyg_are_the_split_or_warned_of(cora):
+    pytest.importorskip("torch_geometric")
+    split = dccgcn.per_class(cora.graph, 2, seed=0)
+    data = to_pyg(cora.graph, split)
+    result = dccgcn.run(data, method="lp")
+    assert result.split.train.tolist() == split.train.tolist()
+    assert result.split.test.tolist() == split.test.tolist()
+    graph = dccgcn.from_pyg(data)
+    assert "masks-not-used" in [finding.code for finding in graph.findings]
+    assert dccgcn.run(to_pyg(cora.graph), method="lp").split.kind == "all-labels"
+    data.x = None
+    assert not dccgcn.from_pyg(data).has_features.any()
+
+
+def test_igraph_graphs_are_read():
+    igraph = pytest.importorskip("igraph", reason="igraph is not installed")
+    given = igraph.Graph(edges=[(0, 1), (1, 2)])
+    assert dccgcn.from_igraph(given).ids.tolist() == [0, 1, 2]
+    given.vs["name"], given.vs["topic"], given.vs["age"] = ["a", "b", "c"], ["x", None, "y"], [3, 4, 6]
+    given.es["weight"] = [2.5, 1]
+    graph = dccgcn.from_igraph(given, features="age", label="topic")
+    assert graph.ids.tolist() == ["a", "b", "c"]
+    assert graph.labels.tolist() == [0, -1, 1]
+    assert graph.weights.tolist() == [2.5, 1]
+    assert graph.features.tolist() == [[3], [4], [6]]
+    with pytest.raises(GraphError, match="no attribute 'colour'"):
+        dccgcn.from_igraph(given, features="colour")

@@ -10,10 +10,11 @@ from dccgcn.api.result import Result
 from dccgcn.artifacts.model_io import read_run
 from dccgcn.errors import DccgcnError, GraphError
 from dccgcn.graph import NodeGraph
-from dccgcn.io.columns import find_column
+from dccgcn.io.columns import NUMERIC, decimal_points, find_column
 from dccgcn.io.frames import Source, read_table
-from dccgcn.io.options import UnknownIds
+from dccgcn.io.options import Decimal, UnknownIds
 from dccgcn.io.parse import read_edges, read_ids
+from dccgcn.io.table import unescaped_cells
 from dccgcn.io.tables import Tables
 from dccgcn.workflow.inductive import append_nodes, predict_new
 from dccgcn.workflow.run import prediction_frame
@@ -43,6 +44,7 @@ class Model:
         *,
         unknown_ids: UnknownIds = "error",
         encoding: str = "utf-8",
+        decimal: Decimal = ".",
     ) -> NodeGraph:
         """Read new nodes from tables with the columns of training.
 
@@ -56,6 +58,8 @@ class Model:
             What to do with edges to unknown ids.
         encoding : str
             Of text files.
+        decimal : {".", ","}
+            The decimal sign of numbers in text.
 
         Returns
         -------
@@ -74,6 +78,9 @@ class Model:
             raise GraphError(f"{table.name} has no rows.", "Give a row for each new node.")
         ids = read_ids(table, find_column(table, columns.id, "id, as at training"))
         findings = [*table.findings]
+        table = decimal_points(
+            table, [c for c, role in columns.features.items() if role in NUMERIC and c in table.frame], decimal
+        )
         with table.named_in_errors():
             features = self.tables.encoder.transform(table.frame)
         findings += self.tables.encoder.imputation_findings(table)
@@ -84,10 +91,20 @@ class Model:
                 if name is not None:
                     find_column(edge_table, name, f"{role}, as at training")
             findings += edge_table.findings
+            edge_table = decimal_points(edge_table, [columns.weight] if columns.weight else [], decimal)
             pairs, weights = read_edges(edge_table, columns, [*graph.ids.tolist(), *ids], unknown_ids, findings)
-        return append_nodes(graph, features, pairs, ids=ids, edge_weights=weights, findings=findings)
+        name = columns.name if columns.name in table.frame else None
+        names = None if name is None else unescaped_cells(table, name)
+        return append_nodes(graph, features, pairs, ids=ids, edge_weights=weights, findings=findings, names=names)
 
-    def predict(self, nodes: "NodeGraph | Source", edges: "Source | None" = None) -> pd.DataFrame:
+    def predict(
+        self,
+        nodes: "NodeGraph | Source",
+        edges: "Source | None" = None,
+        *,
+        probabilities: bool = False,
+        abstain_below: float | None = None,
+    ) -> pd.DataFrame:
         """Classify new nodes without training again.
 
         Parameters
@@ -96,6 +113,10 @@ class Model:
             What ``append_nodes`` made of ``result.graph``, or a table as for ``read``.
         edges : path or DataFrame, optional
             With a table of nodes: as for ``read``.
+        probabilities : bool
+            Add a column ``probability_<class>`` for each class.
+        abstain_below : float, optional
+            Add a column ``abstain``: yes where trust is below this number.
 
         Returns
         -------
@@ -109,7 +130,7 @@ class Model:
                 "The graph does not start with the nodes and classes of training.",
                 "Make it with append_nodes(model.result.graph, …).",
             )
-        frame = prediction_frame(graph, predict_new(self.result, graph))
+        frame = prediction_frame(graph, predict_new(self.result, graph), probabilities, abstain_below)
         return frame.iloc[old.n :].reset_index(drop=True)
 
 
@@ -138,4 +159,4 @@ def load_model(folder: str | Path) -> Model:
     ['a']
     """
     run, tables = read_run(folder)
-    return Model(Result.from_run(run), tables)
+    return Model(Result.from_run(run, tables), tables)

@@ -1,6 +1,7 @@
 """run: fit a method on a graph; Result: what it returns."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,18 @@ from dccgcn.artifacts.run_folder import check_report_path, save_run
 from dccgcn.errors import DccgcnError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split, check_training
+from dccgcn.io.convert import from_pyg, has_masks, is_pyg, split_from_pyg
 from dccgcn.io.tables import Tables
+from dccgcn.io.write import csv_text, write_frame
 from dccgcn.models.base import Method
 from dccgcn.models.registry import get_method
 from dccgcn.progress import Progress
 from dccgcn.runtime.files import write_atomically
 from dccgcn.settings import Settings
-from dccgcn.workflow.run import Run, fit_and_measure, run_csv, run_frame
+from dccgcn.workflow.run import Run, fit_and_measure, target_frame
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Result(Run):
     """The predictions of one run, with its measurements and the ways to keep them.
 
@@ -45,6 +49,8 @@ class Result(Run):
         What was unusual about graph, split and fit.
     seconds, threads, device
         Of the fit.
+    tables : Tables or None
+        How the nodes were read, if ``run`` was given tables.
 
     Examples
     --------
@@ -57,38 +63,78 @@ class Result(Run):
     True
     """
 
-    @classmethod
-    def from_run(cls, run: Run) -> "Result":
-        """The same run with the methods of a Result."""
-        return cls(**vars(run))
+    tables: Tables | None = None
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per node, in the columns of predictions.csv.
+    @classmethod
+    def from_run(cls, run: Run, tables: Tables | None = None) -> "Result":
+        """The same run with the methods of a Result."""
+        return cls(**vars(run), tables=tables)
+
+    def to_frame(self, probabilities: bool = False, abstain_below: float | None = None) -> pd.DataFrame:
+        """One row per node to classify, in the columns of predictions.csv.
+
+        Parameters
+        ----------
+        probabilities : bool, default False
+            Add a column ``probability_<class>`` for each class.
+        abstain_below : float, optional
+            Add a column ``abstain``: yes where trust is below this number.
 
         Returns
         -------
         DataFrame
-            ``node_id``, ``prediction``; ``trust``, or ``probability`` where the method does not estimate trust;
-            ``channels_agree`` (yes or no) and ``prediction_<channel>`` for methods with channels;
-            ``role`` (train, validation, test, unused or unlabelled); ``label``.
+            ``node_id``; ``name`` if the nodes have names; ``prediction``; ``trust``, or ``probability`` where the
+            method does not estimate trust; ``channels_agree`` (yes or no) and ``prediction_<channel>`` for methods with
+            channels; ``role`` (train, validation, test, unused or unlabelled); ``label``.
         """
-        return run_frame(self)
+        return target_frame(self, probabilities, abstain_below)
 
-    def to_csv(self, path: str | Path | None = None) -> str | None:
+    def to_csv(
+        self, path: str | Path | None = None, probabilities: bool = False, abstain_below: float | None = None
+    ) -> str | None:
         """Write ``to_frame()`` as CSV that is safe to open in a spreadsheet.
 
         Parameters
         ----------
         path : str or Path, optional
             File to write. Omitted: the text is returned.
+        probabilities, abstain_below
+            As for ``to_frame``.
         """
-        text = run_csv(self)
+        text = csv_text(self.to_frame(probabilities, abstain_below), float_format="%.6f")
         if path is None:
             return text
         write_atomically(path, text)
         return None
 
-    def save(self, folder: str | Path, tables: Tables | None = None, overwrite: bool = False) -> None:
+    def write(
+        self,
+        path: str | Path,
+        probabilities: bool = False,
+        abstain_below: float | None = None,
+        overwrite: bool = False,
+    ) -> None:
+        """Write ``to_frame()`` in the form of the file's ending: .csv, .parquet, .sqlite or .duckdb.
+
+        Parameters
+        ----------
+        path : str or Path
+            In a database the rows go to the table ``predictions``.
+        probabilities, abstain_below
+            As for ``to_frame``.
+        overwrite : bool, default False
+            Replace the table of an existing database, which is an error otherwise.
+        """
+        write_frame(self.to_frame(probabilities, abstain_below), path, overwrite)
+
+    def save(
+        self,
+        folder: str | Path,
+        tables: Tables | None = None,
+        overwrite: bool = False,
+        probabilities: bool = False,
+        abstain_below: float | None = None,
+    ) -> None:
         """Write predictions.csv, result.json, settings.yaml, split.json and the model to a folder.
 
         All files are written, or none: an earlier run in the folder is there until the new one is complete.
@@ -99,11 +145,15 @@ class Result(Run):
         folder : str or Path
             Created if it does not exist. Refused if it holds any file that no run wrote.
         tables : Tables, optional
-            What ``read_tables`` returned, so that the loaded model can read new nodes from tables.
+            What ``read_tables`` returned, so that the loaded model can read new nodes from tables. Not needed if
+            ``run`` was given it.
         overwrite : bool, default False
             Replace an earlier run in the folder, which is an error otherwise.
+        probabilities, abstain_below
+            Columns of predictions.csv, as for ``to_frame``.
         """
-        save_run(self, folder, tables, overwrite)
+        frame = self.to_frame(probabilities, abstain_below)
+        save_run(self, folder, tables or self.tables, overwrite, frame)
 
     def report(self, path: str | Path, overwrite: bool = False) -> None:
         """Write a report of the run: one HTML file that needs no network.
@@ -120,7 +170,7 @@ class Result(Run):
 
 
 def run(
-    graph: NodeGraph,
+    graph: NodeGraph | Tables,
     split: Split | None = None,
     method: Method | str = "concord",
     settings: Settings | Mapping[str, Any] | None = None,
@@ -132,8 +182,8 @@ def run(
 
     Parameters
     ----------
-    graph : NodeGraph
-        With labels on some nodes.
+    graph : NodeGraph, Tables or PyG Data
+        With labels on some nodes. ``read_tables`` gives Tables. Of a PyG ``Data`` object the masks are the split.
     split : Split, optional
         Training and test nodes. Omitted: every labelled node trains, and nothing is measured; use this to classify
         a graph of your own.
@@ -161,8 +211,14 @@ def run(
     >>> run(graph).to_frame()["prediction"].tolist()
     ['a', 'a', 'b', 'b']
     """
+    tables = graph if isinstance(graph, Tables) else None
+    if tables is not None:
+        graph = tables.graph
+    elif is_pyg(graph):
+        data, graph = graph, from_pyg(graph)
+        split = split_from_pyg(data, graph) if split is None and has_masks(data) else split
     if not isinstance(graph, NodeGraph):
-        remedy = "Build one: NodeGraph(features, edges, labels), or from_pyg, from_networkx of dccgcn.io.convert."
+        remedy = "Build one: NodeGraph(features, edges, labels), dccgcn.read_tables, from_networkx or from_igraph."
         raise DccgcnError(f"run takes a NodeGraph, not a {type(graph).__name__}.", remedy)
     if split is not None and not isinstance(split, Split):
         remedy = "Draw one with per_class or by_rate, or build one from node positions: dccgcn.graph.splits.published."
@@ -175,4 +231,5 @@ def run(
     check_training(graph, split.train)
     if seed < 0:
         raise DccgcnError(f"The seed is {seed}.", "Seeds are whole numbers from 0 up.")
-    return Result.from_run(fit_and_measure(graph, split, method, settings, seed, progress=progress, device=device))
+    done = fit_and_measure(graph, split, method, settings, seed, progress=progress, device=device)
+    return Result.from_run(done, tables)

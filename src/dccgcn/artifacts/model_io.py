@@ -64,6 +64,8 @@ def model_files(run: Run, tables: Tables | None = None) -> dict[str, str | bytes
         arrays["graph"]["ids"] = graph.ids
     if graph.relations:
         arrays["graph"]["relations"] = {str(i): matrix for i, matrix in enumerate(graph.relations.values())}
+    if graph.targets is not None:
+        arrays["graph"]["targets"] = graph.targets
     tensors = tensor_bytes(arrays, json.dumps(classes))
     description = {
         "format": FORMAT,
@@ -73,6 +75,7 @@ def model_files(run: Run, tables: Tables | None = None) -> dict[str, str | bytes
         "seed": run.seed,
         "classes": classes,
         "ids": listed_ids,
+        "names": None if graph.names is None else graph.names.tolist(),
         "graph": graph.name,
         "relations": list(graph.relations),
         "directed": graph.directed,
@@ -227,6 +230,8 @@ def _graph(description: ModelDescription, given: Mapping[str, Any]) -> NodeGraph
     }
     if description.ids is None:
         specs["ids"] = ArraySpec((n,), "int", -math.inf, math.inf)
+    if "targets" in given:
+        specs["targets"] = ArraySpec((n,), "bool")
     others = {name: array for name, array in given.items() if name not in ("features", "relations")}
     check_arrays(others, specs, "graph")
     graph = NodeGraph(
@@ -239,11 +244,10 @@ def _graph(description: ModelDescription, given: Mapping[str, Any]) -> NodeGraph
         featureless=True,
         name=description.graph,
     )
-    return (
-        graph.with_relations(_relations(description, given, n), description.directed)
-        if description.relations
-        else graph
-    )
+    graph = graph.with_names(description.names).with_targets(given.get("targets"))
+    if not description.relations:
+        return graph
+    return graph.with_relations(_relations(description, given, n), description.directed)
 
 
 def _relations(description: ModelDescription, given: Mapping[str, Any], n: int) -> dict[str, sp.csr_array]:

@@ -50,6 +50,7 @@ class ColumnsDescription(_Part):
     source: str
     target: str
     weight: str | None
+    name: str | None = None
     features: dict[str, Role]
 
 
@@ -121,6 +122,7 @@ class ModelDescription(_Part):
     seed: int = Field(ge=0, le=2**63 - 1)
     classes: list[Name] = Field(min_length=1)
     ids: list[Name] | None  # None: whole numbers, kept with the arrays
+    names: list[str] | None = None  # shown beside the ids
     graph: str
     relations: list[str] = []  # kinds of edges, if there are several
     directed: bool = False

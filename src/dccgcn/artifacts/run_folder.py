@@ -9,10 +9,13 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+import pandas as pd
+
 from dccgcn.artifacts.model_io import CARD, DESCRIPTION, TENSORS, model_files
 from dccgcn.artifacts.staging import STAGED, current_path, replace_files
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.io.tables import Tables
+from dccgcn.io.write import csv_text
 from dccgcn.runtime.files import is_temporary, read_json, temporary_path
 from dccgcn.runtime.lock import LOCK, lock_folder
 from dccgcn.text import first_few
@@ -26,15 +29,22 @@ _WRITTEN = ("predictions.csv", "settings.yaml", "split.json", TENSORS, CARD, DES
 RUN_FILES = frozenset({*_WRITTEN, *_DERIVED, *_LOG})
 
 
-def save_run(run: Run, folder: str | Path, tables: Tables | None = None, overwrite: bool = False) -> None:
+def save_run(
+    run: Run,
+    folder: str | Path,
+    tables: Tables | None = None,
+    overwrite: bool = False,
+    predictions: pd.DataFrame | None = None,
+) -> None:
     """Write all files of a run at once: after a crash at any moment the folder holds the earlier run or this one.
 
-    tables: how the nodes were read, so that ``load_model`` can read new nodes in the same way.
+    tables: how the nodes were read, so that ``load_model`` can read new nodes in the same way. predictions: the rows of
+    predictions.csv; default: those of ``target_frame``.
     """
     folder = Path(folder)
     again = f"dccgcn fit … --method {run.method} --seed {run.seed} --settings settings.yaml --split split.json"
     files = {
-        "predictions.csv": run_csv(run),
+        "predictions.csv": run_csv(run) if predictions is None else csv_text(predictions, float_format="%.6f"),
         "settings.yaml": f"# {again}\n{run.settings.to_yaml()}",
         "split.json": run.split.to_json(),
         **model_files(run, tables),

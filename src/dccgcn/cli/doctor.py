@@ -10,6 +10,7 @@ from dccgcn.cli.display import output, print_json, printable, visible
 from dccgcn.cli.options import GraphOptions, Json, with_option_groups
 
 if TYPE_CHECKING:
+    from dccgcn.graph import NodeGraph
     from dccgcn.workflow.doctor import Diagnosis
 
 _STYLE = {"error": "bold red", "warning": "yellow", "note": "dim"}
@@ -23,7 +24,8 @@ def doctor(
 ) -> None:
     """Check a graph before training: what is wrong, what is unusual, and what that means for the predictions.
 
-    The most important finding comes first. The exit code is 1 if no method can be trained on the graph.
+    The most important finding comes first, and all mistakes in the tables are listed at once. The exit code is 1 if no
+    method can be trained on the graph.
 
     Examples:
 
@@ -33,20 +35,42 @@ def doctor(
     """
     from dccgcn.workflow.doctor import examine, facts
 
-    graph = source.load().graph
-    diagnoses, known = examine(graph, k), facts(graph)
+    graph, problems = _load(source)
+    diagnoses = [*problems, *(examine(graph, k) if graph else [])]
+    known = facts(graph) if graph else {}
     if json:
         print_json({**known, "diagnoses": [asdict(diagnosis) for diagnosis in diagnoses]})
     else:
-        size = (
-            f"{known['nodes']:,} nodes in {known['components']:,} components, {known['edges']:,} edges, "
-            f"{known['features']:,} features, {len(known['classes'])} classes, {known['labelled']:,} labels"
-        )
-        output.print(Text.assemble((f"{printable(graph.name)}: ", "bold"), size), soft_wrap=True)
+        if graph:
+            size = (
+                f"{known['nodes']:,} nodes in {known['components']:,} components, {known['edges']:,} edges, "
+                f"{known['features']:,} features, {len(known['classes'])} classes, {known['labelled']:,} labels"
+            )
+            output.print(Text.assemble((f"{printable(graph.name)}: ", "bold"), size), soft_wrap=True)
         for diagnosis in diagnoses:
             _print(diagnosis)
     if any(diagnosis.level == "error" for diagnosis in diagnoses):
         raise typer.Exit(1)
+
+
+def _load(source: GraphOptions) -> "tuple[NodeGraph | None, list[Diagnosis]]":
+    """The graph, and what is wrong with its tables.
+
+    Tables with mistakes are read again with lenient options, so that the rest can be examined too.
+    """
+    from dccgcn.workflow.doctor import Diagnosis
+
+    if source.dataset:
+        return source.load().graph, []
+    tables, problems = source.check_tables()
+    if tables is None:
+        tables, _ = source.check_tables(unknown_ids="drop", impute="mean")
+    if tables is None and not (source.features or source.text or source.categorical):
+        tables, _ = source.check_tables(unknown_ids="drop", featureless=True)
+    if tables is None and len(problems) == 1:
+        raise problems[0]
+    graph = tables.graph if tables else None
+    return graph, [Diagnosis("error", "tables", error.what, error.remedy, 0) for error in problems]
 
 
 def _print(diagnosis: "Diagnosis") -> None:

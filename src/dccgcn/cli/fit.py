@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from dccgcn.cli.display import errors, print_findings, print_json, progress_bar
-from dccgcn.cli.options import Device, GraphOptions, Json, LoadedGraph, Method, Set, Threads, with_option_groups
+from dccgcn.cli.options import (
+    AbstainBelow,
+    Device,
+    GraphOptions,
+    Json,
+    LoadedGraph,
+    Method,
+    Probabilities,
+    Set,
+    Threads,
+    with_option_groups,
+)
 from dccgcn.cli.run_tables import print_predictions, print_scores, print_theory
 from dccgcn.errors import DccgcnError, SplitError
 
@@ -68,6 +79,11 @@ class OutputOptions:
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier run in the folder of --out.")] = (
         False
     )
+    predictions: Annotated[
+        Path | None, typer.Option(help="Write the predictions to this file: .csv, .parquet, .sqlite or .duckdb.")
+    ] = None
+    probabilities: Probabilities = False
+    abstain_below: AbstainBelow = None
     report: Annotated[
         bool, typer.Option("--report", help="Write report.html into the folder of --out, or into this one.")
     ] = False
@@ -145,7 +161,9 @@ def load_graph(options: GraphOptions) -> LoadedGraph:
     """The graph to train on; tables must have a column of labels."""
     loaded = options.load()
     if loaded.tables and loaded.tables.columns.label is None:
-        raise DccgcnError(f"No column of {loaded.graph.name} looks like a label.", "Name the column: --label topic.")
+        proposed = [f.text for f in loaded.graph.findings if f.code == "possible-labels"]
+        remedy = " ".join(["Name the column: --label topic.", *proposed])
+        raise DccgcnError(f"No column of {loaded.graph.name} looks like a label.", remedy)
     return loaded
 
 
@@ -205,11 +223,13 @@ def train(
 
 
 def write_files(result: "Result", loaded: LoadedGraph, output: OutputOptions) -> None:
-    """Write the run folder (--out) and the report (--out, --report)."""
+    """Write the run folder (--out), the predictions (--predictions) and the report (--out, --report)."""
     from dccgcn.artifacts.report import write_report
 
     if output.out:
-        result.save(output.out, loaded.tables, output.overwrite)
+        result.save(output.out, loaded.tables, output.overwrite, output.probabilities, output.abstain_below)
+    if output.predictions:
+        result.write(output.predictions, output.probabilities, output.abstain_below, output.overwrite)
     if output.out or output.report:
         command = shlex.join(["dccgcn", *sys.argv[1:]])
         path = report_path(output) if output.report else None
@@ -226,5 +246,7 @@ def print_written(output: OutputOptions) -> None:
     if output.out:
         files = "predictions.csv, MODEL.md (the model card), the model, its settings and its split"
         errors.print(f"Written to {output.out}: {files}", highlight=False, soft_wrap=True)
+    if output.predictions:
+        errors.print(f"Predictions: {output.predictions}", highlight=False, soft_wrap=True)
     if output.report:
         errors.print(f"Report: {report_path(output)}", highlight=False, soft_wrap=True)

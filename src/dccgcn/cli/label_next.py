@@ -64,10 +64,11 @@ def print_suggestions(result: "Result", suggestions: list[dict[str, Any]]) -> No
     """The nodes to label, with their present predictions."""
     labels = len(result.split.train)
     title = f"Nodes of {result.graph.name} to label next: {result.method}, {labels} labels so far"
-    shown = table(title, "node", "predicted", "confidence", "reason")
+    named = result.graph.names is not None
+    shown = table(title, "node", *(["name"] if named else []), "predicted", "confidence", "reason")
     shown.columns[-1].justify = "left"
     for s in suggestions:
-        names = printable(s["node_id"]), printable(s["prediction"])
+        names = [printable(s[field]) for field in ("node_id", "name", "prediction") if field in s]
         shown.add_row(*names, f"{s['confidence']:.2f}", printable(s["reason"], 200))
     output.print(shown)
 

@@ -31,6 +31,11 @@ Set = Annotated[
         help="Change one setting; may be repeated. [b]dccgcn methods NAME[/b] lists them.",
     ),
 ]
+Probabilities = Annotated[bool, typer.Option("--probabilities", help="Add the probability of each class.")]
+AbstainBelow = Annotated[
+    float | None,
+    typer.Option(help="Add a column abstain: yes where trust is below this, such as 0.9.", min=0, max=1),
+]
 Threads = Annotated[int | None, typer.Option(help="Number of threads; default: one per core.", min=1)]
 
 
@@ -87,11 +92,22 @@ class GraphOptions:
         str | None, typer.Argument(help="A benchmark graph: see [b]dccgcn datasets[/b]. cora needs no download.")
     ] = None
     nodes: Annotated[
-        Path | None, _table_option(help="Table of nodes: CSV, TSV (plain or gzip) or Parquet, with a header.")
+        Path | None,
+        _table_option(
+            help="Table of nodes: CSV, TSV, JSON lines (plain or gzip), Parquet, Feather or Excel; or a GraphML file."
+        ),
     ] = None
     edges: Annotated[Path | None, _table_option(help="Table of edges: two columns of node ids.")] = None
     label: Annotated[str | None, _table_option(help="Column of the labels; an empty cell means unlabelled.")] = None
+    labels: Annotated[Path | None, _table_option(help="A further table of ids and labels, added to the nodes.")] = None
     id: Annotated[str | None, _table_option("--id", help="Column of the node ids.")] = None
+    node_name: Annotated[
+        str | None, _table_option("--name", help="Column of a name to show for each node beside its id.")
+    ] = None
+    classify: Annotated[
+        list[str] | None,
+        _table_option(metavar="COLUMN=VALUE", help="Classify only these nodes: type=movie; may be repeated."),
+    ] = None
     features: Annotated[
         list[str] | None, _table_option(help="Feature column, or a pattern such as 'w*'; may be repeated.")
     ] = None
@@ -114,6 +130,7 @@ class GraphOptions:
     impute: Annotated[Literal["error", "zero", "mean"], _table_option(help="What to do with missing numbers.")] = (
         "error"
     )
+    decimal: Annotated[Literal[".", ","], _table_option(help="Decimal sign of numbers in text.")] = "."
     encoding: Annotated[str, _table_option(help="Encoding of text files, such as latin-1.")] = "utf-8"
     featureless: Annotated[
         bool, _table_option("--featureless", help="Learn from the edges alone; no column is a feature.")
@@ -128,12 +145,10 @@ class GraphOptions:
             )
         if self.dataset:
             return self._load_benchmark(self.dataset)
-        if self.nodes and self.edges:
-            return self._read_tables(self.nodes, self.edges)
-        missing = "--edges" if self.nodes else "--nodes" if self.edges else "A graph"
-        raise DccgcnError(
-            f"{missing} is missing.", "Give --nodes and --edges, or the name of a benchmark graph such as cora."
-        )
+        tables, problems = self.check_tables()
+        if tables is None:
+            raise problems[0]
+        return LoadedGraph(tables.graph, {}, tables)
 
     def _load_benchmark(self, name: str) -> "LoadedGraph":
         from dccgcn.datasets import load
@@ -141,15 +156,21 @@ class GraphOptions:
         dataset = load(name, self.data)
         return LoadedGraph(dataset.graph, dataset.splits)
 
-    def _read_tables(self, nodes: Path, edges: Path) -> "LoadedGraph":
+    def check_tables(self, **relaxed: Any) -> "tuple[Tables | None, list[DccgcnError]]":
+        """The graph of the tables, or everything that is wrong with them. relaxed: options to change."""
+        from dccgcn.io.graphml import is_graphml
         from dccgcn.io.options import TableOptions
-        from dccgcn.io.tables import read_tables
+        from dccgcn.io.tables import check_tables
 
+        if not self.nodes or not (self.edges or is_graphml(self.nodes)):
+            missing = "--edges" if self.nodes else "--nodes" if self.edges else "A graph"
+            raise DccgcnError(
+                f"{missing} is missing.", "Give --nodes and --edges, or the name of a benchmark graph such as cora."
+            )
         shared = {field.name for field in fields(self)} & {field.name for field in fields(TableOptions)}
         given = {name: getattr(self, name) for name in shared}
         given["features"] = self.features or None  # Typer's empty list means not given
-        tables = read_tables(nodes, edges, **vars(TableOptions(**given)))
-        return LoadedGraph(tables.graph, {}, tables)
+        return check_tables(self.nodes, self.edges, TableOptions(**{**given, **relaxed}))
 
 
 @dataclass(frozen=True)

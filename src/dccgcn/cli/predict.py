@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from dccgcn.cli.display import errors, output, print_findings, print_json, printable, table
-from dccgcn.cli.options import Json, Threads
+from dccgcn.cli.options import AbstainBelow, Json, Probabilities, Threads
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # printed; the file of --out has all rows and columns
 _MAX_ROWS = 20
-_COLUMNS = ("node_id", "prediction", "probability", "trust", "channels_agree")
+_COLUMNS = ("node_id", "name", "prediction", "probability", "trust", "abstain", "channels_agree")
 
 
 def predict(
@@ -26,8 +26,14 @@ def predict(
         Literal["error", "drop"], typer.Option(help="What to do with edges to unknown ids.")
     ] = "error",
     encoding: Annotated[str, typer.Option(help="Encoding of text files, such as latin-1.")] = "utf-8",
+    decimal: Annotated[Literal[".", ","], typer.Option(help="Decimal sign of numbers in text.")] = ".",
+    probabilities: Probabilities = False,
+    abstain_below: AbstainBelow = None,
     threads: Threads = None,
-    out: Annotated[Path | None, typer.Option(help="Write the predictions to this CSV file.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the predictions to this file: .csv, .parquet, .sqlite or .duckdb.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the table in a database.")] = False,
     json: Json = False,
 ) -> None:
     """Classify new nodes with a trained model, without training again.
@@ -42,17 +48,16 @@ def predict(
         dccgcn predict runs/mine --nodes more.csv --edges more-edges.csv --out predictions.csv
     """
     from dccgcn.api import load_model
-    from dccgcn.io.write import csv_text
-    from dccgcn.runtime.files import write_atomically
+    from dccgcn.io.write import write_frame
     from dccgcn.runtime.threads import use_threads
 
     use_threads(threads)
     loaded = load_model(model)
-    graph = loaded.read(nodes, edges, unknown_ids=unknown_ids, encoding=encoding)
+    graph = loaded.read(nodes, edges, unknown_ids=unknown_ids, encoding=encoding, decimal=decimal)
     with errors.status("predicting"):
-        frame = loaded.predict(graph)
+        frame = loaded.predict(graph, probabilities=probabilities, abstain_below=abstain_below)
     if out:
-        write_atomically(out, csv_text(frame, float_format="%.6f"))
+        write_frame(frame, out, overwrite)
     if json:
         found = [vars(finding) for finding in graph.findings]
         rows = frame.to_dict("records")

@@ -12,8 +12,10 @@ import numpy as np
 # Text that means "no value". NA may be the name of a class, but not a number.
 MISSING_LABELS = frozenset({"", "nan", "NaN", "None", "null", "NULL", "<NA>"})
 MISSING_FEATURES = MISSING_LABELS | {"NA", "N/A", "#N/A"}
-# Labels that are read as classes although they may mean "no value".
-AMBIGUOUS_LABELS = frozenset({"NA", "N/A", "n/a", "none", "?", "-", "unknown", "unlabelled", "unlabeled"})
+# Labels that are read as classes although they may mean "no value"; without regard to capitals.
+AMBIGUOUS_LABELS = frozenset(
+    {"na", "n/a", "n.a.", "none", "?", "-", "--", "unknown", "missing", "unlabelled", "unlabeled", "undefined"}
+)
 
 _BLANK = frozenset({""})
 

@@ -25,8 +25,8 @@ class NodeGraph:
 
     Parameters
     ----------
-    features : (n, d) array or SciPy sparse matrix
-        Finite numbers.
+    features : (n, d) array or SciPy sparse matrix, or None
+        Finite numbers. None: only the edges are known; the nodes are counted by their ids, labels or edges.
     edges : (E, 2) array of int, or (n, n) sparse matrix
         Node positions, or the adjacency matrix. Direction, duplicates and self-loops are dropped, each with a finding.
     labels : sequence of n labels, optional
@@ -56,6 +56,10 @@ class NodeGraph:
     labels : (n,) int64, positions in ``classes``, -1 for unlabelled
     ids : (n,)
     classes : tuple
+    names : (n,) array of str, or None
+        What to show beside the ids; see ``with_names``.
+    targets : (n,) array of bool, or None
+        The nodes to classify; None: all. See ``with_targets``.
     findings : tuple of Finding
     relations : dict of str to ``csr_array`` of shape (n, n)
         Several kinds of edges by name, of which ``edges`` is the union; empty for one kind. See ``with_relations``.
@@ -83,6 +87,8 @@ class NodeGraph:
     weights: np.ndarray
     labels: np.ndarray
     classes: tuple[Any, ...]
+    names: np.ndarray | None
+    targets: np.ndarray | None
     findings: tuple[Finding, ...]
     relations: dict[str, sp.csr_array]
     directed: bool
@@ -104,13 +110,15 @@ class NodeGraph:
         findings: Sequence[Finding] = (),
     ) -> None:
         found: list[Finding] = list(findings)
+        if features is None:
+            features, featureless = np.ones((validation.node_count(edges, labels, ids), 1)), True
         n = validation.row_count(features)
         node_ids = validation.ids(ids, n)
         checked = validation.features(features, node_ids, impute, featureless, found)
         pairs, weights = validation.edges(edges, edge_weights, node_ids, found)
         codes, names = validation.labels(labels, classes, unlabelled, n)
         self._assign(name=name, ids=node_ids, features=checked, edges=pairs, weights=weights)
-        self._assign(labels=codes, classes=names, findings=tuple(found), _cache={})
+        self._assign(labels=codes, classes=names, names=None, targets=None, findings=tuple(found), _cache={})
         self._assign(relations={}, directed=False)
 
     def _assign(self, **attributes: Any) -> None:
@@ -237,6 +245,14 @@ class NodeGraph:
     def with_findings(self, findings: Sequence[Finding]) -> "NodeGraph":
         """The same graph with these findings in place of its own."""
         return self._copy(set(), findings=tuple(findings))
+
+    def with_names(self, names: Any) -> "NodeGraph":
+        """The same graph with a name to show for each node, or without names (None)."""
+        return self._copy(set(), names=None if names is None else validation.names(names, self.n))
+
+    def with_targets(self, targets: np.ndarray | None) -> "NodeGraph":
+        """The same graph, of which only some nodes ((n,) bool) are to be classified, or all of them (None)."""
+        return self._copy(set(), targets=targets)
 
     def _with_codes(self, labels: np.ndarray, classes: tuple[Any, ...]) -> "NodeGraph":
         return self._copy({"homophily"}, labels=labels, classes=classes)

@@ -34,6 +34,25 @@ def row_count(features: Any) -> int:
     return int(shape[0])
 
 
+def node_count(edges: Any, labels: Any, node_ids: Any) -> int:
+    """Number of nodes of a graph without features: as many as ids or labels, else by its edges."""
+    for given in (node_ids, labels):
+        if given is not None:
+            return len(given)
+    if sp.issparse(edges):
+        return int(edges.shape[0])
+    pairs = pairs_of(edges)
+    return int(pairs.max()) + 1 if len(pairs) else 0
+
+
+def names(given: Any, n: int) -> np.ndarray:
+    """A text for each node; missing ones are empty."""
+    listed = ["" if is_missing(name) else str(name) for name in given]
+    if len(listed) != n:
+        raise GraphError(f"There are {len(listed)} names for {n} nodes.", "Give one name per node.")
+    return np.array(listed, dtype=object)
+
+
 def ids(given: Any, n: int) -> np.ndarray:
     """Unique ids, one per node, kept as they were given."""
     if given is None:

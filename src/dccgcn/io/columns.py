@@ -1,8 +1,9 @@
 """The role of each column of a table: as named by the user, else guessed and reported in a finding."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal, get_args
 
@@ -10,8 +11,10 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import Finding, GraphError
-from dccgcn.graph.cells import MISSING_FEATURES, is_missing
-from dccgcn.io.frames import Table
+from dccgcn.graph.cells import AMBIGUOUS_LABELS, MISSING_FEATURES, is_missing
+from dccgcn.io.lists import is_list
+from dccgcn.io.options import Impute
+from dccgcn.io.table import Table
 from dccgcn.text import did_you_mean, first_few
 
 Role = Literal["as-is", "max-abs", "standard", "categorical", "text"]
@@ -20,6 +23,8 @@ NUMERIC: tuple[Role, ...] = ("as-is", "max-abs", "standard")
 
 _BAG_OF_WORDS = 16  # so many columns of counts or more are a bag of words, whose values are comparable unscaled
 _FEW = 0.05  # share of the cells of a column
+_HUGE = 1e15  # numbers of 16 digits, which are ids more often than measurements
+_COMMA_NUMBER = re.compile(r"\s*-?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?\s*")
 _PARSED_AT_ONCE = 4_000_000  # cells
 
 _NAMES = {
@@ -42,6 +47,7 @@ class Columns:
     source: str
     target: str
     weight: str | None
+    name: str | None = None
     features: Mapping[str, Role] = field(default_factory=dict)
 
 
@@ -62,8 +68,9 @@ def guess_column(
     """A free column with a usual name for the role. The guess is appended to ``guesses``.
 
     If there is none and the role is required: a column whose name ends like an id (for ids), else the first free one.
+    Columns without a name are never free.
     """
-    free = [column for column in table.frame.columns if column not in set(taken)]
+    free = [column for column in table.frame.columns if column not in {*taken, *table.unnamed}]
     by_name = {column.lower(): column for column in reversed(free)}
     found = next((by_name[name] for name in _NAMES[role] if name in by_name), None)
     if found is None and required:
@@ -95,8 +102,12 @@ def match_columns(table: Table, patterns: Sequence[str], role: str) -> list[str]
     return [column for column in columns if column in chosen]
 
 
-def parse_numeric_columns(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """The frame with these columns as float64 where all their cells are numbers or missing."""
+def parse_numeric_columns(table: Table, names: Sequence[str], impute: Impute, findings: list[Finding]) -> pd.DataFrame:
+    """The frame with these columns as float64 where all their cells are numbers or missing.
+
+    A column of numbers with a few other cells is an error, or these cells are missing if missing numbers are imputed.
+    """
+    frame = table.frame
     unparsed = [name for name in names if frame[name].dtype.kind not in "biuf" and not _is_categorical(frame[name])]
     if not unparsed:
         return frame
@@ -106,11 +117,62 @@ def parse_numeric_columns(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataF
         part = unparsed[start : start + width]
         values, wrong = to_numbers(frame[part])
         numeric = ~wrong.any(axis=0) & ~np.isnan(values).all(axis=0)
+        for i in np.flatnonzero(wrong.any(axis=0)):
+            if _is_nearly_numeric(frame[part[i]], values[:, i], wrong[:, i]):
+                findings += _bad_cells(table, part[i], wrong[:, i], impute)
+                numeric[i] = True
         parsed.update({name: values[:, i] for i, name in enumerate(part) if numeric[i]})
     if not parsed:
         return frame
     others = frame[[name for name in frame.columns if name not in parsed]]
     return pd.concat([others, pd.DataFrame(parsed, index=frame.index)], axis=1)[list(frame.columns)]
+
+
+def _is_nearly_numeric(cells: pd.Series, values: np.ndarray, wrong: np.ndarray) -> bool:
+    """Whether nearly all cells are numbers, or all others are marks for a missing one, such as "unknown"."""
+    n_numbers = int(np.isfinite(values).sum())
+    if wrong.sum() <= _FEW * n_numbers:
+        return True
+    marks = {str(cell).strip().casefold() for cell in cells[wrong].iloc[:1000]}
+    return n_numbers >= wrong.sum() and marks <= AMBIGUOUS_LABELS
+
+
+def _bad_cells(table: Table, name: str, wrong: np.ndarray, impute: Impute) -> list[Finding]:
+    """A finding about cells that are treated as missing, or an error if missing numbers are one."""
+    cells = first_few(dict.fromkeys(str(cell) for cell in table.frame[name][wrong]))
+    text = f"Column {first_few([name])} holds numbers except {cells}, on {table.where(wrong)}"
+    if impute == "error":
+        raise GraphError(
+            f"{text}.",
+            f"Fix or empty these cells, replace them by the mean of the column (--impute mean, impute='mean'), or read "
+            f"the column as categories (--categorical {name}) or not at all (--ignore {name}).",
+        )
+    return [Finding("warning", "nearly-numbers", f"{text}; these cells count as missing.")]
+
+
+def decimal_points(table: Table, names: Sequence[str], decimal: str) -> Table:
+    """The table with the numbers of these columns written with a decimal point.
+
+    decimal: what the table uses. Numbers with a comma are an error if it is a point.
+    """
+    commas = [
+        name for name in names if table.frame[name].dtype.kind not in "biuf" and _has_decimal_commas(table.frame[name])
+    ]
+    if not commas:
+        return table
+    if decimal != ",":
+        raise GraphError(
+            f"Columns {first_few(commas)} of {table.name} hold numbers with a comma.",
+            "If it is a decimal comma, say so (--decimal ',', decimal=','); otherwise write the numbers without it, or "
+            "read the columns as categories (--categorical).",
+        )
+    pointed = {
+        name: table.frame[name].map(
+            lambda cell: cell.replace(".", "").replace(",", ".") if isinstance(cell, str) else cell
+        )
+        for name in commas
+    }
+    return replace(table, frame=table.frame.assign(**pointed))
 
 
 def to_numbers(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
@@ -144,10 +206,9 @@ def guess_roles(table: Table, names: Sequence[str], findings: list[Finding], sca
     non_numeric = {name: _text_role(frame[name]) for name in names if name not in chosen}
     chosen |= {name: role for name, role in non_numeric.items() if role}
     left_out = [name for name, role in non_numeric.items() if not role]
-    findings += _nearly_numeric(table, non_numeric)
-    if commas := [name for name in non_numeric if _has_decimal_commas(frame[name])]:
-        text = f"Columns {first_few(commas)} of {table.name} look like numbers with a decimal comma, which is not read"
-        findings.append(Finding("warning", "decimal-commas", f"{text}; write them with a point."))
+    if huge := [name for name in numeric if _holds_huge_ids(frame[name])]:
+        text = f"Columns {first_few(huge)} of {table.name} hold a different number of 16 digits or more on every node"
+        findings.append(Finding("warning", "huge-numbers", f"{text}; if they are ids, leave them out (--ignore)."))
     if empty := [name for name in left_out if frame[name].map(_is_empty).all()]:
         findings.append(Finding("note", "empty-columns", f"Columns {first_few(empty)} of {table.name} are empty."))
         left_out = [name for name in left_out if name not in empty]
@@ -172,18 +233,6 @@ _MEANING = {
 }
 
 
-def _nearly_numeric(table: Table, roles: Mapping[str, Role | None]) -> Iterator[Finding]:
-    """Columns that would be numeric but for a few cells."""
-    for name, role in roles.items():
-        values, wrong = to_numbers(table.frame[[name]])
-        wrong = wrong[:, 0]
-        if 0 < wrong.sum() <= _FEW * np.isfinite(values).sum():
-            cells = first_few(dict.fromkeys(table.frame[name][wrong]))
-            read = f"read as {_MEANING[role]}" if role else "left out"
-            text = f"Column {first_few([name])} holds numbers except {cells}, on {table.where(wrong)}, and is {read}"
-            yield Finding("warning", "nearly-numbers", f"{text}; empty those cells if it should be numeric.")
-
-
 def _numeric_roles(frame: pd.DataFrame, scale: bool) -> list[Role]:
     values, _ = to_numbers(frame)
     if not scale or values.size == 0:
@@ -198,16 +247,33 @@ def _numeric_roles(frame: pd.DataFrame, scale: bool) -> list[Role]:
 
 
 def _text_role(cells: pd.Series) -> Role | None:
-    """Categorical if cells repeat, text if they hold several words; None if neither, as such a column is a name."""
+    """Categorical if cells repeat, text if they hold words that repeat; None if neither, as such a column is a name."""
     if _is_categorical(cells):
         return "categorical"
+    if any(is_list(cell) for cell in cells.iloc[:100]):
+        return "text" if any(is_list(cell) and len(cell) for cell in cells) else None
     texts = _non_empty_texts(cells)
     distinct = len(set(texts))
     if 0 < distinct <= len(texts) / 10:
         return "categorical"
-    if texts and np.mean([_word_count(text) for text in texts[:1000]]) >= 3:
+    n_words = float(np.mean([_word_count(text) for text in texts[:1000]])) if texts else 0.0
+    if n_words >= 3 or _is_tags(texts[:1000]):
         return "text"
-    return "categorical" if 0 < distinct <= max(len(texts) / 2, min(len(texts) - 1, 10)) else None
+    if 0 < distinct <= max(len(texts) / 2, min(len(texts) - 1, 10)):
+        return "categorical"
+    return "text" if n_words >= 2 and _repeated_share(re.findall(r"[^\W\d_]{2,}", t) for t in texts) >= 0.5 else None
+
+
+def _is_tags(texts: Sequence[str]) -> bool:
+    """Whether cells are lists such as "drama|comedy", whose entries repeat."""
+    listed = [re.split(r"\s*[;|]\s*", text.strip()) for text in texts]
+    return sum(len(entries) > 1 for entries in listed) > len(texts) / 2 and _repeated_share(listed) >= 0.5
+
+
+def _repeated_share(listed: Iterable[Sequence[str]]) -> float:
+    """Share of the words that occur on several nodes."""
+    count = Counter(word for words in listed for word in set(words))
+    return sum(n for n in count.values() if n > 1) / max(sum(count.values()), 1)
 
 
 def _non_empty_texts(cells: pd.Series) -> list[str]:
@@ -224,8 +290,13 @@ def _is_empty(cell: Any) -> bool:
 
 
 def _has_decimal_commas(cells: pd.Series) -> bool:
-    texts = _non_empty_texts(cells[:1000])
-    return bool(texts) and all(re.fullmatch(r"\s*-?\d+,\d+\s*", text) for text in texts)
+    texts = _non_empty_texts(cells)
+    return any("," in text for text in texts) and all(map(_COMMA_NUMBER.fullmatch, texts))
+
+
+def _holds_huge_ids(cells: pd.Series) -> bool:
+    largest = cells.max()
+    return not is_missing(largest) and bool(largest >= _HUGE and cells.nunique() == len(cells))
 
 
 def _is_categorical(cells: pd.Series) -> bool:

@@ -1,4 +1,4 @@
-"""Conversion from and to PyTorch Geometric, NetworkX and SciPy. Tables are read by tables.py.
+"""Conversion from and to PyTorch Geometric, NetworkX, igraph and SciPy. Tables are read by tables.py.
 
 PyG numbers nodes and classes from 0, so ids and class names are kept in ``data.node_ids`` and ``data.classes``.
 """
@@ -17,16 +17,29 @@ from dccgcn.runtime.extras import missing_extra
 from dccgcn.text import first_few
 
 if TYPE_CHECKING:
+    import igraph
     import networkx as nx
     from torch_geometric.data import Data
 
 
+def is_pyg(given: Any) -> bool:
+    """Whether an object is a PyG ``Data``, without importing PyG."""
+    return type(given).__module__.startswith("torch_geometric.") and hasattr(given, "edge_index")
+
+
+def has_masks(data: "Data") -> bool:
+    """Whether a PyG ``Data`` says which labels train."""
+    return getattr(data, "train_mask", None) is not None
+
+
 def from_pyg(data: "Data", name: str = "graph") -> NodeGraph:
-    """The graph of a PyG ``Data``: ``x`` (dense or sparse), ``edge_index``, optionally ``y`` and ``edge_weight``."""
-    if getattr(data, "x", None) is None or getattr(data, "edge_index", None) is None:
-        kind = type(data).__name__
-        remedy = "Set both. For HeteroData, use data.to_homogeneous()."
-        raise GraphError(f"The {kind} object has no x or no edge_index.", remedy)
+    """The graph of a PyG ``Data``: ``edge_index``, and optionally ``x`` (dense or sparse), ``y`` and ``edge_weight``.
+
+    A graph does not keep masks: give the split of ``split_from_pyg`` to ``run``, or the data itself.
+    """
+    if getattr(data, "edge_index", None) is None:
+        remedy = "Set it. For HeteroData, use data.to_homogeneous()."
+        raise GraphError(f"The {type(data).__name__} object has no edge_index.", remedy)
     classes = getattr(data, "classes", None)
     y = None if data.y is None else _array(data.y)
     if y is not None and y.ndim == 2 and y.shape[1] > 1:
@@ -37,14 +50,19 @@ def from_pyg(data: "Data", name: str = "graph") -> NodeGraph:
         labels = decode_labels(labels, classes)
     weight = getattr(data, "edge_weight", None)
     findings = []
+    if has_masks(data):
+        text = "The masks of the Data object are no part of the graph: without a split, all labels train."
+        remedy = "Pass run(data) or run(graph, split_from_pyg(data, graph)) to use them."
+        findings.append(Finding("warning", "masks-not-used", f"{text} {remedy}"))
     if weight is None and getattr(data, "edge_attr", None) is not None:
         text = "edge_attr was not used; set data.edge_weight to one number per edge if it holds weights."
         findings.append(Finding("note", "edge-attributes", text))
+    x = getattr(data, "x", None)
     return NodeGraph(
-        _sparse(data.x) if data.x.layout != _strided() else _array(data.x),
+        None if x is None else _sparse(x) if x.layout != _strided() else _array(x),
         _array(data.edge_index).T,
         labels,
-        ids=getattr(data, "node_ids", None),
+        ids=getattr(data, "node_ids", None) or (range(data.num_nodes) if x is None else None),
         classes=classes,
         edge_weights=None if weight is None else _array(weight),
         name=name,
@@ -102,17 +120,41 @@ _MASK = {"train": "train", "validation": "val", "test": "test"}
 
 def from_networkx(
     given: "nx.Graph",
-    features: str | Sequence[str] = "x",
+    features: str | Sequence[str] | None = None,
     label: str = "label",
     weight: str = "weight",
     name: str = "graph",
 ) -> NodeGraph:
     """The graph of a NetworkX graph. The nodes themselves are the ids.
 
-    features: the node attribute that holds a vector, or several that hold a number each. label: the node attribute of
-    the class; a node without it is unlabelled. weight: the edge attribute of the weight; 1 if an edge lacks it.
+    Parameters
+    ----------
+    given : networkx.Graph
+        Direction and parallel edges are dropped.
+    features : str or sequence of str, optional
+        The node attribute that holds a vector, or several that hold a number each. Default: "x" if all nodes have it,
+        else none; then only the edges are used.
+    label : str
+        The node attribute of the class; a node without it is unlabelled.
+    weight : str
+        The edge attribute of the weight; 1 if an edge lacks it.
+    name : str
+        Of the graph.
+
+    Returns
+    -------
+    NodeGraph
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from dccgcn import from_networkx
+    >>> from_networkx(nx.karate_club_graph(), label="club", name="karate")
+    NodeGraph('karate': 34 nodes, 78 edges, 1 features, 2 classes, 34 labelled)
     """
     ids = list(given.nodes)
+    if features is None:
+        features = ["x"] if ids and all("x" in attributes for attributes in given.nodes.values()) else []
     wanted = [features] if isinstance(features, str) else list(features)
     missing = [node for node, attributes in given.nodes.items() if any(key not in attributes for key in wanted)]
     if missing:
@@ -122,25 +164,78 @@ def from_networkx(
         )
     if label != "label" and ids and not any(label in attributes for attributes in given.nodes.values()):
         raise GraphError(f"No node has an attribute {label!r}.", "Name the node attribute that holds the class.")
-    rows = [
-        np.concatenate([_vector(node, key, attributes[key]) for key in wanted])
-        for node, attributes in given.nodes.items()
-    ]
-    widths = {len(row) for row in rows}
-    if len(widths) > 1:
-        raise GraphError(
-            f"The features of the nodes have different lengths: {first_few(sorted(widths))}.", "Make them equal."
-        )
+    rows = [[_vector(node, key, attributes[key]) for key in wanted] for node, attributes in given.nodes.items()]
     position = {node: i for i, node in enumerate(ids)}
     edges = [(position[u], position[v]) for u, v in given.edges()]
     return NodeGraph(
-        np.array(rows) if rows else np.empty((0, 1)),
+        _rows(rows) if wanted else None,
         np.array(edges, dtype=np.int64).reshape(-1, 2),
         [attributes.get(label) for attributes in given.nodes.values()],
         ids=ids,
         edge_weights=[attributes.get(weight, 1.0) for *_, attributes in given.edges(data=True)],
         name=name,
+        findings=_unused({key for keys in given.nodes.values() for key in keys} - {*wanted, label}),
     )
+
+
+def from_igraph(
+    given: "igraph.Graph",
+    features: str | Sequence[str] | None = None,
+    label: str = "label",
+    weight: str = "weight",
+    name: str = "graph",
+) -> NodeGraph:
+    """The graph of an igraph graph. The vertex attribute "name" gives the ids, else the vertex numbers.
+
+    Parameters
+    ----------
+    given : igraph.Graph
+        Direction and parallel edges are dropped.
+    features, label, weight, name
+        As for ``from_networkx``: vertex attributes of the features and the class, edge attribute of the weight.
+
+    Returns
+    -------
+    NodeGraph
+    """
+    known = given.vs.attributes()
+    if features is None:
+        features = ["x"] if "x" in known else []
+    wanted = [features] if isinstance(features, str) else list(features)
+    needed = wanted if label == "label" else [*wanted, label]
+    if missing := [key for key in needed if key not in known]:
+        raise GraphError(
+            f"The vertices have no attribute {first_few(missing)}.", f"Their attributes are: {first_few(known, 12)}."
+        )
+    ids = given.vs["name"] if "name" in known else list(range(given.vcount()))
+    rows = [[_vector(i, key, vertex[key]) for key in wanted] for i, vertex in zip(ids, given.vs, strict=True)]
+    return NodeGraph(
+        _rows(rows) if wanted else None,
+        np.array(given.get_edgelist(), dtype=np.int64).reshape(-1, 2),
+        given.vs[label] if label in known else None,
+        ids=ids,
+        edge_weights=given.es[weight] if weight in given.es.attributes() else None,
+        name=name,
+        findings=_unused(set(known) - {*wanted, label, "name"}),
+    )
+
+
+def _unused(attributes: set[Any]) -> list[Finding]:
+    """A finding about node attributes that are neither features nor labels."""
+    if not attributes:
+        return []
+    text = f"Node attributes were not used: {first_few(sorted(map(str, attributes)))}; features=… names those to use."
+    return [Finding("note", "unused-attributes", text)]
+
+
+def _rows(rows: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
+    """(n, d) features of nodes that have some vectors each."""
+    joined = [np.concatenate(row) for row in rows]
+    if len(widths := {len(row) for row in joined}) > 1:
+        raise GraphError(
+            f"The features of the nodes have different lengths: {first_few(sorted(widths))}.", "Make them equal."
+        )
+    return np.array(joined) if joined else np.empty((0, 1))
 
 
 def _vector(node: Any, key: str, value: Any) -> np.ndarray:

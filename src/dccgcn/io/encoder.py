@@ -15,8 +15,9 @@ import scipy.sparse as sp
 from dccgcn.errors import DataFileError, Finding, GraphError
 from dccgcn.graph.cells import MISSING_FEATURES, is_missing, spell_id
 from dccgcn.io.columns import NUMERIC, Role, to_numbers
-from dccgcn.io.frames import Table
+from dccgcn.io.lists import expand_as_trained, is_list, tags_as_text
 from dccgcn.io.options import Impute
+from dccgcn.io.table import Table
 from dccgcn.text import first_few
 
 if TYPE_CHECKING:  # slow to import: each function imports what it uses
@@ -24,7 +25,8 @@ if TYPE_CHECKING:  # slow to import: each function imports what it uses
     from sklearn.preprocessing import OneHotEncoder
 
 _FORM = 1  # version of the dictionary
-_LARGEST = 1e15  # larger numbers count as infinite: their squares are, in single precision
+_LARGEST = 1e15  # larger features count as infinite: their squares are, in single precision
+_LARGEST_UNSCALED = 1e150  # the variance of larger numbers is infinite
 _MAX_WORDS = 20_000  # of one text column
 
 
@@ -102,6 +104,7 @@ class FeatureEncoder:
 
     def transform(self, frame: pd.DataFrame) -> sp.csr_array:
         """(rows, features) float32. Categories and words that were not in the fitted table are ignored."""
+        frame = expand_as_trained(frame, self.columns)
         missing = [column for column in self.columns if column not in frame.columns]
         if missing:
             raise GraphError(
@@ -118,7 +121,7 @@ class FeatureEncoder:
         """A finding if numbers of the table are missing or too large and so were replaced."""
         if self.numbers.fill is None:
             return []
-        bad = _bad(_parsed(table.frame, self.numbers.columns))
+        bad = _bad(_scaled(self.numbers, expand_as_trained(table.frame, self.numbers.columns)))
         if not bad.any():
             return []
         names = [self.numbers.columns[i] for i in np.flatnonzero(bad.any(axis=0))]
@@ -164,8 +167,9 @@ def _fit_numbers(frame: pd.DataFrame, roles: Mapping[str, Role], impute: Impute)
     names = list(roles)
     from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
-    values = _parsed(frame, names)
-    values = np.where(np.abs(values) < _LARGEST, values, np.nan)  # scikit-learn's scalers ignore NaN
+    values = _parsed(frame, names, impute != "error")
+    limits = [_LARGEST if role == "as-is" else _LARGEST_UNSCALED for role in roles.values()]
+    values = np.where(np.abs(values) < limits, values, np.nan)  # scikit-learn's scalers ignore NaN
     known = ~np.isnan(values).all(axis=0)
     is_standard = known & np.array([roles[name] == "standard" for name in names], dtype=bool)
     is_max_abs = known & np.array([roles[name] == "max-abs" for name in names], dtype=bool)
@@ -181,7 +185,7 @@ def _fit_numbers(frame: pd.DataFrame, roles: Mapping[str, Role], impute: Impute)
 
 
 def _numbers(fitted: Numbers, frame: pd.DataFrame) -> sp.csr_array:
-    values = _parsed(frame, fitted.columns)
+    values = _scaled(fitted, frame)
     bad = _bad(values)
     if bad.any() and fitted.fill is None:
         too_large = bad & np.isfinite(values)
@@ -189,31 +193,39 @@ def _numbers(fitted: Numbers, frame: pd.DataFrame) -> sp.csr_array:
         which, what = (missing, "missing or not finite") if missing.any() else (too_large, "too large to be squared")
         rows = np.asarray(which.any(axis=1))
         names = [fitted.columns[i] for i in np.flatnonzero(which.any(axis=0))]
-        remedy = (
-            "Fix them, or replace such cells by zero or by the mean of their column (--impute mean, impute='mean')."
-        )
+        remedy = "Fix them, or replace them by zero or by the mean of their column (--impute mean, impute='mean')."
         if not missing.any():
             remedy = f"Features must be below {_LARGEST:g}: scale the column, or leave an id column out (--ignore)."
         raise GraphError(
             f"{int(which.sum())} features are {what}, in columns {first_few(names)}, {_where(frame, rows)}.", remedy
         )
     if fitted.fill is not None:
-        values = np.where(bad, fitted.fill, values)
+        values = np.where(bad, (np.array(fitted.fill) - fitted.centre) / np.array(fitted.scale), values)
+    return sp.csr_array(values)
+
+
+def _scaled(fitted: Numbers, frame: pd.DataFrame) -> np.ndarray:
+    """(rows, columns) scaled numbers; NaN where missing."""
     from sklearn.preprocessing import StandardScaler
 
+    if not fitted.columns:
+        return np.empty((len(frame), 0))
     scaler = StandardScaler()
     scaler.mean_, scaler.scale_ = np.array(fitted.centre), np.array(fitted.scale)
     scaler.n_features_in_ = len(fitted.columns)
-    return sp.csr_array(scaler.transform(values))
+    values = _parsed(frame, fitted.columns, fitted.fill is not None)
+    scaled: np.ndarray = scaler.transform(np.where(np.isinf(values), np.nan, values))
+    return scaled
 
 
 def _bad(values: np.ndarray) -> np.ndarray:
     return np.asarray(~(np.abs(values) < _LARGEST))  # NaN too
 
 
-def _parsed(frame: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
+def _parsed(frame: pd.DataFrame, names: Sequence[str], imputed: bool) -> np.ndarray:
+    """Numbers of these columns, NaN where missing. Other cells are an error, or missing where those are imputed."""
     values, wrong = to_numbers(frame[list(names)])
-    if wrong.any():
+    if wrong.any() and not imputed:
         column = int(np.flatnonzero(wrong.any(axis=0))[0])
         rows = wrong[:, column]
         seen = [str(cell) for cell in frame[names[column]][rows]]
@@ -236,6 +248,8 @@ def _texts(frame: pd.DataFrame, column: str) -> np.ndarray:
 
 
 def _text(cell: Any) -> str:
+    if is_list(cell):
+        return tags_as_text(cell)
     return "" if is_missing(cell) else spell_id(cell)
 
 

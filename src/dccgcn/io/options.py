@@ -8,6 +8,7 @@ from dccgcn.errors import check_choice
 
 Impute = Literal["error", "zero", "mean"]
 UnknownIds = Literal["error", "drop"]
+Decimal = Literal[".", ","]
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,16 @@ class TableOptions:
     encoding: str = "utf-8"
     featureless: bool = False
     name: str | None = None
+    labels: Any = None  # a further table, as for ``read_table``
+    node_name: str | None = None
+    classify: Sequence[str] | None = ()
+    decimal: Decimal = "."
 
     def __post_init__(self) -> None:
         check_choice("impute", self.impute, get_args(Impute))
         check_choice("unknown_ids", self.unknown_ids, get_args(UnknownIds))
-        for field in ("text", "categorical", "ignore", "unlabelled"):
+        check_choice("decimal", self.decimal, get_args(Decimal))
+        for field in ("text", "categorical", "ignore", "unlabelled", "classify"):
             object.__setattr__(self, field, _as_tuple(getattr(self, field)))
         if self.features is not None:
             object.__setattr__(self, "features", _as_tuple(self.features))

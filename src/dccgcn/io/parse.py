@@ -1,8 +1,9 @@
 """Ids, labels and edges of a table. Errors name the lines."""
 
 import re
+import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ import pandas as pd
 from dccgcn.errors import Finding, GraphError
 from dccgcn.graph.cells import AMBIGUOUS_LABELS, MISSING_LABELS, is_missing, spell_id
 from dccgcn.io.columns import Columns, to_numbers
-from dccgcn.io.frames import Table, unescaped
 from dccgcn.io.options import UnknownIds
+from dccgcn.io.table import Table, unescaped
 from dccgcn.text import first_few
 
 # floats from here on may not be the whole numbers that they were made from, by bytes of the type
@@ -53,23 +54,32 @@ def read_labels(
     if not table.is_text:
         cells = [None if is_missing(cell) else cell for cell in table.frame[column].tolist()]
         _refuse_other_types(table, column, [cell for cell in cells if cell is not None], "a label")
+        findings += label_findings({cell for cell in cells if isinstance(cell, str) and cell not in marks}, table.name)
         return [None if cell is None or str(cell) in marks else cell for cell in cells]
     marks |= MISSING_LABELS
     exact = set(classes or ())  # listed class names keep their blanks; other labels are stripped
     cells = [cell if cell in exact else cell.strip() for cell in unescaped(table.frame[column])]
     labels = [None if is_missing(cell, marks) else cell for cell in cells]
     known = {label for label in labels if label is not None}
-    count = Counter(map(str.casefold, known))
-    if variants := sorted(name for name in known if count[name.casefold()] > 1):
-        text = f"Labels of {table.name} that differ only in capitals are different classes: {first_few(variants)}."
-        findings.append(Finding("warning", "case-variant-labels", text))
-    if ambiguous := sorted(known & AMBIGUOUS_LABELS):
-        text = f"The label {first_few(ambiguous)} was read as a class; "
-        text += f"if it means a missing label, pass --unlabelled {ambiguous[0]}."
-        findings.append(Finding("warning", "ambiguous-labels", text))
+    findings += label_findings(known, table.name)
     if classes is None and all(re.fullmatch(r"-?(0|[1-9]\d{0,17})(\.\d{1,15})?", label) for label in known):
         return [None if label is None else float(label) if "." in label else int(label) for label in labels]
     return labels
+
+
+def label_findings(known: set[str], where: str) -> Iterator[Finding]:
+    """Labels that may not be meant as the classes that they are read as."""
+    count = Counter(map(str.casefold, known))
+    if variants := sorted(name for name in known if count[name.casefold()] > 1):
+        text = f"Labels of {where} that differ only in capitals are different classes: {first_few(variants)}."
+        yield Finding("warning", "case-variant-labels", text)
+    if ambiguous := sorted(label for label in known if label.strip().casefold() in AMBIGUOUS_LABELS):
+        text = f"The label {first_few(ambiguous)} of {where} was read as a class; "
+        text += f"if it means a missing label, pass --unlabelled {shlex.quote(ambiguous[0])}."
+        yield Finding("warning", "ambiguous-labels", text)
+    if several := sorted(label for label in known if set(re.split(r"\s*[;|]\s*", label)) - {label} & known):
+        text = f"Labels of {where} that name several classes are classes of their own: {first_few(several)}."
+        yield Finding("warning", "multiple-labels", f"{text} A node has one class here: keep one, or empty the cell.")
 
 
 def read_edges(
@@ -87,7 +97,7 @@ def read_edges(
         text = (
             f"{int((~known).sum())} edges have an end that is not among the nodes ({names}), on {table.where(~known)}"
         )
-        if unknown_ids == "error":
+        if unknown_ids == "error" or not known.any():
             raise GraphError(
                 f"{text}.{_likely_reason(unknown, position)}",
                 "Add these nodes, or drop such edges (--unknown-ids drop, unknown_ids='drop').",

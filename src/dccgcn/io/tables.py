@@ -1,19 +1,26 @@
 """A table of nodes and a table of edges as one checked graph."""
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from dccgcn.errors import Finding, GraphError
+import numpy as np
+
+from dccgcn.errors import DccgcnError, Finding, GraphError
 from dccgcn.graph import NodeGraph
-from dccgcn.io import columns as choose
-from dccgcn.io.columns import Columns, Role
+from dccgcn.graph.cells import spell_id
+from dccgcn.io.columns import Columns, decimal_points
 from dccgcn.io.encoder import FeatureEncoder
-from dccgcn.io.frames import Source, Table, read_table
-from dccgcn.io.options import Impute, TableOptions, UnknownIds
+from dccgcn.io.frames import Source, read_table
+from dccgcn.io.graphml import is_graphml, read_graphml
+from dccgcn.io.labels import add_labels, label_table, nodes_to_classify
+from dccgcn.io.options import Decimal, Impute, TableOptions, UnknownIds
 from dccgcn.io.parse import read_edges, read_ids, read_labels
-from dccgcn.text import first_few
+from dccgcn.io.roles import choose_columns, choose_features, refuse_features
+from dccgcn.io.table import Table, unescaped_cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +34,7 @@ class Tables:
 
 def read_tables(
     nodes: Source,
-    edges: Source,
+    edges: "Source | None" = None,
     *,
     label: str | None = None,
     id: str | None = None,
@@ -46,16 +53,22 @@ def read_tables(
     encoding: str = "utf-8",
     featureless: bool = False,
     name: str | None = None,
+    labels: "Source | None" = None,
+    node_name: str | None = None,
+    classify: Sequence[str] = (),
+    decimal: Decimal = ".",
 ) -> Tables:
     """Read a graph from a table of nodes and a table of edges.
 
-    Columns that are not named are guessed, and a finding lists the guesses. Ids of text files stay text, exactly as
+    Columns that are not named are guessed, and a finding lists the guesses. The ids are the column whose cells differ
+    and hold the ends of the edges; if two columns fit, that is an error. Ids of text files stay text, exactly as
     written.
 
     Parameters
     ----------
     nodes, edges : path or DataFrame
-        CSV or TSV (plain or gzip), Parquet, or a pandas DataFrame.
+        CSV, TSV or JSON lines (plain or gzip), Parquet, Feather, Excel, or a pandas DataFrame. A GraphML file is given
+        as the nodes, without edges.
     label, id : str, optional
         Columns of the nodes. An empty label, or -1 among whole numbers, means unlabelled.
     features : sequence of str, optional
@@ -80,6 +93,15 @@ def read_tables(
         Use no column as a feature: learn from the edges alone.
     name : str, optional
         Name of the graph. Default: the name of the nodes' file.
+    labels : path or DataFrame, optional
+        A further table of ids and labels, which are added to those of the nodes.
+    node_name : str, optional
+        Column with a name for each node, which predictions and reports show beside its id.
+    classify : sequence of str, default ()
+        Conditions such as ``"type=movie"``: only nodes that fulfil one of them are classified. The others stay in the
+        graph without labels.
+    decimal : {".", ","}, default "."
+        The decimal sign of numbers in text.
 
     Returns
     -------
@@ -117,115 +139,108 @@ def read_tables(
         encoding=encoding,
         featureless=featureless,
         name=name,
+        labels=labels,
+        node_name=node_name,
+        classify=classify,
+        decimal=decimal,
     )
     return read_with_options(nodes, edges, options)
 
 
-def read_with_options(nodes: Source, edges: Source, options: TableOptions) -> Tables:
+def read_with_options(nodes: Source, edges: "Source | None", options: TableOptions) -> Tables:
     """``read_tables`` with its keywords in one object."""
-    node_table = read_table(nodes, "nodes", options.encoding)
-    edge_table = read_table(edges, "edges", options.encoding)
-    findings = [*node_table.findings, *edge_table.findings]
-    columns = _choose_columns(node_table, edge_table, options, findings)
-    if options.featureless:
-        _refuse_features(options)
-    else:
-        node_table, columns = _choose_features(node_table, columns, options, findings)
-    with _guesses_in_errors(findings):
-        ids = read_ids(node_table, columns.id)
-        pairs, weights = read_edges(edge_table, columns, ids, options.unknown_ids, findings)
-    with node_table.named_in_errors():
+    tables, problems = check_tables(nodes, edges, options)
+    if tables is None:
+        raise problems[0]
+    return tables
+
+
+def check_tables(
+    nodes: Source, edges: "Source | None", options: TableOptions
+) -> tuple[Tables | None, list[DccgcnError]]:
+    """The graph, or None and everything that is wrong with the tables, the most basic first."""
+    problems: list[DccgcnError] = []
+    findings: list[Finding] = []
+    with _collected(problems):
+        node_table, edge_table = _read_both(nodes, edges, options)
+        findings += [*node_table.findings, *edge_table.findings]
+        more = label_table(options)
+        columns = choose_columns(node_table, edge_table, options, findings, more)
+        ids = list(dict.fromkeys(map(spell_id, node_table.frame[columns.id])))  # for the edges, if some ids repeat
+    if problems:
+        return None, problems
+    with _collected(problems):
         if options.featureless:
-            encoder = FeatureEncoder.featureless()
-            features = encoder.transform(node_table.frame)
+            refuse_features(options)
         else:
+            node_table, columns = choose_features(node_table, columns, options, findings)
+    with _collected(problems), _guesses_in_errors(findings):
+        ids = read_ids(node_table, columns.id)
+    with _collected(problems), _guesses_in_errors(findings):
+        edge_table = decimal_points(edge_table, [columns.weight] if columns.weight else [], options.decimal)
+        pairs, weights = read_edges(edge_table, columns, ids, options.unknown_ids, findings)
+    encoder = FeatureEncoder.featureless()
+    with _collected(problems), node_table.named_in_errors():
+        if columns.features:
             encoder, features = FeatureEncoder.fit_transform(node_table.frame, columns.features, options.impute)
-    findings += encoder.imputation_findings(node_table)
-    graph = NodeGraph(
-        features,
-        pairs,
-        read_labels(node_table, columns.label, options.unlabelled or (), options.classes, findings),
-        ids=ids,
-        classes=options.classes,
-        edge_weights=weights,
-        unlabelled=options.unlabelled or (),
-        featureless=options.featureless,
-        name=options.name or node_table.name,
-        findings=findings,
-    )
-    return Tables(graph, encoder, columns)
-
-
-def _choose_columns(nodes: Table, edges: Table, options: TableOptions, findings: list[Finding]) -> Columns:
-    """The columns of ids, labels and edges: as named, else guessed with a finding."""
-    if nodes.frame.empty:
-        raise GraphError(f"{nodes.name} has no rows.", "Give a row for each node.")
-    guesses: list[str] = []
-    id = _named_column(nodes, options.id, "id")
-    label = _named_column(nodes, options.label, "label") or choose.guess_column(nodes, "label", [id], guesses)
-    id = id or choose.guess_column(nodes, "id", [label], guesses, required=True) or ""
-    if id == label:
-        raise GraphError(f"Column {first_few([id])} cannot be both id and label.", "Name two columns.")
-    if not (options.source and options.target) and choose.lacks_header(edges, nodes.frame[id]):
-        raise GraphError(
-            f"The first line of {edges.name} is an edge, not a header.", "Add a first line such as source,target."
+        else:
+            features = encoder.transform(node_table.frame)
+        findings += encoder.imputation_findings(node_table)
+    with _collected(problems):
+        targets = nodes_to_classify(node_table, options.classify or ())
+        if more is not None:
+            node_table = add_labels(node_table, columns, more, findings)
+        labels = read_labels(node_table, columns.label, options.unlabelled or (), options.classes, findings)
+        labels = _labels_of_targets(labels, targets, findings)
+    if problems:
+        return None, problems
+    with _collected(problems):
+        graph = NodeGraph(
+            features,
+            pairs,
+            labels,
+            ids=ids,
+            classes=options.classes,
+            edge_weights=weights,
+            unlabelled=options.unlabelled or (),
+            featureless=options.featureless,
+            name=options.name or node_table.name,
+            findings=findings,
         )
-    ends = {
-        role: _named_column(edges, named, role)
-        for role, named in (("source", options.source), ("target", options.target), ("weight", options.weight))
-    }
-    for role in ends:
-        ends[role] = ends[role] or choose.guess_column(edges, role, ends.values(), guesses, required=role != "weight")
-    if ends["source"] == ends["target"]:
-        raise GraphError(f"Column {first_few([ends['source']])} cannot be both ends of an edge.", "Name two columns.")
-    if guesses:
-        text = f"Columns were guessed: {', '.join(guesses)}. Name them if that is wrong."
-        findings.append(Finding("note", "guessed-columns", text))
-    if unused := [column for column in edges.frame.columns if column not in ends.values()]:
-        text = f"Columns {first_few(unused)} of {edges.name} were not used; --weight names a column of edge weights."
-        findings.append(Finding("note", "unused-columns", text))
-    return Columns(id, label, ends["source"] or "", ends["target"] or "", ends["weight"])
+        graph = graph.with_targets(targets)
+        if columns.name is not None:
+            graph = graph.with_names(unescaped_cells(node_table, columns.name))
+    return (None, problems) if problems else (Tables(graph, encoder, columns), [])
 
 
-def _named_column(table: Table, name: str | None, role: str) -> str | None:
-    return None if name is None else choose.find_column(table, name, role)
+@contextmanager
+def _collected(problems: list[DccgcnError]) -> Iterator[None]:
+    """Keep an error, so that further steps can find theirs."""
+    try:
+        yield
+    except DccgcnError as error:
+        problems.append(error)
 
 
-def _refuse_features(options: TableOptions) -> None:
-    if options.features or options.text or options.categorical:
-        raise GraphError(
-            "Feature columns were named although the graph is read without features (--featureless, featureless=True).",
-            "Leave out one of the two.",
-        )
+def _read_both(nodes: Source, edges: "Source | None", options: TableOptions) -> tuple[Table, Table]:
+    """The two tables; a GraphML file is both."""
+    if edges is None:
+        if isinstance(nodes, str | os.PathLike) and is_graphml(Path(nodes)):
+            return read_graphml(Path(nodes))
+        raise GraphError("There is no table of edges.", "Give one (--edges), or a GraphML file as the nodes.")
+    return read_table(nodes, "nodes", options.encoding), read_table(edges, "edges", options.encoding)
 
 
-def _choose_features(
-    table: Table, columns: Columns, options: TableOptions, findings: list[Finding]
-) -> tuple[Table, Columns]:
-    """The table with its numbers parsed, and the columns with the role of each feature column."""
-    declared: dict[str, Role] = {name: "text" for name in choose.match_columns(table, options.text or (), "text")}
-    declared |= {name: "categorical" for name in choose.match_columns(table, options.categorical or (), "categories")}
-    ignored = {columns.id, columns.label, *choose.match_columns(table, options.ignore or (), "columns to ignore")}
-    wanted = table.frame.columns
-    if options.features is not None:
-        wanted = choose.match_columns(table, options.features, "features")
-    candidates = {*wanted, *declared} - ignored
-    names = [name for name in table.frame.columns if name in candidates]
-    if not names:
-        raise GraphError(
-            f"{table.name} has no feature columns beside the id and the label.",
-            "Add numbers, categories or text about each node, or learn from the edges alone (--featureless, "
-            "featureless=True).",
-        )
-    undeclared = [name for name in names if name not in declared]
-    table = replace(table, frame=choose.parse_numeric_columns(table.frame, undeclared))
-    roles = declared | choose.guess_roles(table, undeclared, findings, options.scale)
-    if not roles:
-        raise GraphError(
-            f"No column of {table.name} can serve as a feature: {first_few(names)}.",
-            "Declare one of them text or categorical.",
-        )
-    return table, replace(columns, features={name: roles[name] for name in names if name in roles})
+def _labels_of_targets(
+    labels: list[Any] | None, targets: np.ndarray | None, findings: list[Finding]
+) -> list[Any] | None:
+    """The labels of the nodes to classify; those of other nodes are left out with a finding."""
+    if labels is None or targets is None:
+        return labels
+    if others := [row for row, label in enumerate(labels) if label is not None and not targets[row]]:
+        text = f"{len(others)} labels of nodes that are not to be classified were not used."
+        findings.append(Finding("note", "labels-of-others", text))
+    return [label if target else None for label, target in zip(labels, targets, strict=True)]
 
 
 @contextmanager

@@ -1,6 +1,12 @@
 """Tables as CSV: safe to open in a spreadsheet, and read back unchanged."""
 
 import csv
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +14,15 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.cells import decode_labels
-from dccgcn.io.frames import ESCAPED
+from dccgcn.io.table import ESCAPED
+from dccgcn.runtime.extras import missing_extra
 from dccgcn.runtime.files import write_atomically
+
+TABLE = "predictions"  # in a database
+_SQL_TYPES = {"i": "BIGINT", "u": "BIGINT", "f": "DOUBLE", "b": "BOOLEAN"}
 
 
 def csv_text(frame: pd.DataFrame, float_format: str | None = None) -> str:
@@ -29,6 +40,80 @@ def csv_text(frame: pd.DataFrame, float_format: str | None = None) -> str:
     returns = any("\r" in cell for cells in [made.columns, *safe.values()] for cell in cells if isinstance(cell, str))
     quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
     return str(made.to_csv(index=False, float_format=float_format, lineterminator="\n", quoting=quoting))
+
+
+def write_frame(frame: pd.DataFrame, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+    """Write a table in the form of the file's ending: .csv, .parquet, .sqlite (or .db) or .duckdb.
+
+    In a database it is the table "predictions"; one that exists already is replaced only if asked to. Other tables of
+    the database stay as they are.
+    """
+    path = Path(path)
+    match path.suffix.lower():
+        case ".parquet":
+            if find_spec("pyarrow") is None:
+                raise missing_extra("pyarrow", "parquet", "A Parquet file")
+            write_atomically(path, frame.to_parquet(index=False))
+        case ".sqlite" | ".sqlite3" | ".db":
+            with _database_errors(path), closing(sqlite3.connect(path)) as database, database:
+                _write_rows(database, frame, path, overwrite)
+        case ".duckdb":
+            try:
+                duckdb = import_module("duckdb")
+            except ModuleNotFoundError:
+                raise missing_extra("duckdb", "duckdb", "A DuckDB file") from None
+            with _database_errors(path), closing(duckdb.connect(str(path))) as database:
+                _write_rows(database, frame, path, overwrite)
+        case ".csv" | "":
+            write_atomically(path, csv_text(frame, float_format="%.6f"))
+        case other:
+            remedy = "Use .csv, .parquet, .sqlite or .duckdb."
+            raise DataFileError(f"{path} ends in {other!r}, which is no form of a table.", remedy)
+
+
+@contextmanager
+def _database_errors(path: Path) -> Iterator[None]:
+    """Errors of a database as a DataFileError."""
+    try:
+        yield
+    except DccgcnError:
+        raise
+    except Exception as error:  # both databases have their own
+        raise DataFileError(f"{path} cannot be written ({error}).", "Give a new file, or a database.") from None
+
+
+def _write_rows(database: Any, frame: pd.DataFrame, path: Path, overwrite: bool) -> None:
+    """Create the table "predictions" and fill it, in one transaction."""
+    columns = [f'"{name.replace(chr(34), chr(34) * 2)}"' for name in map(str, frame.columns)]
+    kinds = [_SQL_TYPES.get(dtype.kind, "VARCHAR") for dtype in frame.dtypes]
+    lists = [[cell.item() if isinstance(cell, np.generic) else cell for cell in frame[name]] for name in frame.columns]
+    texts = [
+        [cell if cell is None else str(cell) for cell in cells] if kind == "VARCHAR" else cells
+        for cells, kind in zip(lists, kinds, strict=True)
+    ]
+    if not overwrite and _has_table(database):
+        remedy = "Choose another file, or replace it with --overwrite (overwrite=True)."
+        raise DataFileError(f"{path} has a table {TABLE} already.", remedy)
+    database.execute("BEGIN")
+    try:
+        database.execute(f"DROP TABLE IF EXISTS {TABLE}")
+        listed = ", ".join(f"{name} {kind}" for name, kind in zip(columns, kinds, strict=True))
+        database.execute(f"CREATE TABLE {TABLE} ({listed})")
+        database.executemany(
+            f"INSERT INTO {TABLE} VALUES ({', '.join('?' * len(columns))})", list(zip(*texts, strict=True))
+        )
+        database.execute("COMMIT")
+    except BaseException:
+        database.execute("ROLLBACK")
+        raise
+
+
+def _has_table(database: Any) -> bool:
+    try:
+        database.execute(f"SELECT 1 FROM {TABLE} LIMIT 1")
+    except Exception:  # there is no such table
+        return False
+    return True
 
 
 def write_tables(graph: NodeGraph, folder: Path, labelled: np.ndarray | None = None) -> list[Path]:

@@ -51,6 +51,8 @@ class Suggestion:
         Nodes to which this one would be the most similar labelled node, itself included.
     reason : str
         Why its label would help.
+    name : str or None
+        Its name, if the nodes have names.
     """
 
     position: int
@@ -59,10 +61,14 @@ class Suggestion:
     confidence: float
     n_represented: int
     reason: str
+    name: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The fields as a mapping."""
-        return asdict(self)
+        """The fields as a mapping; without a name if the nodes have none."""
+        fields = asdict(self)
+        name = fields.pop("name")
+        node_id = fields.pop("node_id")
+        return {"node_id": node_id, **({} if name is None else {"name": name}), **fields}
 
 
 def suggest_labels(
@@ -103,7 +109,8 @@ def suggest_labels(
     [True, True, True]
     """
     labelled = np.asarray(labelled, dtype=np.int64)
-    pool = np.setdiff1d(np.arange(graph.n) if candidates is None else candidates, labelled)
+    targets = np.arange(graph.n) if graph.targets is None else np.flatnonzero(graph.targets)
+    pool = np.setdiff1d(targets if candidates is None else candidates, labelled)
     if len(pool) == 0:
         raise DccgcnError("There is no node without a label to choose.", "Give nodes without labels as well.")
     if not 1 <= count <= len(pool):
@@ -237,6 +244,7 @@ def _suggestion(
         confidence=float(confidence[u]),
         n_represented=len(represented),
         reason="; ".join(reasons),
+        name=None if graph.names is None else str(graph.names[u]),
     )
 
 

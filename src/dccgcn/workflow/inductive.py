@@ -25,6 +25,7 @@ def append_nodes(
     ids: Any = None,
     edge_weights: Any = None,
     findings: Sequence[Finding] = (),
+    names: Sequence[Any] | None = None,
 ) -> NodeGraph:
     """Append m new nodes to a graph of n nodes.
 
@@ -43,6 +44,8 @@ def append_nodes(
         Positive weights. Omitted: all one.
     findings : sequence of Finding
         What was unusual about the tables that the nodes were read from.
+    names : sequence of length m, optional
+        Names of the new nodes, if those of the graph have names. Omitted: empty.
 
     Returns
     -------
@@ -88,6 +91,8 @@ def append_nodes(
     )
     if by_relation:
         appended = appended.with_relations(by_relation, graph.directed)
+    if graph.names is not None:
+        appended = appended.with_names([*graph.names, *(names if names is not None else [""] * m)])
     return appended.with_findings([*findings, *_new_node_findings(appended, graph.n)])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dccgcn import __version__
-from dccgcn.errors import Finding
+from dccgcn.errors import DccgcnError, Finding
 from dccgcn.evaluation import metrics, theory
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split, check_training
@@ -64,8 +64,9 @@ class Run:
 
     @property
     def is_predicted(self) -> np.ndarray:
-        """(n,) bool: nodes without a training label, whose class is predicted."""
-        mask = np.ones(self.graph.n, dtype=bool)
+        """(n,) bool: nodes without a training label whose class is wanted and so predicted."""
+        targets = self.graph.targets
+        mask = np.ones(self.graph.n, dtype=bool) if targets is None else targets.copy()
         mask[self.split.train] = False
         return mask
 
@@ -149,38 +150,58 @@ def measure(graph: NodeGraph, split: Split, prediction: Prediction, details: Fit
     )
 
 
-def prediction_frame(graph: NodeGraph, prediction: Prediction) -> pd.DataFrame:
-    """One row per node: predicted class, its trust or probability, and what each channel predicts."""
+def prediction_frame(
+    graph: NodeGraph, prediction: Prediction, probabilities: bool = False, abstain_below: float | None = None
+) -> pd.DataFrame:
+    """One row per node: predicted class, its trust or probability, and what each channel predicts.
+
+    probabilities: add a column for each class. abstain_below: add a column "abstain", yes where trust is below it.
+    """
+    if abstain_below is not None and not 0 <= abstain_below <= 1:
+        raise DccgcnError(f"Trust is between 0 and 1, not {abstain_below}.", "Abstain below 0.9, for example.")
     names = np.array([str(name) for name in graph.classes], dtype=object)
-    columns: dict[str, Any] = {"node_id": graph.ids, "prediction": names[prediction.y_pred]}
+    columns: dict[str, Any] = {"node_id": graph.ids}
+    if graph.names is not None:
+        columns["name"] = graph.names
+    columns["prediction"] = names[prediction.y_pred]
     if prediction.trust is None:
         columns["probability"] = prediction.probabilities.max(axis=1)
     else:
         columns["trust"] = prediction.trust
+    if abstain_below is not None:
+        columns["abstain"] = _yes_no(prediction.confidence < abstain_below)
     if prediction.channels_agree is not None:
         columns["channels_agree"] = _yes_no(prediction.channels_agree)
     if prediction.corrected is not None:
         columns["corrected"] = _yes_no(prediction.corrected)
-    for channel, probabilities in prediction.channels.items():
-        columns[f"prediction_{channel}"] = names[probabilities.argmax(axis=1)]
+    for channel, p in prediction.channels.items():
+        columns[f"prediction_{channel}"] = names[p.argmax(axis=1)]
+    if probabilities:
+        columns |= {f"probability_{name}": prediction.probabilities[:, k] for k, name in enumerate(names)}
     return pd.DataFrame(columns)
 
 
-def run_frame(run: Run) -> pd.DataFrame:
-    """``prediction_frame`` with the role of each node in the split and its given label."""
+def run_frame(run: Run, probabilities: bool = False, abstain_below: float | None = None) -> pd.DataFrame:
+    """``prediction_frame`` of all nodes with the role of each in the split and its given label."""
     graph, split = run.graph, run.split
     role = np.full(graph.n, "unlabelled", dtype=object)
     role[graph.labelled] = "unused"
     for part in ("train", "validation", "test"):
         role[getattr(split, part)] = part
     label = [str(graph.classes[code]) if code >= 0 else "" for code in graph.labels]
-    return prediction_frame(graph, run.prediction).assign(role=role, label=label)
+    return prediction_frame(graph, run.prediction, probabilities, abstain_below).assign(role=role, label=label)
+
+
+def target_frame(run: Run, probabilities: bool = False, abstain_below: float | None = None) -> pd.DataFrame:
+    """``run_frame`` of the nodes to classify, as in predictions.csv."""
+    frame, targets = run_frame(run, probabilities, abstain_below), run.graph.targets
+    return frame if targets is None else frame[targets].reset_index(drop=True)
 
 
 def run_csv(run: Run, nodes: np.ndarray | None = None) -> str:
-    """The text of predictions.csv: the rows of all nodes, or of those at some positions."""
-    frame = run_frame(run)
-    return csv_text(frame if nodes is None else frame.iloc[nodes], float_format="%.6f")
+    """The text of predictions.csv: the rows of the nodes to classify, or of those at some positions."""
+    frame = target_frame(run) if nodes is None else run_frame(run).iloc[nodes]
+    return csv_text(frame, float_format="%.6f")
 
 
 def _fit_seen_classes(

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dccgcn.artifacts.report.nodes import shown_ids
 from dccgcn.artifacts.report.schema import ReportFinding, Suggestion
 from dccgcn.io.write import csv_text
 from dccgcn.workflow.active_learning import suggest_labels
@@ -21,7 +22,8 @@ def label_suggestions(run: Run, shown: np.ndarray) -> tuple[list[Suggestion], st
     count = min(MAX_SUGGESTIONS, len(candidates))
     chosen = suggest_labels(run.graph, run.prediction, run.split.train, count, candidates) if count else []
     frame = pd.DataFrame({"node_id": [s.node_id for s in chosen], "reason": [s.reason for s in chosen]})
-    return [Suggestion(id=str(s.node_id), reason=s.reason) for s in chosen], csv_text(frame)
+    ids = shown_ids(run.graph, np.array([s.position for s in chosen], dtype=np.int64))
+    return [Suggestion(id=i, reason=s.reason) for i, s in zip(ids, chosen, strict=True)], csv_text(frame)
 
 
 def findings(run: Run) -> list[ReportFinding]:

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from dccgcn.artifacts.report.notes import table_note
 from dccgcn.artifacts.report.schema import Nodes, TopClasses
 from dccgcn.artifacts.report.trust_summary import TrustedNodes
+from dccgcn.graph import NodeGraph
 from dccgcn.workflow.run import Run, run_frame
 
 MAX_CLASSES = 8  # listed per node, most probable first
@@ -19,7 +20,7 @@ def node_columns(run: Run, nodes: TrustedNodes, shown: np.ndarray) -> Nodes:
     probabilities = {"final": prediction.probabilities, **prediction.channels}
     return Nodes.model_construct(
         note=table_note(graph, len(shown)),
-        id=[str(i) for i in graph.ids[shown].tolist()],
+        id=shown_ids(graph, shown),
         prediction=prediction.y_pred[shown].tolist(),
         confidence=_thousandths(nodes.confidence[shown]),
         trusted=nodes.is_trusted[shown].astype(int).tolist(),
@@ -32,6 +33,14 @@ def node_columns(run: Run, nodes: TrustedNodes, shown: np.ndarray) -> Nodes:
         neighbours=_neighbours(run, nodes, shown),
         support=None if prediction.support is None else _support(prediction.support, shown),
     )
+
+
+def shown_ids(graph: NodeGraph, nodes: np.ndarray) -> list[str]:
+    """The ids of nodes, after their names if they have any."""
+    ids = [str(i) for i in graph.ids[nodes].tolist()]
+    if graph.names is None:
+        return ids
+    return [f"{name} ({i})" if name else i for name, i in zip(graph.names[nodes], ids, strict=True)]
 
 
 def _top_classes(probabilities: np.ndarray) -> TopClasses:

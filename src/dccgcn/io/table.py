@@ -1,0 +1,108 @@
+"""Table: cells of a file or a DataFrame, unchanged, each row with its place in the file."""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dccgcn.errors import DataFileError, Finding, GraphError
+from dccgcn.runtime.memory import largest_table
+from dccgcn.text import first_few
+
+LIMIT_VARIABLE = "DCCGCN_TABLE_GB"  # environment variable
+_LARGEST_UNPACKED = 4e9  # bytes, unless the variable says otherwise
+ESCAPED = "=+-@\t\r'"  # spreadsheets run cells that start like this as formulas, unless after an apostrophe
+_UNNAMED = re.compile(r"Unnamed: \d+|column_\d+|__index_level_\d+__")  # by pandas or by this module
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table whose index gives the place of each row in its file.
+
+    The index is called "line" and counts the lines of a text file from 1, or "row" and counts rows from 0.
+    """
+
+    frame: pd.DataFrame  # columns have text names, none twice
+    name: str  # for messages, such as "nodes.csv"
+    findings: tuple[Finding, ...] = ()
+
+    def where(self, rows: Any) -> str:
+        """The place of rows, given by position or mask, for messages."""
+        listed = self.frame.index[rows].tolist()
+        return f"{self.frame.index.name}{'s' if len(listed) > 1 else ''} {first_few(listed)} of {self.name}"
+
+    @contextmanager
+    def named_in_errors(self) -> Iterator[None]:
+        """Prefix errors with the name of the table, for functions that see only its frame."""
+        try:
+            yield
+        except GraphError as error:
+            raise GraphError(f"{self.name}: {error.what}", error.remedy) from None
+
+    @property
+    def unnamed(self) -> set[str]:
+        """Columns without a name in the file, such as the index that pandas writes. They are never guessed."""
+        return {column for column in self.frame.columns if _UNNAMED.fullmatch(column)}
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the table comes from a text file, so that every cell is text."""
+        return bool(self.frame.index.name == "line")
+
+
+def plain_table(frame: pd.DataFrame, name: str) -> Table:
+    """A DataFrame as a table whose rows are counted from 0."""
+    numbered = frame.set_axis(pd.RangeIndex(len(frame), name="row"))
+    findings = []
+    if frame.index.name is not None or frame.index.nlevels > 1:
+        text = f"The index of {name}, {first_few(frame.index.names)}, is not read; reset_index() makes it a column."
+        findings.append(Finding("note", "index-left-out", text))
+    return Table(named_columns(numbered, [str(column) for column in frame.columns], name), name, tuple(findings))
+
+
+def named_columns(frame: pd.DataFrame, names: list[str], what: str) -> pd.DataFrame:
+    """The frame with these column names, none twice; a column without a name is called column_N."""
+    names = [name.strip() or f"column_{position}" for position, name in enumerate(names, 1)]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise GraphError(f"Columns of {what} share a name: {first_few(twice)}.", "Give every column a name of its own.")
+    frame.columns = pd.Index(names, dtype=object)
+    return frame
+
+
+def unescaped(cells: pd.Series) -> pd.Series:
+    """Cells without the apostrophe that protects them from being run as formulas."""
+    marked = [isinstance(c, str) and c[:1] == "'" and c[1:2] != "" and c[1] in ESCAPED for c in cells]
+    return cells.where(~np.array(marked, dtype=bool), cells.str[1:]) if any(marked) else cells
+
+
+def unescaped_cells(table: Table, column: str) -> list[Any]:
+    """The cells of a column; without the apostrophes of a text file."""
+    cells = table.frame[column]
+    return list(unescaped(cells) if table.is_text else cells)
+
+
+def table_limit() -> int:
+    """Bytes that a packed table may unpack to: a small file can stand for any number of them."""
+    given = os.environ.get(LIMIT_VARIABLE)
+    if given is None:
+        return int(min(_LARGEST_UNPACKED, largest_table()))
+    try:
+        return int(float(given) * 1e9)
+    except (ValueError, OverflowError):
+        raise DataFileError(f"{LIMIT_VARIABLE}={given[:40]!r} is not a number.", "Give gigabytes, such as 8.") from None
+
+
+def too_large(path: Path, limit: int) -> DataFileError:
+    """The error of a file that unpacks to more than the limit."""
+    return DataFileError(
+        f"{path} unpacks to more than {limit / 1e9:.3g} GB.",
+        f"If that is right, raise the limit: {LIMIT_VARIABLE}={2 * limit / 1e9:.3g}.",
+    )

@@ -17,7 +17,9 @@ PRINTED = {
 
 def table1_page() -> str:
     """The page; every number and every name in its sentences follows from the table and the catalogue."""
-    rows, same, fewer = [], [], []
+    rows: list[list[str]] = []
+    same: list[tuple[str, int]] = []
+    fewer: list[tuple[str, int]] = []
     for name, printed in PRINTED.items():
         info = describe(name)
         ours = (info.classes, info.features, info.nodes, info.pairs)

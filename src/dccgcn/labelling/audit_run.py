@@ -12,7 +12,8 @@ from dccgcn.artifacts.report.schema import AuditSummary
 from dccgcn.artifacts.run_folder import LABELS
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.graph.cells import is_missing, spell_id, spell_label
-from dccgcn.io.table import read_table, unescaped
+from dccgcn.io.frames import read_table
+from dccgcn.io.table import unescaped
 from dccgcn.io.write import csv_text
 from dccgcn.labelling.audits import draw_predictions, next_check, summarise
 from dccgcn.labelling.events import Audit, replay

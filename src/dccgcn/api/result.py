@@ -21,6 +21,7 @@ from dccgcn.progress import Progress
 from dccgcn.runtime.files import write_atomically
 from dccgcn.settings import Settings
 from dccgcn.workflow.run import Run, fit_and_measure, target_frame
+from dccgcn.workflow.suspect_labels import suspect_frame
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,6 +89,18 @@ class Result(Run):
             channels; ``role`` (train, validation, test, unused or unlabelled); ``label``.
         """
         return target_frame(self, probabilities, abstain_below)
+
+    def suspect_labels(self) -> pd.DataFrame:
+        """Training labels that look wrong: predicted from all others, these nodes are clearly of another class.
+
+        Returns
+        -------
+        DataFrame
+            Most suspect first: ``node_id``; ``name`` if the nodes have names; ``label``; ``prediction`` without that
+            label; the probabilities of both; ``channels_against``, the weight of the channels that predict another
+            class than the label. Empty for methods other than Concord.
+        """
+        return suspect_frame(self.graph, self.split.train, self.prediction)
 
     def to_csv(
         self, path: str | Path | None = None, probabilities: bool = False, abstain_below: float | None = None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from dccgcn.cli.display import output, print_json, printable, visible
+from dccgcn.cli.display import output, print_json, printable, progress_bar, visible
 from dccgcn.cli.options import GraphOptions, Json, with_option_groups
 
 if TYPE_CHECKING:
@@ -20,6 +20,12 @@ _STYLE = {"error": "bold red", "warning": "yellow", "note": "dim"}
 def doctor(
     source: GraphOptions,
     k: Annotated[int, typer.Option(help="Neighbours in the feature graph, to count ties among them.", min=1)] = 6,
+    check_labels: Annotated[
+        bool,
+        typer.Option(
+            "--check-labels/--no-check-labels", help="Of your own tables: look for labels that the others contradict."
+        ),
+    ] = True,
     json: Json = False,
 ) -> None:
     """Check a graph before training: what is wrong, what is unusual, and what that means for the predictions.
@@ -33,10 +39,13 @@ def doctor(
 
         dccgcn doctor cora
     """
-    from dccgcn.workflow.doctor import examine, facts
+    from dccgcn.workflow.doctor import check_given_labels, examine, facts
 
     graph, problems = _load(source)
     diagnoses = [*problems, *(examine(graph, k) if graph else [])]
+    if graph and check_labels and not source.dataset and not any(diagnosis.level == "error" for diagnosis in diagnoses):
+        with progress_bar("labels") as progress:
+            diagnoses += check_given_labels(graph, progress)
     known = facts(graph) if graph else {}
     if json:
         print_json({**known, "diagnoses": [asdict(diagnosis) for diagnosis in diagnoses]})

@@ -13,12 +13,15 @@ from dccgcn.graph.splits import check_training
 from dccgcn.models.registry import get_method
 from dccgcn.models.resources import check_memory, duration
 from dccgcn.operators import neighbours, numeric_columns_of
+from dccgcn.progress import Progress
 from dccgcn.runtime.memory import format_bytes
 from dccgcn.text import first_few
+from dccgcn.workflow.suspect_labels import suspect_findings
 
 Level = Literal["error", "warning", "note"]
 _ORDER: tuple[Level, ...] = ("error", "warning", "note")
 _Z = 1.96  # quantile of a 95 % interval
+_CHECKABLE = 3  # labels of a class from which one can be checked by the others
 FEATURE_NEIGHBOURS = 6  # of each node in the feature graph, unless the method sets another number
 
 
@@ -49,6 +52,20 @@ def examine(graph: NodeGraph, k: int = FEATURE_NEIGHBOURS) -> list[Diagnosis]:
     codes = {diagnosis.code for diagnosis in found}
     found += [Diagnosis(f.level, f.code, f.text, "", 0) for f in graph.findings if f.code not in codes]
     return sorted(found, key=lambda diagnosis: (_ORDER.index(diagnosis.level), -diagnosis.nodes))
+
+
+def check_given_labels(graph: NodeGraph, progress: Progress | None = None) -> list[Diagnosis]:
+    """Labels that Concord, trained on the others, clearly contradicts."""
+    labelled = graph.labelled
+    counts = np.bincount(graph.labels[labelled], minlength=graph.c)
+    if (counts >= _CHECKABLE).sum() < 2:
+        return []
+    method = get_method("concord")
+    seen = graph.with_classes(np.flatnonzero(counts))
+    prediction = method.fit(seen, labelled, method.settings(), 0, progress, None)
+    meaning = "A wrong label also misleads predictions around it."
+    found = suspect_findings(seen, labelled, prediction)
+    return [Diagnosis(f.level, f.code, f.text, meaning, len(labelled)) for f in found]
 
 
 def facts(graph: NodeGraph) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from dccgcn.progress import Progress
 from dccgcn.runtime.device import default_device
 from dccgcn.runtime.threads import threads_of_run
 from dccgcn.settings import Settings
+from dccgcn.workflow.suspect_labels import suspect_findings
 
 _PACKAGES = ("torch", "torch_geometric", "numpy", "scipy", "scikit-learn", "numba")
 
@@ -114,7 +115,8 @@ def fit_and_measure(
     with default_device(device), threads_of_run() as threads:
         prediction = _fit_seen_classes(graph, split, method, settings, seed, progress=progress)
     seconds = perf_counter() - start
-    prediction = replace(prediction, findings=(*memory, *prediction.findings))
+    suspects = suspect_findings(graph, split.train, prediction)
+    prediction = replace(prediction, findings=(*memory, *prediction.findings, *suspects))
     details = FitDetails(method.name, settings, seed, seconds, threads, device)
     return measure(graph, split, prediction, details)
 

@@ -243,7 +243,7 @@ def test_choices_are_compared_split_by_split_in_every_column():
     rows |= row_of(spec, start, c, 3, accuracy=0.9)  # a split without its pair
     page = page_of(spec, rows)
     lines = {line.split(" | ")[0]: line.split(" | ") for line in table_lines(page)}
-    assert lines[f"| **{start}**, accuracy in %"][1 + c] == "67.5 ± 17.1"
+    assert lines[f"| **{start}**, accuracy in %"][1 + c] == "67.5 ± 17.1, n = 4"
     assert lines[f"| {other}"][1 + c] == "+2.0 (-0.5 to +4.5), n = 3"
     assert lines["| features = row"][1 + c] == "default"
     assert lines["| features = raw"][1 + c] == "–"

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dccgcn.evaluation.paired import PairedDifference
+from dccgcn.evaluation.paired import PairedDifference, Summary
 from dccgcn.experiments.results import Results
 from dccgcn.experiments.spec import System, shown
 from dccgcn.models.registry import get_method
@@ -15,7 +15,8 @@ def choices_body(results: Results) -> str:
     """The defaults' accuracy, then each choice's difference to it on the same splits, column by column."""
     spec = results.spec
     start, *alternatives = spec.systems
-    rows = [[f"**{start.name}**, accuracy in %", *(str(cell.ours or "–") for cell in results.cells(start)), ""]]
+    means = zip(results.cells(start), spec.columns, strict=True)
+    rows = [[f"**{start.name}**, accuracy in %", *(_text(cell.ours, column.splits) for cell, column in means), ""]]
     for system in alternatives:
         found = _differences(results, system, start)
         rows.append([system.name, *(_text(d, column.splits) for d, column in zip(found, spec.columns, strict=True))])
@@ -46,10 +47,10 @@ def _differences(results: Results, system: System, start: System) -> list[Paired
     ]
 
 
-def _text(difference: PairedDifference | str | None, splits: int) -> str:
-    if not isinstance(difference, PairedDifference):
-        return difference or "–"
-    return str(difference) if difference.n == splits else f"{difference}, n = {difference.n}"
+def _text(value: Summary | PairedDifference | str | None, splits: int) -> str:
+    if value is None or isinstance(value, str):
+        return value or "–"
+    return str(value) if value.n == splits else f"{value}, n = {value.n}"
 
 
 def _over_columns(differences: list[PairedDifference | str | None]) -> str:

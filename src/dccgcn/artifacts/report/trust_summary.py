@@ -63,6 +63,7 @@ def verdict(run: Run, trust: TrustSummary) -> list[str]:
     task = (
         f"{trust.predictions:,} nodes of {run.graph.name} were classified from {labels:,} labels in {classes} classes."
     )
+    task = " ".join([*(f.text.partition(". ")[0] + "." for f in run.findings if f.code == "never-predicted"), task])
     share = f"{trust.trusted:,} of the predictions ({_percent(trust.trusted / trust.predictions)})"
     how_many = share if trust.trusted else "None of the predictions"
     return [task, f"{how_many} can be trusted: {_why(run, trust)}.", _evidence(trust)]

@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -113,3 +114,31 @@ def test_a_file_of_another_kind_is_refused(result, tmp_path):
 
 def test_conversions_are_reached_from_the_package():
     assert dccgcn.io.convert.from_networkx is dccgcn.from_networkx
+
+
+def test_a_result_prints_five_lines(result, cora):
+    shown = repr(result)
+    assert len(shown.splitlines()) == 5
+    assert len(shown) < 500
+    assert "20 from 20 labels" in shown
+    tested = dccgcn.run(cora.graph, dccgcn.per_class(cora.graph, 2, seed=0), "lp")
+    assert "on 2,694 nodes" in repr(tested)
+
+
+def test_a_notebook_shows_the_verdict_the_classes_and_a_small_map(result, cora):
+    page = result._repr_html_()
+    ElementTree.fromstring(page)  # well formed
+    assert page.count("<circle") == 60
+    assert "20 nodes of" in page
+    assert "class 1" in page
+    assert not {"<script", "http:", "https:"} & set(page.lower().split("'"))
+    large = dccgcn.run(cora.graph, dccgcn.per_class(cora.graph, 2, seed=0), "lp")._repr_html_()
+    ElementTree.fromstring(large)
+    assert large.count("<circle") == 300
+    assert len(large) < 100_000
+
+
+def test_names_of_classes_cannot_add_markup_to_a_notebook():
+    page = dccgcn.run(toy(names=["<b>", "a&b", "c"]), method="lp")._repr_html_()
+    assert "&lt;b&gt;" in page
+    ElementTree.fromstring(page)

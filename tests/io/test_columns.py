@@ -64,7 +64,7 @@ PAGES = pd.DataFrame({"page": [2, 0, 1, 3, 4], "likes": [7.5, 8.5, 9.5, 1.5, 2.5
 LINKS = pd.DataFrame({"source": [0, 1, 2, 3], "target": [1, 2, 3, 4]})
 
 
-def test_friction_6_the_index_that_pandas_writes_is_neither_id_nor_feature(tmp_path):
+def test_the_index_that_pandas_writes_is_neither_id_nor_feature(tmp_path):
     PAGES.to_csv(tmp_path / "nodes.csv")  # with its row numbers, which fit the edges too, in a column without a name
     LINKS.to_csv(tmp_path / "edges.csv")
     for nodes, edges in (
@@ -78,7 +78,7 @@ def test_friction_6_the_index_that_pandas_writes_is_neither_id_nor_feature(tmp_p
         assert "unnamed-columns" in codes(read.graph)
 
 
-def test_friction_6_ids_in_a_column_without_a_name_are_asked_about(tmp_path):
+def test_ids_in_a_column_without_a_name_are_asked_about(tmp_path):
     PAGES.drop(columns="page").to_csv(tmp_path / "nodes.csv")
     LINKS.to_csv(tmp_path / "edges.csv", index=False)
     with pytest.raises(GraphError, match=r"no name: 'column_1'.*--id column_1"):
@@ -86,7 +86,7 @@ def test_friction_6_ids_in_a_column_without_a_name_are_asked_about(tmp_path):
     assert read_tables(tmp_path / "nodes.csv", tmp_path / "edges.csv", id="column_1").graph.n == 5
 
 
-def test_friction_6_two_columns_that_fit_the_edges_are_a_question():
+def test_two_columns_that_fit_the_edges_are_a_question():
     nodes = PAGES.assign(rank=[4, 3, 2, 1, 0])
     with pytest.raises(GraphError, match=r"Columns 'page', 'rank' .* all fit the ids of the edges.*--id page"):
         read_tables(nodes, LINKS)
@@ -96,13 +96,13 @@ def test_friction_6_two_columns_that_fit_the_edges_are_a_question():
 
 
 @pytest.mark.parametrize("other", ["name", "dept_id", "node"])
-def test_friction_7_an_id_is_unique_whatever_other_columns_are_called(other):
+def test_an_id_is_unique_whatever_other_columns_are_called(other):
     nodes = PAGES.rename(columns={"page": "member"})
     nodes.insert(0, other, [1, 1, 2, 2, 1])
     assert read_tables(nodes, LINKS).columns.id == "member"
 
 
-def test_friction_7_what_covers_the_edges_best_is_the_id():
+def test_what_covers_the_edges_best_is_the_id():
     nodes = PAGES.assign(code=[2, 10, 11, 12, 13])
     assert read_tables(nodes, pd.DataFrame({"u": [0, 1], "v": [2, 9]}), unknown_ids="drop").columns.id == "page"
 
@@ -112,7 +112,7 @@ def test_edges_that_all_lead_elsewhere_are_an_error_even_if_such_edges_are_dropp
         read_tables(PAGES, LINKS + 100, unknown_ids="drop")
 
 
-def test_friction_13_a_column_that_looks_like_the_label_is_proposed_and_no_feature():
+def test_a_column_that_looks_like_the_label_is_proposed_and_no_feature():
     nodes = pd.DataFrame({"id": range(20), "x": range(20), "kind": ["a", "b"] * 3 + [""] * 14})
     read = read_tables(nodes, pd.DataFrame({"source": [0], "target": [1]}))
     assert list(read.columns.features) == ["x"]

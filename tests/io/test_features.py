@@ -53,7 +53,7 @@ def test_numbers_are_scaled_by_what_they_hold():
     assert set(read_tables(frame, edges, scale=False).columns.features.values()) == {"as-is"}
 
 
-def test_friction_19_decimal_commas_are_read_if_said_so_and_refused_if_not(tables):
+def test_decimal_commas_are_read_if_said_so_and_refused_if_not(tables):
     nodes = "id;y;f;g\na;x;1,5;2\nb;y;1.002,25;3\nc;;-3;4\n"
     refused(tables, "'f' of nodes.csv hold numbers with a comma", "--decimal ','", nodes=nodes, edges="u;v\na;b\n")
     read = tables(nodes, "u;v;w\na;b;0,5\n", decimal=",", scale=False)
@@ -135,7 +135,7 @@ def test_dates_links_and_names_are_no_text(tmp_path):
 
 
 @pytest.mark.parametrize("bad", [["n.d."], ["unknown", "-", "Unknown", "?"] * 4])
-def test_friction_14_a_few_bad_cells_are_named_or_imputed(bad):
+def test_a_few_bad_cells_are_named_or_imputed(bad):
     year = [*map(str, range(40 - len(bad))), *bad]
     nodes = pd.DataFrame({"id": range(40), "x": [1.5, None, *range(38)], "year": year})
     edges = pd.DataFrame({"source": [0], "target": [1]})
@@ -153,7 +153,7 @@ def test_friction_14_a_few_bad_cells_are_named_or_imputed(bad):
         read_tables(nodes, edges, ignore="year")
 
 
-def test_friction_9_integers_of_sixteen_digits_are_numbers():
+def test_integers_of_sixteen_digits_are_numbers():
     n = 30
     count = np.random.default_rng(0).integers(10**16, 10**17, n)
     nodes = pd.DataFrame({"id": [f"n{i}" for i in range(n)], "count": count})
@@ -166,7 +166,7 @@ def test_friction_9_integers_of_sixteen_digits_are_numbers():
 
 
 @pytest.mark.parametrize("form", [list, tuple, np.array, lambda v: str(list(v)), lambda v: str(np.array(v))])
-def test_friction_10_embeddings_become_a_feature_for_each_number(form):
+def test_embeddings_become_a_feature_for_each_number(form):
     vectors = np.round(np.random.default_rng(1).normal(size=(8, 3)), 2)
     nodes = pd.DataFrame({"id": [f"n{i}" for i in range(8)], "vec": [form(v) for v in vectors.tolist()]})
     read = read_tables(nodes, pd.DataFrame({"source": ["n0"], "target": ["n1"]}))
@@ -179,7 +179,7 @@ def test_friction_10_embeddings_become_a_feature_for_each_number(form):
         read_tables(odd, pd.DataFrame({"source": ["n0"], "target": ["n1"]}))
 
 
-def test_friction_10_embeddings_survive_parquet(tmp_path):
+def test_embeddings_survive_parquet(tmp_path):
     nodes = pd.DataFrame({"id": ["a", "b", "c"], "vec": [[1.0, 2.0], [3.0, 4.0], [0.0, 1.0]]})
     nodes.to_parquet(tmp_path / "n.parquet")
     read = read_tables(tmp_path / "n.parquet", pd.DataFrame({"source": ["a"], "target": ["b"]}))
@@ -187,7 +187,7 @@ def test_friction_10_embeddings_survive_parquet(tmp_path):
 
 
 @pytest.mark.parametrize("form", [list, "|".join])
-def test_friction_10_and_18_tags_and_token_lists_are_words(form):
+def test_tags_and_token_lists_are_words(form):
     tags = [["drama", "comedy"], ["drama", "war"], ["comedy", "war"], ["war", "drama"], ["comedy", "drama"]]
     nodes = pd.DataFrame({"id": list("abcde"), "tags": [form(t) for t in tags]})
     read = read_tables(nodes, pd.DataFrame({"source": ["a"], "target": ["b"]}))
@@ -197,7 +197,7 @@ def test_friction_10_and_18_tags_and_token_lists_are_words(form):
     assert "tags=science_fiction" in read_tables(spaced, pd.DataFrame({"u": ["a"], "v": ["b"]})).encoder.names
 
 
-def test_friction_18_short_names_whose_words_repeat_are_text():
+def test_short_names_whose_words_repeat_are_text():
     people = [f"{first} {last}" for first in ("Ann", "Bob", "Cem") for last in ("Smith", "Kaya", "Braun", "Rossi")]
     nodes = pd.DataFrame({"id": range(12), "name": people})
     assert dict(read_tables(nodes, pd.DataFrame({"u": [0], "v": [1]})).columns.features) == {"name": "text"}

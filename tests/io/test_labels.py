@@ -52,7 +52,7 @@ PEOPLE = pd.DataFrame({"id": ["a", "b", "c", "d"], "y": ["x", "z", "", ""], "f":
 LINKS = pd.DataFrame({"source": ["a", "b", "c"], "target": ["b", "c", "d"]})
 
 
-def test_friction_19_unknown_and_several_classes_in_a_cell_are_warned_of():
+def test_unknown_and_several_classes_in_a_cell_are_warned_of():
     for form in (PEOPLE, PEOPLE.assign(y=["x", "z", "Unknown", "x; z"])):
         found = codes(read_tables(form, LINKS).graph)
         assert ("ambiguous-labels" in found, "multiple-labels" in found) == (form is not PEOPLE,) * 2
@@ -60,7 +60,7 @@ def test_friction_19_unknown_and_several_classes_in_a_cell_are_warned_of():
     assert "ambiguous-labels" not in codes(marked)
 
 
-def test_friction_20_more_labels_come_from_a_table_of_their_own(tmp_path):
+def test_more_labels_come_from_a_table_of_their_own(tmp_path):
     PEOPLE.to_csv(tmp_path / "nodes.csv", index=False)
     (tmp_path / "more.csv").write_text("node_id,prediction,y\nc,x,z\na,x,w\nd,x,\n")
     for nodes in (PEOPLE, tmp_path / "nodes.csv"):
@@ -72,7 +72,7 @@ def test_friction_20_more_labels_come_from_a_table_of_their_own(tmp_path):
     assert (graph.classes, graph.labels.tolist()) == ((1, 2), [0, -1, -1, 1])
 
 
-def test_friction_20_labels_of_unknown_nodes_are_refused():
+def test_labels_of_unknown_nodes_are_refused():
     with pytest.raises(GraphError, match=r"1 labels are of ids that are not among the nodes \('q'\), on row 1"):
         read_tables(PEOPLE, LINKS, label="y", labels=pd.DataFrame({"id": ["a", "q"], "y": ["x", "x"]}))
     with pytest.raises(GraphError, match="Name the label column"):
@@ -91,7 +91,7 @@ def test_only_nodes_of_one_kind_are_classified():
         read_tables(nodes, LINKS, classify="movie")
 
 
-def test_friction_3_names_of_nodes_are_kept():
+def test_names_of_nodes_are_kept():
     assert read_tables(PEOPLE, LINKS).graph.names is None
     named = read_tables(PEOPLE.assign(title=["A", "B", None, "D"]), LINKS, node_name="title").graph
     assert named.names.tolist() == ["A", "B", "", "D"]

@@ -99,7 +99,7 @@ def test_mutated_tables_end_in_a_graph_or_a_sentence(tmp_path: Path, start):
 
 
 @pytest.mark.parametrize("form", ["jsonl", "json", "feather", "xlsx"])
-def test_friction_19_typed_files_give_the_same_graph(tables, tmp_path, form):
+def test_typed_files_give_the_same_graph(tables, tmp_path, form):
     expected = tables(NODES.replace("=3", "3"), EDGES.replace("=3", "3")).graph  # Excel runs =3 as a formula
     frames = [read_table(tmp_path / f"{name}.csv", "x").frame.reset_index(drop=True) for name in ("nodes", "edges")]
     frames[0] = frames[0].assign(age=frames[0]["age"].astype(int))
@@ -122,7 +122,7 @@ def test_friction_19_typed_files_give_the_same_graph(tables, tmp_path, form):
     assert (graph.features != expected.features).nnz == 0
 
 
-def test_friction_19_json_keeps_every_digit_and_names_a_bad_line(tmp_path):
+def test_json_keeps_every_digit_and_names_a_bad_line(tmp_path):
     path = tmp_path / "n.jsonl"
     path.write_text('{"id": 9007199254740993, "x": 1}\n{"id": 9007199254740992, "x": 2, "y": "a"}\n')
     edges = pd.DataFrame({"source": ["9007199254740993"], "target": ["9007199254740992"]})
@@ -151,7 +151,7 @@ GRAPHML = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-def test_friction_19_a_graphml_file_holds_nodes_and_edges(tmp_path):
+def test_a_graphml_file_holds_nodes_and_edges(tmp_path):
     path = tmp_path / "g.graphml"
     path.write_text(GRAPHML)
     read = read_tables(path)

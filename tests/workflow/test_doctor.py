@@ -168,7 +168,7 @@ def test_fit_on_tables(tmp_path):
     refused(dccgcn("fit", *tables[:4]), "No column of nodes.csv looks like a label")
 
 
-def test_friction_13_all_mistakes_are_listed_in_one_go(tmp_path):
+def test_all_mistakes_are_listed_in_one_go(tmp_path):
     rows = "".join(f"n{i},{i * 1.5},{'ab'[i % 2] if i < 8 else ''}\n" for i in range(40))
     (tmp_path / "nodes.csv").write_text("id,x,topic\n" + rows.replace("n3,4.5", "n3,").replace("n9,13.5", "n9,old"))
     (tmp_path / "edges.csv").write_text("source,target\nn1,n2\nn2,nobody\nn3,n4\n")
@@ -179,7 +179,7 @@ def test_friction_13_all_mistakes_are_listed_in_one_go(tmp_path):
     assert done.stdout.count("error: ") == 2
 
 
-def test_friction_13_duplicates_unknown_ends_and_columns_are_listed_even_if_no_graph_can_be_made(tmp_path):
+def test_duplicates_unknown_ends_and_columns_are_listed_even_if_no_graph_can_be_made(tmp_path):
     (tmp_path / "nodes.csv").write_text("id,x,topic\na,1,u\na,2,v\nb,3,\n")
     (tmp_path / "edges.csv").write_text("source,target,weight\na,b,1\nb,zz,1\n")
     done = dccgcn("doctor", "--nodes", "nodes.csv", "--edges", "edges.csv", cwd=tmp_path)
@@ -188,7 +188,7 @@ def test_friction_13_duplicates_unknown_ends_and_columns_are_listed_even_if_no_g
     assert "'zz'" in done.stdout
 
 
-def test_friction_13_the_doctor_proposes_the_label(tmp_path):
+def test_the_doctor_proposes_the_label(tmp_path):
     rows = "".join(f"n{i},{i * 1.5},{'ab'[i % 2] if i < 8 else ''}\n" for i in range(40))
     (tmp_path / "nodes.csv").write_text("id,x,kind\n" + rows)
     (tmp_path / "edges.csv").write_text("source,target\nn1,n2\n")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from dccgcn.artifacts.notebook import summary_html, summary_text
 from dccgcn.artifacts.report import write_report
 from dccgcn.artifacts.run_folder import check_report_path, save_run
 from dccgcn.errors import DccgcnError
@@ -20,6 +21,7 @@ from dccgcn.models.registry import get_method
 from dccgcn.progress import Progress
 from dccgcn.runtime.files import write_atomically
 from dccgcn.settings import Settings
+from dccgcn.workflow.class_summary import ranking
 from dccgcn.workflow.run import Run, fit_and_measure, target_frame
 from dccgcn.workflow.suspect_labels import suspect_frame
 
@@ -70,6 +72,12 @@ class Result(Run):
     def from_run(cls, run: Run, tables: Tables | None = None) -> "Result":
         """The same run with the methods of a Result."""
         return cls(**vars(run), tables=tables)
+
+    def __repr__(self) -> str:
+        return summary_text(self)
+
+    def _repr_html_(self) -> str:
+        return summary_html(self)
 
     def to_frame(self, probabilities: bool = False, abstain_below: float | None = None) -> pd.DataFrame:
         """One row per node to classify, in the columns of predictions.csv.
@@ -139,6 +147,21 @@ class Result(Run):
             Replace the table of an existing database, which is an error otherwise.
         """
         write_frame(self.to_frame(probabilities, abstain_below), path, overwrite)
+
+    def ranking(self, class_name: Any) -> pd.DataFrame:
+        """The predicted nodes by falling probability of one class: where to look for the nodes of a rare class.
+
+        Parameters
+        ----------
+        class_name
+            One of ``graph.classes``.
+
+        Returns
+        -------
+        DataFrame
+            ``class``, ``rank``, ``node_id``, ``name`` if the nodes have names, ``probability``, ``prediction``.
+        """
+        return ranking(self.graph, self.split, self.prediction, class_name)
 
     def save(
         self,

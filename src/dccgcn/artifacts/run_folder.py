@@ -19,6 +19,7 @@ from dccgcn.io.write import csv_text
 from dccgcn.runtime.files import is_temporary, read_json, temporary_path
 from dccgcn.runtime.lock import LOCK, lock_folder
 from dccgcn.text import first_few
+from dccgcn.workflow.class_summary import rare_rankings
 from dccgcn.workflow.run import Run, run_csv
 
 RESULT = "result.json"
@@ -27,6 +28,7 @@ _DERIVED = ("report.html", "report.json", AUDIT)  # made from a run by other com
 _LOG = (LABELS, f"{LABELS}-wal", f"{LABELS}-shm", "labels.lock")  # labels that people gave; a new run keeps them
 _WRITTEN = ("predictions.csv", "settings.yaml", "split.json", TENSORS, CARD, DESCRIPTION, RESULT)
 RUN_FILES = frozenset({*_WRITTEN, *_DERIVED, *_LOG})
+RANKED = "ranked.csv"  # the first nodes of each rare class, if there is one
 
 
 def save_run(
@@ -43,17 +45,19 @@ def save_run(
     """
     folder = Path(folder)
     again = f"dccgcn fit … --method {run.method} --seed {run.seed} --settings settings.yaml --split split.json"
-    files = {
+    files: dict[str, str | bytes] = {
         "predictions.csv": run_csv(run) if predictions is None else csv_text(predictions, float_format="%.6f"),
         "settings.yaml": f"# {again}\n{run.settings.to_yaml()}",
         "split.json": run.split.to_json(),
         **model_files(run, tables),
         RESULT: json.dumps(run.summary(), indent=2) + "\n",
     }
+    ranked = rare_rankings(run.graph, run.split, run.prediction)
+    files |= {} if ranked is None else {RANKED: csv_text(ranked, float_format="%.6f")}
     check_run_folder(folder, overwrite)
     with lock_folder(folder):
         check_run_folder(folder, overwrite)  # again: another process may have finished meanwhile
-        replace_files(folder, files, outdated=_DERIVED)
+        replace_files(folder, files, outdated={*_DERIVED, RANKED} - files.keys())
 
 
 def check_run_folder(folder: Path, overwrite: bool = False) -> None:
@@ -69,7 +73,7 @@ def check_run_folder(folder: Path, overwrite: bool = False) -> None:
     names = [name for name in names if name != LOCK and not is_temporary(name)]
     if not names:
         return
-    foreign = [name for name in names if name not in RUN_FILES and name != STAGED]
+    foreign = [name for name in names if name not in RUN_FILES | {RANKED, STAGED}]
     if not foreign and not _is_run(folder):
         foreign = names
     if foreign:

@@ -22,7 +22,7 @@ from dccgcn.cli.options import (
     Threads,
     with_option_groups,
 )
-from dccgcn.cli.run_tables import print_predictions, print_scores, print_theory
+from dccgcn.cli.run_tables import print_predictions, print_rare_classes, print_scores, print_theory
 from dccgcn.errors import DccgcnError, SplitError
 
 if TYPE_CHECKING:
@@ -127,13 +127,17 @@ def fit(graph: GraphOptions, split: SplitOptions, run: RunOptions, output: Outpu
     if output.json:
         print_json({**result.summary(), **({"baseline": compared.summary()} if compared else {})})
         return
+    on_top = tuple(finding for finding in result.findings if finding.code == "never-predicted")
+    print_findings(on_top)
     if loaded.tables:
         print_predictions(result)
     if result.accuracy is not None:
         print_scores(result, compared, compile_seconds)
     if run.theory:
         print_theory(result)
-    print_findings(result.findings)
+    if loaded.tables:
+        print_rare_classes(result)
+    print_findings(tuple(finding for finding in result.findings if finding not in on_top))
     print_written(output)
 
 

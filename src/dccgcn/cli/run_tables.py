@@ -9,6 +9,8 @@ from dccgcn.cli.display import errors, output, percent, printable, table
 if TYPE_CHECKING:
     from dccgcn.api import Result
 
+_MOST_RANKED = 5  # nodes of a rare class
+
 
 def print_predictions(result: "Result") -> None:
     """For each class: its labels, how many nodes are predicted to be in it, and how many are expected to be right."""
@@ -84,6 +86,25 @@ def _add_trust(shown: Table, result: "Result") -> None:
     for name, part in (("trusted", trusted), ("other", ~trusted)):
         shown.add_row(f"{name} predictions, accuracy", percent(is_right[part].mean() if part.any() else None))
     shown.add_section()
+
+
+def print_rare_classes(result: "Result") -> None:
+    """For each rare class: how well its test nodes are ranked, and its first nodes."""
+    from dccgcn.workflow.class_summary import rare_class_scores, rare_classes
+
+    graph, split, prediction = result.graph, result.split, result.prediction
+    if scores := rare_class_scores(graph, split, prediction):
+        shown = table("Rare classes on the test nodes", "class", "test nodes", "average precision", "recall at k", "k")
+        for row in scores:
+            numbers = f"{row['test_nodes']:,}", percent(row["average_precision"]), percent(row["recall_at_k"])
+            shown.add_row(printable(row["class"]), *numbers, str(row["k"]))
+        output.print(shown)
+    for k in rare_classes(graph, split):
+        first = result.ranking(graph.classes[k]).head(_MOST_RANKED)
+        shown = table(f"Most probable nodes of the rare class {graph.classes[k]}", *first.columns[2:])
+        for row in first.iloc[:, 2:].itertuples(index=False):
+            shown.add_row(*(f"{cell:.3f}" if isinstance(cell, float) else printable(cell) for cell in row))
+        output.print(shown)
 
 
 def print_theory(result: "Result") -> None:

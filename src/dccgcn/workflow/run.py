@@ -22,6 +22,7 @@ from dccgcn.progress import Progress
 from dccgcn.runtime.device import default_device
 from dccgcn.runtime.threads import threads_of_run
 from dccgcn.settings import Settings
+from dccgcn.workflow.class_summary import class_counts, never_predicted, predicted_nodes, rare_class_scores
 from dccgcn.workflow.suspect_labels import suspect_findings
 
 _PACKAGES = ("torch", "torch_geometric", "numpy", "scipy", "scikit-learn", "numba")
@@ -66,10 +67,7 @@ class Run:
     @property
     def is_predicted(self) -> np.ndarray:
         """(n,) bool: nodes without a training label whose class is wanted and so predicted."""
-        targets = self.graph.targets
-        mask = np.ones(self.graph.n, dtype=bool) if targets is None else targets.copy()
-        mask[self.split.train] = False
-        return mask
+        return predicted_nodes(self.graph, self.split)
 
     def summary(self) -> dict[str, Any]:
         """Everything but the predictions, as plain values for JSON."""
@@ -88,6 +86,8 @@ class Run:
             "accuracy_low_before": self.accuracy_low_before,
             "accuracy_low_after": self.accuracy_low_after,
             "corrected": self.corrected,
+            "predictions": self._prediction_summary(),
+            "rare_classes": rare_class_scores(self.graph, self.split, self.prediction),
             "seconds": round(self.seconds, 3),
             "threads": self.threads,
             "device": self.device,
@@ -96,6 +96,15 @@ class Run:
             "theory": [vars(row) for row in self.theory],
             "findings": [vars(finding) for finding in self.findings],
             "versions": _versions(),
+        }
+
+    def _prediction_summary(self) -> dict[str, Any]:
+        """Number of predictions, their mean trust, and both for each class."""
+        trust, nodes = self.prediction.trust, self.is_predicted
+        return {
+            "nodes": int(nodes.sum()),
+            "expected_accuracy": float(trust[nodes].mean()) if trust is not None and nodes.any() else None,
+            "classes": class_counts(self.graph, self.split, self.prediction),
         }
 
 
@@ -147,7 +156,13 @@ def measure(graph: NodeGraph, split: Split, prediction: Prediction, details: Fit
         accuracy_low_after=parts.accuracy_low_after if parts else None,
         corrected=float(prediction.corrected[test].mean()) if scored and prediction.corrected is not None else None,
         theory=rows or (),
-        findings=(*graph.findings, *split.findings, *check_training(graph, split.train), *prediction.findings),
+        findings=(
+            *never_predicted(graph, split, prediction),  # first: no other finding matters as much
+            *graph.findings,
+            *split.findings,
+            *check_training(graph, split.train),
+            *prediction.findings,
+        ),
         **vars(details),
     )
 

@@ -64,6 +64,7 @@ def verdict(run: Run, trust: TrustSummary) -> list[str]:
     task = (
         f"{trust.predictions:,} nodes of {run.graph.name} were classified from {labels:,} labels in {classes} classes."
     )
+    task = " ".join([*(f.text.partition(". ")[0] + "." for f in run.findings if f.code == "never-predicted"), task])
     promise = next((f.text for f in run.prediction.findings if f.code in ("uninformative", "too-few-labels")), None)
     if promise:
         return [task, "None of the predictions can be trusted.", promise]

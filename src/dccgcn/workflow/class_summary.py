@@ -1,0 +1,106 @@
+"""Predictions by class: counts and trust of each class, and what helps to find the nodes of a rare one."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dccgcn.errors import DccgcnError, Finding
+from dccgcn.evaluation.ranking import average_precision, recall_at
+from dccgcn.graph import NodeGraph
+from dccgcn.graph.splits import Split
+from dccgcn.models.prediction import Prediction
+from dccgcn.text import did_you_mean, first_few
+
+RARE = 0.1  # share of the labels below which a class is rare
+N_RANKED = 100  # nodes listed for a rare class
+_LEAST_EXPECTED = 3  # predictions of a class, from its share of the labels, without which none is no surprise
+
+
+def predicted_nodes(graph: NodeGraph, split: Split) -> np.ndarray:
+    """(n,) bool: nodes without a training label whose class is wanted and so predicted."""
+    mask = np.ones(graph.n, dtype=bool) if graph.targets is None else graph.targets.copy()
+    mask[split.train] = False
+    return mask
+
+
+def class_counts(graph: NodeGraph, split: Split, prediction: Prediction) -> list[dict[str, Any]]:
+    """For each class: training labels, predictions, and the mean trust of these (None without trust or predictions)."""
+    nodes = np.flatnonzero(predicted_nodes(graph, split))
+    labels = np.bincount(graph.labels[split.train], minlength=graph.c)
+    rows = []
+    for k, name in enumerate(graph.classes):
+        members = nodes[prediction.y_pred[nodes] == k]
+        known = prediction.trust is not None and len(members)
+        trust = float(prediction.trust[members].mean()) if prediction.trust is not None and known else None
+        rows.append(
+            {"class": str(name), "labels": int(labels[k]), "predicted": len(members), "expected_accuracy": trust}
+        )
+    return rows
+
+
+def never_predicted(graph: NodeGraph, split: Split, prediction: Prediction) -> Iterator[Finding]:
+    """A warning if classes with training labels are predicted nowhere although some predictions were to be expected."""
+    counts = class_counts(graph, split, prediction)
+    n_predicted, n_labels = sum(row["predicted"] for row in counts), len(split.train)
+    missing = [
+        row
+        for row in counts
+        if row["labels"] and not row["predicted"] and row["labels"] / n_labels * n_predicted >= _LEAST_EXPECTED
+    ]
+    if missing:
+        listed = ", ".join(f"{first_few([row['class']])} ({row['labels']} of {n_labels} labels)" for row in missing[:5])
+        one = len(missing) == 1
+        text = f"{'Class' if one else f'{len(missing)} classes:'} {listed} {'is' if one else 'are'} never predicted"
+        remedy = "Label more of them, or rank the nodes by the probability of the class (Result.ranking, ranked.csv)."
+        yield Finding("warning", "never-predicted", f"{text}. {remedy}")
+
+
+def rare_classes(graph: NodeGraph, split: Split) -> list[int]:
+    """Classes with less than a tenth of the training labels, if fewer than half of all classes are so."""
+    labels = np.bincount(graph.labels[split.train], minlength=graph.c)
+    rare = [k for k in range(graph.c) if 0 < labels[k] < RARE * len(split.train)]
+    return rare if len(rare) < graph.c / 2 or graph.c == 2 else []
+
+
+def rare_class_scores(graph: NodeGraph, split: Split, prediction: Prediction) -> list[dict[str, Any]]:
+    """For each rare class among the test nodes: average precision, and recall at as many nodes as belong to it."""
+    rows = []
+    for k in rare_classes(graph, split):
+        is_member, score = graph.labels[split.test] == k, prediction.probabilities[split.test, k]
+        if n := int(is_member.sum()):
+            rows.append(
+                {
+                    "class": str(graph.classes[k]),
+                    "test_nodes": n,
+                    "share": n / len(split.test),
+                    "average_precision": average_precision(is_member, score),
+                    "recall_at_k": recall_at(is_member, score, n),
+                    "k": n,
+                }
+            )
+    return rows
+
+
+def ranking(graph: NodeGraph, split: Split, prediction: Prediction, name: Any) -> pd.DataFrame:
+    """The predicted nodes by falling probability of one class."""
+    names = [str(known) for known in graph.classes]
+    if str(name) not in names:
+        raise DccgcnError(
+            f"There is no class {name!r}.{did_you_mean(str(name), names)}", f"Classes: {first_few(names)}."
+        )
+    score = prediction.probabilities[:, names.index(str(name))]
+    nodes = np.flatnonzero(predicted_nodes(graph, split))
+    nodes = nodes[np.argsort(-score[nodes], kind="stable")]
+    columns: dict[str, Any] = {"class": str(name), "rank": np.arange(1, len(nodes) + 1), "node_id": graph.ids[nodes]}
+    if graph.names is not None:
+        columns["name"] = graph.names[nodes]
+    predicted = np.array(names, dtype=object)[prediction.y_pred[nodes]]
+    return pd.DataFrame({**columns, "probability": score[nodes], "prediction": predicted})
+
+
+def rare_rankings(graph: NodeGraph, split: Split, prediction: Prediction) -> pd.DataFrame | None:
+    """The first nodes of each rare class; None if no class is rare."""
+    found = [ranking(graph, split, prediction, graph.classes[k]).head(N_RANKED) for k in rare_classes(graph, split)]
+    return pd.concat(found, ignore_index=True) if found else None

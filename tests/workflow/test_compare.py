@@ -1,0 +1,71 @@
+"""Methods compared on one's own labels: folds, paired intervals, and an honest sentence."""
+
+import json
+
+import numpy as np
+import pytest
+
+from dccgcn.errors import SplitError
+from dccgcn.evaluation.paired import paired_difference
+from dccgcn.graph import NodeGraph
+from dccgcn.graph.folds import label_folds
+from dccgcn.io.write import write_tables
+from dccgcn.models.registry import get_method
+from dccgcn.workflow.compare import compare_methods, conclusion
+from helpers.command import dccgcn, refused
+from helpers.runs import toy
+
+
+def test_every_label_is_tested_once_and_classes_are_spread():
+    graph = toy(60)
+    splits = label_folds(graph, 5, seed=0)
+    assert sorted(np.concatenate([split.test for split in splits])) == list(range(60))
+    for split in splits:
+        assert np.bincount(graph.labels[split.test]).tolist() == [4, 4, 4]
+        assert len(split.train) == 48
+    assert [s.hash for s in splits] != [s.hash for s in label_folds(graph, 5, seed=1)]
+
+
+def test_a_single_label_always_trains_and_too_few_labels_are_refused():
+    graph = NodeGraph(np.eye(5), [(0, 1)], ["a", "a", "b", "b", "c"])
+    splits = label_folds(graph, 2, seed=0)
+    assert all(4 in split.train for split in splits)
+    assert "'c'" in splits[0].findings[0].text
+    with pytest.raises(SplitError, match="5 labels are too few for 6 folds"):
+        label_folds(graph, 6, seed=0)
+
+
+def test_the_interval_of_folds_is_wider_than_that_of_independent_splits():
+    a, b = np.arange(15.0), np.random.default_rng(0).normal(0, 1, 15)
+    plain, folds = paired_difference(a, b), paired_difference(a, b, test_to_train=0.25)
+    ratio = (folds.high - folds.low) / (plain.high - plain.low)
+    assert ratio == pytest.approx(np.sqrt((1 / 15 + 0.25) * 15))
+
+
+def test_a_clear_difference_and_one_that_few_labels_cannot_show():
+    graph = toy(90)
+    scores = compare_methods(graph, [get_method("lp")], repeats=1)
+    assert conclusion(scores) == ""
+    rng = np.random.default_rng(0)
+    blind = NodeGraph(rng.normal(size=(graph.n, 3)), graph.edges, [graph.classes[k] for k in graph.labels])
+    scores = compare_methods(blind, [get_method("lp"), get_method("logreg"), get_method("poisson")], folds=5, repeats=2)
+    assert {score.method: score.is_different for score in scores}["logreg"] is True
+    said = conclusion(scores)
+    assert "logreg less accurate than lp" in said.lower()
+    assert "too few labels to tell poisson from lp" in said
+
+
+def test_the_command_compares_on_ones_own_tables(tmp_path):
+    graph = toy(60)
+    write_tables(graph, tmp_path)
+    arguments = ["compare", "--nodes", "nodes.csv", "--edges", "edges.csv", "--methods", "lp,logreg"]
+    arguments += ["--folds", "3", "--repeats", "1"]
+    done = dccgcn(*arguments, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for words in ("60 labels in 3 folds", "95 % interval", "logreg"):
+        assert words in " ".join(done.stdout.split())
+    found = json.loads(dccgcn(*arguments, "--json", cwd=tmp_path).stdout)
+    assert {row["method"] for row in found["scores"]} == {"lp", "logreg"}
+    assert found["conclusion"]
+    refused(dccgcn(*arguments, "--label-rate", "0.1", cwd=tmp_path), "over folds of your own labels")
+    refused(dccgcn("compare", "--methods", "lp"), "A graph is missing")

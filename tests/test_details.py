@@ -1,5 +1,7 @@
 """Constants, starting values, seeds and quotas that other tests would not miss; ``tools.mutants`` alters them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,8 +21,9 @@ from dccgcn.models.dcc.method import fit as fit_dcc
 from dccgcn.models.dcc.model import DccGcn
 from dccgcn.models.dcc.settings import DccSettings
 from dccgcn.models.prediction import Prediction
+from dccgcn.operators import operator
 from dccgcn.operators.approximate_knn import MOST_WORK
-from dccgcn.operators.exact_knn import exact_work
+from dccgcn.operators.exact_knn import empty_neighbours, exact_work
 from dccgcn.operators.scaling import numeric_columns
 from dccgcn.workflow import doctor
 from dccgcn.workflow.active_learning import similarity
@@ -72,12 +75,22 @@ def test_dcc_gcn_starts_with_xaviers_mu_and_the_identity_as_sigma():
     assert (model.s(0) == 1).all()
 
 
-def test_the_seed_decides_dcc_gcns_start_and_its_dropout():
+def test_the_seed_decides_dcc_gcns_start():
     graph = toy(n=24)
     first, second = (fit_dcc(graph, np.array([0, 8, 16]), SMALL, seed).probabilities for seed in (0, 1))
     assert not np.array_equal(first, second)
+
+
+def test_dropout_keys_depend_on_seed_epoch_and_site():
     keys = {dropout_key(*at) for at in ((0, 0, 0), (1, 0, 0), (2**32, 0, 0), (0, 1, 0), (0, 0, 1))}
     assert len(keys) == 5
+
+
+def test_without_aggregation_only_the_first_channel_is_in_the_joint_logits():
+    model = DccGcn(4, 3, 2, SMALL.changed({"aggregation": False, "channel_classifier": "padded"}))
+    summands = model.summands([torch.ones(4, 4), torch.ones(4, 4)])
+    assert len(summands) == 2
+    assert torch.equal(model.joint_logits(summands), summands[0] + model.b)
 
 
 # M3S
@@ -104,6 +117,25 @@ def test_a_column_is_numeric_if_three_quarters_of_the_nodes_have_a_value():
     assert numeric_columns(x).columns.tolist() == [0]
     x[:10, 1] = 5
     assert numeric_columns(x).columns.tolist() == [0, 1]
+
+
+def test_columns_of_different_units_are_standardised():
+    x = np.random.default_rng(0).normal(size=(200, 2))
+    assert numeric_columns(x) is None
+    assert numeric_columns(x * [1, 5]).columns.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(("recall", "level"), [(0.5, "warning"), (0.79, "warning"), (0.81, "note")])
+def test_a_feature_graph_that_misses_a_fifth_of_the_neighbours_is_a_warning(recall, level):
+    found = replace(empty_neighbours(3, 1), recall=recall)
+    first = next(operator._findings(toy(n=6), found))
+    assert (first.code, first.level) == ("knn-approximate", level)
+
+
+def test_edges_that_are_all_given_in_both_directions_are_no_finding():
+    pairs = np.array([(0, 1), (1, 2), (2, 3)])
+    graph = NodeGraph(np.eye(4), np.concatenate([pairs, pairs[:, ::-1]]))
+    assert [finding.code for finding in graph.findings] == []
 
 
 def test_twenty_thousand_nodes_are_searched_exactly_and_a_hundred_thousand_are_not():

@@ -11,16 +11,18 @@ import torch
 from dccgcn import NodeGraph, Split, read_tables
 from dccgcn.api import run
 from dccgcn.artifacts.report.data import report_data
-from dccgcn.errors import SplitError
+from dccgcn.errors import SplitError, TrainingError
 from dccgcn.evaluation import trust
 from dccgcn.evaluation.signals import trust_record
 from dccgcn.graph.splits import hold_out, per_class
+from dccgcn.io.write import write_tables
 from dccgcn.kernels import dropout_key
 from dccgcn.models.baselines import m3s
 from dccgcn.models.dcc.method import fit as fit_dcc
 from dccgcn.models.dcc.model import DccGcn
 from dccgcn.models.dcc.settings import DccSettings
 from dccgcn.models.prediction import Prediction
+from dccgcn.models.training import train_full_batch
 from dccgcn.operators import operator
 from dccgcn.operators.approximate_knn import MOST_WORK
 from dccgcn.operators.exact_knn import empty_neighbours, exact_work
@@ -93,6 +95,13 @@ def test_without_aggregation_only_the_first_channel_is_in_the_joint_logits():
     assert torch.equal(model.joint_logits(summands), summands[0] + model.b)
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 2e9])
+def test_a_loss_that_is_no_number_or_huge_is_named_with_its_epoch(bad):
+    weight = torch.nn.Parameter(torch.ones(1))
+    with pytest.raises(TrainingError, match=r"The loss became .* in epoch 2 of 3"):
+        train_full_batch(lambda epoch: weight.sum() + (bad if epoch == 1 else 0), [{"params": [weight]}], 0.1, 3)
+
+
 # M3S
 
 
@@ -156,6 +165,12 @@ def test_values_and_words_of_one_node_or_of_most_get_no_feature():
     read = read_tables(frame, edges, label="topic", categorical=["country"], text=["title"])
     assert read.encoder.categories[0].values == ["DE", "FR"]
     assert read.encoder.texts[0].words == ["sometimes"]
+
+
+def test_the_truth_of_hidden_labels_has_no_row_for_a_node_without_a_label(tmp_path):
+    graph = NodeGraph(np.eye(4), [(0, 1)], ["a", "b", "a", None])
+    write_tables(graph, tmp_path, np.array([0]))
+    assert (tmp_path / "truth.csv").read_text().splitlines() == ["id,label", "1,b", "2,a"]
 
 
 # evaluation

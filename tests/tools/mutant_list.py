@@ -105,7 +105,7 @@ MUTANTS = [
         ("models/dcc/selection.py", "logits1.argmax(1) == logits2.argmax(1)", "logits1.argmax(1) == logits1.argmax(1)", f"{EQUATIONS} -k selection"),
         # training and layers
         ("models/training.py", "if best is None or current_score > best[0]:", "if True:", f"{GNN} -k validation_nodes and gcn"),
-        ("models/training.py", "if not abs(current) < _MAX_LOSS:", "if current > _MAX_LOSS:", f"{DCC} -k row_36"),
+        ("models/training.py", "if not abs(current) < _MAX_LOSS:", "if current > _MAX_LOSS:", f"{DETAILS} -k loss_that"),
         ("models/training.py", "torch.manual_seed(seed)", "torch.manual_seed(0)", f"{DETAILS} -k seed_decides"),
         ("models/training.py", "torch.random.fork_rng(devices, device_type=device.type):", "torch.random.fork_rng(devices, enabled=False, device_type=device.type):", f"{DCC} -k random_numbers"),
         ("models/layers.py", "nn.init.xavier_uniform_(self.theta1)", "nn.init.normal_(self.theta1)", "tests/models/test_registry.py -k as_dense"),
@@ -176,7 +176,7 @@ MUTANTS = [
         ("io/encoder.py", "1 / norm if norm > 0 and len(blocks) > 1 else 1.0", "1.0", f"{TABLES} -k blocks"),
         ("io/encoder.py", "_LARGEST = 1e15", "_LARGEST = 1e300", "tests/test_robustness_inputs.py -k row_48"),
         ("io/write.py", "cell[0] in ESCAPED else cell", 'cell[0] == "=" else cell', f"{TABLES} -k row_42"),
-        ("io/write.py", "hidden = ~given & (graph.labels >= 0)", "hidden = ~given", f"{TABLES} -k hidden"),
+        ("io/write.py", "hidden = ~given & (graph.labels >= 0)", "hidden = ~given", f"{DETAILS} -k hidden_labels"),
         # datasets
         ("datasets/fetch.py", "if found != file.sha256:", "if False:", "tests/datasets/test_datasets.py -k row_38"),
         ("datasets/formats/planetoid.py", "VALIDATION_NODES = 500", "VALIDATION_NODES = 400", "tests/datasets -k planetoid or rows_of_tx or embedded"),

@@ -38,7 +38,8 @@ def table1_page() -> str:
         "it is read.",
         markdown_table(header, rows),
         f"Edges differ for {', '.join(fewer)}, and agree for {', '.join(same)}. "
-        "The paper's numbers are half of the lines of the public files, which list each edge from both of its ends: a pair that is listed more often counts more often, and a "
+        "The paper's numbers are half of the lines of the public files, which list each edge from both of its "
+        "ends: a pair that is listed more often counts more often, and a "
         "node's edge to itself counts too. (CoraFull's file was not at hand to check this.) Here an edge is an "
         "unordered pair of two nodes and counts once; methods add their own self-loops.",
         f"The paper's text names eight datasets; its table has {len(PRINTED)} of them.",

@@ -27,7 +27,7 @@ from dccgcn.operators import operator
 from dccgcn.operators.approximate_knn import MOST_WORK
 from dccgcn.operators.exact_knn import empty_neighbours, exact_work
 from dccgcn.operators.scaling import numeric_columns
-from dccgcn.workflow import doctor
+from dccgcn.workflow import active_learning, doctor
 from dccgcn.workflow.active_learning import similarity
 from helpers.runs import dual, toy
 
@@ -79,7 +79,8 @@ def test_dcc_gcn_starts_with_xaviers_mu_and_the_identity_as_sigma():
 
 def test_the_seed_decides_dcc_gcns_start():
     graph = toy(n=24)
-    first, second = (fit_dcc(graph, np.array([0, 8, 16]), SMALL, seed).probabilities for seed in (0, 1))
+    plain = SMALL.changed({"dropout": 0.0})
+    first, second = (fit_dcc(graph, np.array([0, 8, 16]), plain, seed).probabilities for seed in (0, 1))
     assert not np.array_equal(first, second)
 
 
@@ -192,6 +193,13 @@ def test_agreement_then_margin_ranks_by_agreement_first():
 def test_similarity_is_the_fourth_power_of_the_cosine():
     one, other = np.array([[1.0, 0.0]]), np.array([[0.5, 0.75**0.5], [-1.0, 0.0], [1.0, 0.0]])
     np.testing.assert_allclose(similarity(one, other), [[0.5**4, 0, 1]])
+
+
+def test_a_node_hardly_similar_to_any_label_is_represented_by_none():
+    cosines = np.array([1.0, 0.5, 0.32, 0.31, 0.0])  # to the power of four: 0.0105 and 0.0092
+    embedding = np.vstack([np.stack([cosines, np.sqrt(1 - cosines**2), np.zeros(5)], axis=1), [0, 0, 1]])
+    (represented,) = active_learning._represented(embedding, np.array([5]), np.array([0]))
+    assert represented.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize(

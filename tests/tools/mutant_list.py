@@ -188,7 +188,7 @@ MUTANTS = [
         ("workflow/active_learning.py", "np.where(prediction.channels_agree, w, (1 + w) / 2)", "w", f"{NEXT} -k uncertain"),
         ("workflow/active_learning.py", "/ np.sqrt(1 + n_labels[prediction.y_pred[nodes]])", "", f"{NEXT} -k few_labels or formula"),
         ("workflow/active_learning.py", "np.maximum(coverage, similarity(target, embedding[[node]])[:, 0], out=coverage)", "pass", f"{NEXT} -k formula or cliques"),
-        ("workflow/active_learning.py", "_MIN_SIMILARITY = 0.01", "_MIN_SIMILARITY = 0.0", f"{NEXT} -k similar_to_no_other"),
+        ("workflow/active_learning.py", "_MIN_SIMILARITY = 0.01", "_MIN_SIMILARITY = 0.0", f"{DETAILS} -k hardly_similar"),
         ("workflow/doctor.py", "max(0.1 * graph.n, 100)", "max(0.5 * graph.n, 100)", f"{DETAILS} -k hub"),
         ("workflow/doctor.py", "max(0.1 * graph.n, 100)", "max(0.1 * graph.n, 10)", f"{DETAILS} -k hub"),
         ("workflow/doctor.py", "count.max() > 5 * max", "count.max() > 50 * max", f"{DOCTOR} -k imbalance"),

@@ -17,13 +17,16 @@ from dccgcn.evaluation.signals import trust_record
 from dccgcn.graph.splits import hold_out, per_class
 from dccgcn.io.write import write_tables
 from dccgcn.kernels import dropout_key
+from dccgcn.models import layers
 from dccgcn.models.baselines import m3s
 from dccgcn.models.dcc.method import fit as fit_dcc
 from dccgcn.models.dcc.model import DccGcn
 from dccgcn.models.dcc.settings import DccSettings
 from dccgcn.models.prediction import Prediction
+from dccgcn.models.receptive_field import ReceptiveField
+from dccgcn.models.torch_operator import TorchOperator
 from dccgcn.models.training import train_full_batch
-from dccgcn.operators import operator
+from dccgcn.operators import operator, topology_operator
 from dccgcn.operators.approximate_knn import MOST_WORK
 from dccgcn.operators.exact_knn import empty_neighbours, exact_work
 from dccgcn.operators.scaling import numeric_columns
@@ -87,6 +90,15 @@ def test_the_seed_decides_dcc_gcns_start():
 def test_dropout_keys_depend_on_seed_epoch_and_site():
     keys = {dropout_key(*at) for at in ((0, 0, 0), (1, 0, 0), (2**32, 0, 0), (0, 1, 0), (0, 0, 1))}
     assert len(keys) == 5
+
+
+def test_each_layer_of_each_channel_has_a_dropout_of_its_own(monkeypatch):
+    graph, keys = toy(n=12), []
+    monkeypatch.setattr(layers, "dropout_key", lambda *at: keys.append(at) or 1)
+    a = TorchOperator.of(topology_operator(graph, "row"))
+    field = ReceptiveField.of(graph, "raw", a, np.arange(12))
+    layers.TwoLayerGcn(graph.d, 4, 2, 0.5, output_activation=True)(field, a.alpha, (7, 3, 1))
+    assert keys == [(7, 3, 2), (7, 3, 3)]
 
 
 def test_without_aggregation_only_the_first_channel_is_in_the_joint_logits():

@@ -110,7 +110,7 @@ MUTANTS = [
         ("models/training.py", "torch.random.fork_rng(devices, device_type=device.type):", "torch.random.fork_rng(devices, enabled=False, device_type=device.type):", f"{DCC} -k random_numbers"),
         ("models/layers.py", "nn.init.xavier_uniform_(self.theta1)", "nn.init.normal_(self.theta1)", "tests/models/test_registry.py -k as_dense"),
         ("models/layers.py", "return h.relu() if self.output_activation else h\n", "return h\n", f"{EQUATIONS} -k eq_6"),
-        ("models/layers.py", "dropout_key(seed, epoch, 2 * channel + 1)", "dropout_key(seed, epoch, 2 * channel)", f"{DCC} -k step_with_every_kind_of_weight"),
+        ("models/layers.py", "dropout_key(seed, epoch, 2 * channel + 1)", "dropout_key(seed, epoch, 2 * channel)", f"{DETAILS} -k dropout_of_its_own"),
         ("models/prediction.py", "restored[:, seen] = probabilities", "restored[:, : len(seen)] = probabilities", f"{DCC} -k unseen"),
         ("models/prediction.py", "self.probabilities.max(axis=1) if self.trust is None else self.trust", "self.probabilities.max(axis=1)", f"{NEXT} -k confidence or uncertain"),
         ("models/resources.py", "if cost.bytes > free else []", "if cost.bytes > 2 * free else []", "tests/test_robustness.py -k row_37"),

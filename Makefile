@@ -32,7 +32,7 @@ fuzz-guided: .venv/installed
 kill: .venv/installed
 	cd tests && ../$(BIN)/python -m tools.kill 50
 
-# one small mistake at a time in the source: 95 % of them must make a test fail. An hour on one idle core
+# one small mistake at a time in the source: 95 % of them must make a test fail. Half an hour on one idle core
 mutants: .venv/installed
 	cd tests && nice -n 15 ../$(BIN)/python -m tools.mutants
 

@@ -129,6 +129,18 @@ def test_m3s_divides_its_quota_among_the_stages_and_rounds_up(monkeypatch):
     assert asked == [[2, 1, 1]] * 3
 
 
+def test_each_stage_of_m3s_labels_further_nodes(monkeypatch):
+    graph, masks = toy(n=30), []
+    p = (np.eye(3)[graph.labels] * 0.7 + 0.1).astype(np.float32)
+    monkeypatch.setattr(m3s, "pseudo_labels_per_class", lambda *_: np.array([2, 2, 2]))
+    monkeypatch.setattr(
+        m3s, "fit_gcn", lambda graph, mask, *_: masks.append(mask) or Prediction(p, embeddings={"output": p})
+    )
+    monkeypatch.setattr(m3s, "cluster_classes", lambda *_: graph.labels)
+    m3s.fit(graph, np.array([0, 10, 20]), m3s.M3sSettings(stages=2), 0)
+    assert [mask.sum() for mask in masks] == [3, 6, 9]
+
+
 # features
 
 

@@ -119,7 +119,7 @@ MUTANTS = [
         # baselines
         ("models/baselines/m3s.py", "t = -(-pseudo_labels_per_class(graph, train, s.eta_factor) // s.stages)", "t = pseudo_labels_per_class(graph, train, s.eta_factor) // s.stages", f"{DETAILS} -k m3s"),
         ("models/baselines/m3s.py", "distance[:, counts == 0] = np.inf", "pass", f"{PSEUDO} -k cluster"),
-        ("models/baselines/m3s.py", "unlabelled = candidates & ~labels.any(axis=1)", "unlabelled = candidates", f"{PSEUDO} -k m3s"),
+        ("models/baselines/m3s.py", "unlabelled = candidates & ~labels.any(axis=1)", "unlabelled = candidates", f"{DETAILS} -k stage_of_m3s"),
         ("models/baselines/pseudo_label_utils.py", "** 2  # a label covers", "# a label covers", f"{PSEUDO} -k quota"),
         ("models/baselines/pseudo_label_utils.py", "chosen[best[scores[best, k] > 0], k] = True", "chosen[best, k] = True", f"{PSEUDO} -k positive"),
         ("models/baselines/pseudo_label_utils.py", "mask[validation] = False", "pass", f"{PSEUDO} -k validation_nodes_never"),
@@ -195,7 +195,7 @@ MUTANTS = [
         ("workflow/doctor.py", "_ORDER.index(diagnosis.level), -diagnosis.nodes", "_ORDER.index(diagnosis.level), diagnosis.nodes", f"{DOCTOR} -k worst"),
         ("workflow/run.py", "seen = np.unique(graph.labels[split.train])", "seen = np.unique(graph.labels[graph.labelled])", f"{DCC} -k unseen"),
         ("workflow/run.py", "accuracy=metrics.accuracy(y_true, prediction.y_pred[test]) if scored", "accuracy=metrics.accuracy(graph.labels, prediction.y_pred) if scored", "tests/cli/test_cli.py -k folder_holds"),
-        ("workflow/inductive.py", "labels[train] = [graph.classes[label] for label in train_labels]", "labels[train] = [graph.classes[label] for label in graph.labels[train]]", f"{INDUCTIVE} -k training_labels"),
+        ("workflow/inductive.py", "seen = np.unique(train_labels)", "seen = np.arange(graph.c)", f"{INDUCTIVE} -k without_a_training_label"),
         # artifacts
         ("artifacts/report/data.py", "tested = is_right[y_pred[test] == k]", "tested = is_right[graph.labels[test] == k]", f"{DETAILS} -k precision"),
         ("artifacts/report/data.py", "np.bincount(graph.labels[run.split.train], minlength=graph.c)", "np.bincount(graph.labels[graph.labelled], minlength=graph.c)", f"{DETAILS} -k precision"),

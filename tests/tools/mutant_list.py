@@ -130,7 +130,7 @@ MUTANTS = [
         ("models/baselines/cagcn.py", "torch.where(correct, 1 - margin, margin)", "torch.where(correct, margin, 1 - margin)", f"{PSEUDO} -k cagcn_trains"),
         ("models/baselines/cagcn_st.py", "(confidence > s.threshold)", "(confidence > 0.5 * s.threshold)", f"{PSEUDO} -k cagcn_st"),
         ("models/baselines/lp.py", 'y.mean(axis=0) if settings.class_mass == "labels" else np.ones(graph.c)', "y.mean(axis=0)", f"{LINEAR} -k lp_is_the_limit or mass"),
-        ("models/baselines/lp.py", "f = f * (settings.a / (1 + settings.a))", "pass", f"{LINEAR} -k series"),
+        ("models/baselines/lp.py", "for _ in range(settings.steps - 1):", "for _ in range(settings.steps):", f"{LINEAR} -k series"),
         ("models/baselines/lp.py", "f = start + spmm(s, f) / (1 + settings.a)", "f = start + spmm(s, f)", f"{LINEAR} -k series"),
         ("models/baselines/lp.py", "np.maximum(scores[rows, label], p[rows, column])", "p[rows, column]", f"{LINEAR} -k absorption"),
         ("models/baselines/poisson.py", "labelled[:, None] * (labels - components.mean(labels, labelled))", "labels - components.mean(labels, labelled)", f"{LINEAR} -k poisson"),

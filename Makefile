@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test install-test lint docs frontend fuzz kill mutants container clean
+.PHONY: demo test install-test lint docs frontend fuzz fuzz-guided kill mutants container clean
 
 demo: .venv/installed
 	$(BIN)/dccgcn fit cora --labels-per-class 2 --baseline gcn --out runs/demo --overwrite --report
@@ -29,11 +29,15 @@ COUNT ?= 10000
 fuzz: .venv/installed
 	cd tests && ../$(BIN)/python -m tools.fuzz $(COUNT)
 
+# the same with inputs that atheris makes to reach new lines of the readers; needs: pip install atheris
+fuzz-guided: .venv/installed
+	cd tests && ../$(BIN)/python -m tools.fuzz_guided -runs=$(COUNT)
+
 # kill -9 six commands fifty times each; all files must stay complete and readable
 kill: .venv/installed
 	cd tests && ../$(BIN)/python -m tools.kill 50
 
-# one small mistake at a time in the source: 95 % of them must make a test fail. An hour on one idle core
+# one small mistake at a time in the source: 95 % of them must make a test fail. Half an hour on one idle core
 mutants: .venv/installed
 	cd tests && nice -n 15 ../$(BIN)/python -m tools.mutants
 

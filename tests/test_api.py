@@ -81,15 +81,6 @@ def test_a_graph_of_ones_own_is_classified_from_the_labels_it_has():
     assert result.summary()["n_test"] == 0
 
 
-def test_the_lines_of_the_readme(cora):
-    split = dccgcn.per_class(cora.graph, 2, seed=0)
-    result = dccgcn.run(cora.graph, split, "gcn")
-    frame = result.to_frame()
-    assert len(frame) == 2708
-    assert frame.columns.tolist() == ["node_id", "prediction", "probability", "role", "label"]
-    assert result.accuracy > 1 / 7
-
-
 def test_the_columns_of_a_dual_channel_method(cora, tmp_path):
     result = dccgcn.run(cora.graph, dccgcn.per_class(cora.graph, 2, seed=0))
     frame = result.to_frame()

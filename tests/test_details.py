@@ -1,5 +1,7 @@
 """Constants, starting values, seeds and quotas that other tests would not miss; ``tools.mutants`` alters them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,20 +11,26 @@ import torch
 from dccgcn import NodeGraph, Split, read_tables
 from dccgcn.api import run
 from dccgcn.artifacts.report.data import report_data
-from dccgcn.errors import SplitError
+from dccgcn.errors import SplitError, TrainingError
 from dccgcn.evaluation import trust
 from dccgcn.evaluation.signals import trust_record
 from dccgcn.graph.splits import hold_out, per_class
+from dccgcn.io.write import write_tables
 from dccgcn.kernels import dropout_key
+from dccgcn.models import layers
 from dccgcn.models.baselines import m3s
 from dccgcn.models.dcc.method import fit as fit_dcc
 from dccgcn.models.dcc.model import DccGcn
 from dccgcn.models.dcc.settings import DccSettings
 from dccgcn.models.prediction import Prediction
+from dccgcn.models.receptive_field import ReceptiveField
+from dccgcn.models.torch_operator import TorchOperator
+from dccgcn.models.training import train_full_batch
+from dccgcn.operators import operator, topology_operator
 from dccgcn.operators.approximate_knn import MOST_WORK
-from dccgcn.operators.exact_knn import exact_work
+from dccgcn.operators.exact_knn import empty_neighbours, exact_work
 from dccgcn.operators.scaling import numeric_columns
-from dccgcn.workflow import doctor
+from dccgcn.workflow import active_learning, doctor
 from dccgcn.workflow.active_learning import similarity
 from helpers.runs import dual, toy
 
@@ -72,12 +80,39 @@ def test_dcc_gcn_starts_with_xaviers_mu_and_the_identity_as_sigma():
     assert (model.s(0) == 1).all()
 
 
-def test_the_seed_decides_dcc_gcns_start_and_its_dropout():
+def test_the_seed_decides_dcc_gcns_start():
     graph = toy(n=24)
-    first, second = (fit_dcc(graph, np.array([0, 8, 16]), SMALL, seed).probabilities for seed in (0, 1))
+    plain = SMALL.changed({"dropout": 0.0})
+    first, second = (fit_dcc(graph, np.array([0, 8, 16]), plain, seed).probabilities for seed in (0, 1))
     assert not np.array_equal(first, second)
+
+
+def test_dropout_keys_depend_on_seed_epoch_and_site():
     keys = {dropout_key(*at) for at in ((0, 0, 0), (1, 0, 0), (2**32, 0, 0), (0, 1, 0), (0, 0, 1))}
     assert len(keys) == 5
+
+
+def test_each_layer_of_each_channel_has_a_dropout_of_its_own(monkeypatch):
+    graph, keys = toy(n=12), []
+    monkeypatch.setattr(layers, "dropout_key", lambda *at: keys.append(at) or 1)
+    a = TorchOperator.of(topology_operator(graph, "row"))
+    field = ReceptiveField.of(graph, "raw", a, np.arange(12))
+    layers.TwoLayerGcn(graph.d, 4, 2, 0.5, output_activation=True)(field, a.alpha, (7, 3, 1))
+    assert keys == [(7, 3, 2), (7, 3, 3)]
+
+
+def test_without_aggregation_only_the_first_channel_is_in_the_joint_logits():
+    model = DccGcn(4, 3, 2, SMALL.changed({"aggregation": False, "channel_classifier": "padded"}))
+    summands = model.summands([torch.ones(4, 4), torch.ones(4, 4)])
+    assert len(summands) == 2
+    assert torch.equal(model.joint_logits(summands), summands[0] + model.b)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 2e9])
+def test_a_loss_that_is_no_number_or_huge_is_named_with_its_epoch(bad):
+    weight = torch.nn.Parameter(torch.ones(1))
+    with pytest.raises(TrainingError, match=r"The loss became .* in epoch 2 of 3"):
+        train_full_batch(lambda epoch: weight.sum() + (bad if epoch == 1 else 0), [{"params": [weight]}], 0.1, 3)
 
 
 # M3S
@@ -94,6 +129,18 @@ def test_m3s_divides_its_quota_among_the_stages_and_rounds_up(monkeypatch):
     assert asked == [[2, 1, 1]] * 3
 
 
+def test_each_stage_of_m3s_labels_further_nodes(monkeypatch):
+    graph, masks = toy(n=30), []
+    p = (np.eye(3)[graph.labels] * 0.7 + 0.1).astype(np.float32)
+    monkeypatch.setattr(m3s, "pseudo_labels_per_class", lambda *_: np.array([2, 2, 2]))
+    monkeypatch.setattr(
+        m3s, "fit_gcn", lambda graph, mask, *_: masks.append(mask) or Prediction(p, embeddings={"output": p})
+    )
+    monkeypatch.setattr(m3s, "cluster_classes", lambda *_: graph.labels)
+    m3s.fit(graph, np.array([0, 10, 20]), m3s.M3sSettings(stages=2), 0)
+    assert [mask.sum() for mask in masks] == [3, 6, 9]
+
+
 # features
 
 
@@ -104,6 +151,25 @@ def test_a_column_is_numeric_if_three_quarters_of_the_nodes_have_a_value():
     assert numeric_columns(x).columns.tolist() == [0]
     x[:10, 1] = 5
     assert numeric_columns(x).columns.tolist() == [0, 1]
+
+
+def test_columns_of_different_units_are_standardised():
+    x = np.random.default_rng(0).normal(size=(200, 2))
+    assert numeric_columns(x) is None
+    assert numeric_columns(x * [1, 5]).columns.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(("recall", "level"), [(0.5, "warning"), (0.79, "warning"), (0.81, "note")])
+def test_a_feature_graph_that_misses_a_fifth_of_the_neighbours_is_a_warning(recall, level):
+    found = replace(empty_neighbours(3, 1), recall=recall)
+    first = next(operator._findings(toy(n=6), found))
+    assert (first.code, first.level) == ("knn-approximate", level)
+
+
+def test_edges_that_are_all_given_in_both_directions_are_no_finding():
+    pairs = np.array([(0, 1), (1, 2), (2, 3)])
+    graph = NodeGraph(np.eye(4), np.concatenate([pairs, pairs[:, ::-1]]))
+    assert [finding.code for finding in graph.findings] == []
 
 
 def test_twenty_thousand_nodes_are_searched_exactly_and_a_hundred_thousand_are_not():
@@ -126,6 +192,12 @@ def test_values_and_words_of_one_node_or_of_most_get_no_feature():
     assert read.encoder.texts[0].words == ["sometimes"]
 
 
+def test_the_truth_of_hidden_labels_has_no_row_for_a_node_without_a_label(tmp_path):
+    graph = NodeGraph(np.eye(4), [(0, 1)], ["a", "b", "a", None])
+    write_tables(graph, tmp_path, np.array([0]))
+    assert (tmp_path / "truth.csv").read_text().splitlines() == ["id,label", "1,b", "2,a"]
+
+
 # evaluation
 
 
@@ -145,6 +217,13 @@ def test_agreement_then_margin_ranks_by_agreement_first():
 def test_similarity_is_the_fourth_power_of_the_cosine():
     one, other = np.array([[1.0, 0.0]]), np.array([[0.5, 0.75**0.5], [-1.0, 0.0], [1.0, 0.0]])
     np.testing.assert_allclose(similarity(one, other), [[0.5**4, 0, 1]])
+
+
+def test_a_node_hardly_similar_to_any_label_is_represented_by_none():
+    cosines = np.array([1.0, 0.5, 0.32, 0.31, 0.0])  # to the power of four: 0.0105 and 0.0092
+    embedding = np.vstack([np.stack([cosines, np.sqrt(1 - cosines**2), np.zeros(5)], axis=1), [0, 0, 1]])
+    (represented,) = active_learning._represented(embedding, np.array([5]), np.array([0]))
+    assert represented.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,14 @@ from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dccgcn.api import run
 from dccgcn.graph.splits import per_class
+from dccgcn.io.write import write_tables
+from helpers.command import dccgcn
+from helpers.runs import toy
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -50,6 +54,30 @@ def test_the_readme_shows_the_overview_as_it_was_measured():
     measured = (ROOT / "docs" / "results" / "overview.md").read_text(encoding="utf-8")
     table = [line for line in measured.splitlines() if line.startswith("|")]
     assert "\n".join(table) in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_lines_of_the_readme_are_run_as_they_stand(tmp_path, monkeypatch):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    graph = toy(n=36)
+    labels = [graph.classes[k] if i % 4 == 0 else None for i, k in enumerate(graph.labels)]
+    write_tables(graph.with_labels(labels), tmp_path)
+    for name in ("nodes", "edges"):
+        table = (tmp_path / f"{name}.csv").read_text(encoding="utf-8")
+        (tmp_path / f"{name}.csv").write_text(table.replace("label", "topic"), encoding="utf-8")
+    first = re.search(r"```console\n(.*?)```", readme, re.S).group(1)
+    commands = [line.split("#")[0].split()[1:] for line in first.splitlines() if line.startswith("dccgcn")]
+    assert [command[0] for command in commands] == ["doctor", "fit"]
+    for command in commands:
+        done = dccgcn(*command, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    frame = pd.read_csv(tmp_path / "run" / "predictions.csv")
+    assert {"prediction", "trust"} <= set(frame)
+    assert (tmp_path / "run" / "report.html").exists()
+    monkeypatch.chdir(tmp_path)
+    lines = {}
+    exec(re.search(r"```python\n(.*?)```", readme, re.S).group(1), lines)
+    assert lines["result"].to_frame()["prediction"].tolist() == frame["prediction"].tolist()
+    assert (tmp_path / "report.html").exists()
 
 
 def test_the_system_of_the_page_on_adding_one_works(cora):

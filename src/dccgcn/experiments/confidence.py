@@ -92,6 +92,7 @@ def confidence_body(results: Results) -> str:
         f"## A single model's margin\n\nAUROC in %.\n\n{_margin_table(results, found)}",
         f"## Over- and under-confidence\n\nMean confidence less accuracy, in points.\n\n{_gap_table(results)}",
         f"## Expected calibration error\n\n{BINS} bins of equal mass, in points.\n\n{_ece_table(results)}",
+        lowest_errors(results),
         results.columns_without_runs(),
     ]
     return "\n\n".join(part for part in parts if part)
@@ -129,6 +130,23 @@ def _gap_table(results: Results) -> str:
 
 def _ece_table(results: Results) -> str:
     return _calibration_table(results, lambda runs: str(summary([100 * run.ece for run in runs])))
+
+
+def lowest_errors(results: Results) -> str:
+    """A sentence: which system has the lowest calibration error in which columns."""
+    lowest: dict[str, list[str]] = {}
+    for c, column in enumerate(results.spec.columns):
+        means = {
+            system.name: float(np.mean([run.ece for run in runs]))
+            for system in results.spec.systems
+            if (runs := metrics_of(results, system, c))
+        }
+        if means:
+            lowest.setdefault(min(means, key=lambda name: means[name]), []).append(str(column))
+    ranked = sorted(lowest.items(), key=lambda item: -len(item[1]))
+    total = sum(map(len, lowest.values()))
+    named = [f"{name} has the lowest error in {len(at)} of {total} columns ({'; '.join(at)})" for name, at in ranked]
+    return f"{', '.join(named)}." if named else ""
 
 
 def _calibration_table(results: Results, text: Any) -> str:

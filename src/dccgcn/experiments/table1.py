@@ -26,17 +26,20 @@ def table1_page() -> str:
         cells = [f"{a:,}" if a == b else f"{a:,} / {b:,}" for a, b in zip(printed, ours, strict=True)]
         zero = "unknown" if info.zero_rows is None else f"{info.zero_rows:,}"
         rows.append([info.title, *cells, f"{info.isolated:,}", zero])
-        (same if printed[3] == info.pairs else fewer).append((info.title, printed[3] - info.pairs))
+        missing = printed[3] - info.pairs
+        if missing:
+            fewer.append(f"{info.title} ({missing:,} fewer)")
+        else:
+            same.append(info.title)
     header = ["dataset", "classes", "features", "nodes", "edges", "nodes without edges", "nodes without features"]
-    different = ", ".join(f"{title} ({number:,} fewer)" for title, number in fewer)
-    equal = ", ".join(title for title, _ in same)
     parts = [
         "# Table 1: the graphs",
         "The paper's counts, and after a slash ours where they differ. Every graph is checked against ours each time "
         "it is read.",
         markdown_table(header, rows),
-        f"Edges differ for {different}, and agree for {equal}. The paper's numbers are half of the lines of the public "
-        "files, which list each edge from both of its ends: a pair that is listed more often counts more often, and a "
+        f"Edges differ for {', '.join(fewer)}, and agree for {', '.join(same)}. "
+        "The paper's numbers are half of the lines of the public files, which list each edge from both of its "
+        "ends: a pair that is listed more often counts more often, and a "
         "node's edge to itself counts too. (CoraFull's file was not at hand to check this.) Here an edge is an "
         "unordered pair of two nodes and counts once; methods add their own self-loops.",
         f"The paper's text names eight datasets; its table has {len(PRINTED)} of them.",

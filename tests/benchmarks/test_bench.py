@@ -1,15 +1,20 @@
 """``dccgcn bench``: what is compared and what is printed."""
 
 import json
+import os
 
 import pytest
 
+from dccgcn.benchmarks.compile import bench_compile
 from dccgcn.benchmarks.concord import build_concord_operators, with_operators_only
 from dccgcn.benchmarks.scale import ScaleBenchmark, growth
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.views import precompute
+from dccgcn.runtime.kernel_cache import VARIABLE
 from helpers.command import dccgcn, refused
+
+BEFORE = os.environ.get(VARIABLE)
 
 
 def test_concord_against_dcc_gcn():
@@ -77,11 +82,19 @@ def test_scale_measures_each_size_and_their_growth():
     ]
     for row in printed["sizes"]:
         assert row["recall"] == [None, None]
-        assert row["train_s"] == pytest.approx(row["views_s"] + row["represent_s"] + row["answer_s"])
+        assert row["train_s"] == pytest.approx(row["graphs_s"] + row["embeddings_s"] + row["heads_s"])
         assert row["peak_mb"] > 100
         assert 0.3 < row["accuracy"] <= 1
     (step,) = printed["growth"]
     assert step["seconds"] == pytest.approx(10 ** step["exponent"])
+
+
+def test_compilation_is_listed_by_kernel_and_done_once():
+    measured = bench_compile("measurements", "concord")
+    assert "knn_kernels.dense_knn" in measured.kernels
+    assert measured.compile_s == pytest.approx(sum(measured.kernels.values()))
+    assert measured.to_json()["ratio"] == measured.first_s / measured.second_s > 1
+    assert os.environ.get(VARIABLE) == BEFORE
 
 
 def test_a_table_has_a_row_per_field_with_its_unit():

@@ -30,9 +30,9 @@ class ScaleBenchmark:
     labels: int
     threads: int
     generate_s: float
-    views_s: float  # the given edges and the feature graph, recall included
-    represent_s: float  # embeddings and leave-one-out regressors
-    answer_s: float  # members, weights, refit and confidence
+    graphs_s: float  # the given edges and the feature graph, recall included
+    embeddings_s: float  # embeddings and leave-one-out regressors
+    heads_s: float  # members, weights, refit and confidence
     peak_mb: float  # of the whole process, generation included
     recall: tuple[float | None, ...]  # of the feature graph; None: exact
     accuracy: float  # on all nodes but the labelled ones
@@ -40,7 +40,7 @@ class ScaleBenchmark:
     @property
     def train_s(self) -> float:
         """Everything except generating the graph."""
-        return self.views_s + self.represent_s + self.answer_s
+        return self.graphs_s + self.embeddings_s + self.heads_s
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"train_s": self.train_s}
@@ -78,7 +78,7 @@ def measure(nodes: int, edges_per_node: int, features: int, labels_per_class: in
     build_concord_operators(graph, settings)
     built = perf_counter()
     inputs = precompute(graph, settings)
-    represented = perf_counter()
+    embedded = perf_counter()
     result = run(graph, split, METHODS["concord"], settings, seed=0)
     return ScaleBenchmark(
         nodes=graph.n,
@@ -87,9 +87,9 @@ def measure(nodes: int, edges_per_node: int, features: int, labels_per_class: in
         labels=len(split.train),
         threads=threads,
         generate_s=generated - start,
-        views_s=built - generated,
-        represent_s=represented - built,
-        answer_s=result.seconds,
+        graphs_s=built - generated,
+        embeddings_s=embedded - built,
+        heads_s=result.seconds,
         peak_mb=peak_mb(),
         recall=(inputs.operators[FEATURES].recall,),
         accuracy=result.accuracy or 0.0,

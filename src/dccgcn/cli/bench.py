@@ -232,6 +232,21 @@ def scale(
         _print_table("Factors of growth per tenfold number of nodes", steps, heading="to_nodes")
 
 
+@app.command("compile")
+def compile_(method: Method = "concord", json: Json = False) -> None:
+    """List the kernels that a first fit compiles, with CPU seconds, and time the fit again with compiled kernels.
+
+    Fits the embedded Cora and a small table of measurements, with a report each; the processes share an empty cache.
+    """
+    from dccgcn.benchmarks.compile import GRAPHS, bench_compile
+
+    measured = []
+    for name in GRAPHS:
+        with errors.status(f"compiling for {name}"):
+            measured.append(bench_compile(name, method))
+    _show("First and second fit, CPU seconds", measured, json)
+
+
 def _use_threads(threads: int | None) -> int:
     from dccgcn.runtime.threads import use_threads
 
@@ -282,6 +297,8 @@ def _text(name: str, value: Any) -> str:
             return f"{value:,}"
         case float():
             return _UNITS.get(unit, "{:.3g}").format(value)
+        case dict():
+            return "\n".join(f"{part} {_UNITS['s'].format(seconds)}" for part, seconds in value.items())
         case tuple():
             return " / ".join("exact" if part is None else _text(name, part) for part in value)  # None: recall
         case _:  # a name, a Summary or a PairedDifference

@@ -23,9 +23,10 @@ lint: .venv/installed
 fuzz: .venv/installed
 	cd tests && ../$(BIN)/python -m tools.fuzz 10000
 
-# kill -9 fit, compare and save fifty times each; all files must stay complete and readable
+# kill -9 fit, compare, save and label fifty times each; all files must stay complete and readable
 kill: .venv/installed
 	cd tests && ../$(BIN)/python -m tools.kill 50
+	cd tests && ../$(BIN)/python -m tools.kill_label 50
 
 # the types and documentation of the report's data, from its schema; then its script and style, from frontend/ into
 # the package: committed, so that users need no Node

@@ -18,6 +18,7 @@ from dccgcn.cli import (
     doctor,
     export,
     fit,
+    label,
     label_next,
     methods,
     predict,
@@ -49,6 +50,7 @@ def options(
 
 app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)
+app.command("label")(label.label)
 app.command("label-next")(label_next.label_next)
 app.command("audit")(audit.audit)
 app.command("compare")(compare.compare)

@@ -13,6 +13,7 @@ from dccgcn import __version__
 from dccgcn.cli import (
     audit,
     bench,
+    bench_label,
     compare,
     datasets,
     doctor,
@@ -60,6 +61,7 @@ app.command("export")(export.export)
 app.command("report")(report.report)
 app.command("methods")(methods.methods)
 app.command("reproduce")(reproduce.reproduce)
+bench.app.command("label")(bench_label.label)
 app.add_typer(bench.app, name="bench")
 
 

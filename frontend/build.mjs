@@ -1,21 +1,16 @@
-// Builds the page's script and style into the Python package, with the licences of what is in them.
+// Builds the scripts and styles of the report and of the labelling page into the Python package, with the licences of
+// what is in them.
 import { readFileSync, writeFileSync, existsSync } from "node:fs";
 import { build } from "esbuild";
 
 const OUT = "../src/dccgcn/artifacts/report/static";
+const OUT_LABEL = "../src/dccgcn/labelling/static";
 
-const result = await build({
-  entryPoints: { report: "src/main.ts" },
-  outdir: OUT,
-  bundle: true,
-  minify: true,
-  format: "iife",
-  target: "es2022",
-  charset: "ascii",
-  legalComments: "none",
-  metafile: true,
-});
-await build({ entryPoints: { report: "src/report.css" }, outdir: OUT, minify: true, target: "es2022", charset: "ascii" });
+const options = { bundle: true, minify: true, format: "iife", target: "es2022", charset: "ascii", legalComments: "none" };
+const result = await build({ ...options, entryPoints: { report: "src/main.ts" }, outdir: OUT, metafile: true });
+await build({ ...options, entryPoints: { report: "src/report.css" }, outdir: OUT });
+await build({ ...options, entryPoints: { label: "src/label/main.ts" }, outdir: OUT_LABEL });
+await build({ ...options, entryPoints: { label: "src/label/label.css" }, outdir: OUT_LABEL });
 
 const packages = new Set();
 for (const file of Object.keys(result.metafile.inputs)) {
@@ -30,4 +25,4 @@ const parts = [...packages].sort().map((name) => {
   const text = readFileSync(file, "utf8").trim();
   return `${name} ${version} (${license})\n\n${text}\n`;
 });
-writeFileSync(`${OUT}/LICENCES.txt`, `report.js contains these packages:\n\n${parts.join(`\n${"-".repeat(80)}\n\n`)}`);
+writeFileSync(`${OUT}/LICENCES.txt`, `report.js and label.js contain these packages:\n\n${parts.join(`\n${"-".repeat(80)}\n\n`)}`);

@@ -4,7 +4,8 @@ import { clip, find, h } from "./dom";
 import { perMille } from "./format";
 import { matches, on, setSelected, state } from "./store";
 import type { Projection } from "./schema";
-import { ink, nodeColour } from "./theme";
+import { ink } from "./colours";
+import { nodeColour } from "./theme";
 
 const MARGIN = 0.03;
 const MAX_DISTANCE = 12; // pixels between a click and the dot it selects

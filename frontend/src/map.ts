@@ -6,7 +6,8 @@ import { data, isTraining, nodes } from "./data";
 import { clip, find, h } from "./dom";
 import { perMille } from "./format";
 import { matches, on, setSelected, state } from "./store";
-import { ink, nodeColour } from "./theme";
+import { ink } from "./colours";
+import { nodeColour } from "./theme";
 
 interface Dot {
   x: number;

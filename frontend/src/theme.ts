@@ -1,14 +1,10 @@
 // Light or dark: the system setting, until the button changes it. Colours of classes and nodes.
+import { isDark, mix, printing, readable, system } from "./colours";
 import { data, nodes, channelClass } from "./data";
 import { find } from "./dom";
 import { state, notify } from "./store";
 
 const root = document.documentElement;
-const system = matchMedia("(prefers-color-scheme: dark)");
-const printing = matchMedia("print");
-
-export const isDark = (): boolean => !printing.matches && (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
-
 export function startTheme(): void {
   const button = find("theme");
   const show = (): void => {
@@ -36,26 +32,8 @@ export function startTheme(): void {
   show();
 }
 
-/** A colour of the style sheet. */
-export const ink = (variable: string): string => getComputedStyle(root).getPropertyValue(variable).trim();
-
-type Rgb = [number, number, number];
-
-const parse = (hex: string): Rgb => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)) as Rgb;
-const hex = (rgb: Rgb): string => "#" + rgb.map((part) => Math.round(part).toString(16).padStart(2, "0")).join("");
-export const mix = (one: string, other: string, share: number): string => {
-  const [a, b] = [parse(one), parse(other)];
-  return hex(a.map((part, at) => part + (b[at]! - part) * share) as Rgb);
-};
-
-/** A class's colour from the palette; black is lightened on a dark page, yellow darkened on a light one. */
-export function classColour(k: number): string {
-  const colour = data.classes[k]!.colour;
-  const [red, green, blue] = parse(colour);
-  const bright = (0.3 * red + 0.59 * green + 0.11 * blue) / 255;
-  if (isDark()) return bright < 0.2 ? mix(colour, "#ffffff", 0.85) : colour;
-  return bright > 0.75 ? mix(colour, "#000000", 0.17) : colour;
-}
+/** A class's colour. */
+export const classColour = (k: number): string => readable(data.classes[k]!.colour);
 
 // five points of matplotlib's cividis, safe for colour-blind readers; its dark end is lightened on a dark page
 const SCALE = ["#00224e", "#414d6b", "#7c7b78", "#bcae6c", "#fee838"];

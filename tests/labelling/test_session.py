@@ -12,15 +12,9 @@ from dccgcn.labelling.log import EventLog
 from dccgcn.labelling.session import Session
 from dccgcn.labelling.source import Source, class_name
 from helpers.runs import toy
+from helpers.served import source_of
 
 CLASSES = ["class 0", "class 1", "class 2"]
-
-
-def source_of(n=60, **given):
-    graph = toy(n)
-    truth = {str(node): graph.classes[k] for node, k in enumerate(graph.labels)}
-    rows = pd.DataFrame({"id": range(n), "title": [f"the paper of {node}" for node in range(n)], "size": 0.5})
-    return Source.from_graph(graph, np.array([], dtype=int), rows=rows, method="ssgc", **given), truth
 
 
 @pytest.fixture
@@ -66,8 +60,13 @@ def test_two_people_never_get_the_same_question(session):
     first, second = session.next_question("one", "Ann"), session.next_question("two", "Bo")
     assert first[0] != second[0]
     assert session.next_question("one", "Ann") == first  # a reloaded page keeps its question
+    answer(session, 4, "Cy", "three")
+    session.wait()
+    assert session.next_question("one", "Ann")[0] == first[0]  # also after a fit with another order of questions
     session._leases = {node: (client, 0.0) for node, (client, _) in session._leases.items()}
-    assert session.next_question("two", "Bo") == first  # after a while it is given to others
+    session.record("Bo", "skip", {"node": session.source.ids[second[0]]})
+    taken = session.source.ids[first[0]]
+    assert session._lease(taken, "two")  # after a while it is given to others
 
 
 def test_skips_are_not_asked_again_of_the_same_person(session):

@@ -13,11 +13,13 @@ from dccgcn import __version__
 from dccgcn.cli import (
     audit,
     bench,
+    bench_label,
     compare,
     datasets,
     doctor,
     export,
     fit,
+    label,
     label_next,
     methods,
     predict,
@@ -49,6 +51,7 @@ def options(
 
 app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)
+app.command("label")(label.label)
 app.command("label-next")(label_next.label_next)
 app.command("audit")(audit.audit)
 app.command("compare")(compare.compare)
@@ -58,6 +61,7 @@ app.command("export")(export.export)
 app.command("report")(report.report)
 app.command("methods")(methods.methods)
 app.command("reproduce")(reproduce.reproduce)
+bench.app.command("label")(bench_label.label)
 app.add_typer(bench.app, name="bench")
 
 

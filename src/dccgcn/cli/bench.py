@@ -58,9 +58,9 @@ def step(
 
     with errors.status("measuring"):
         m = bench_step(
-            dataset, parse_assignments(set_ or []), labels_per_class, rounds, _use_threads(threads), not alone
+            dataset, parse_assignments(set_ or []), labels_per_class, rounds, use_threads(threads), not alone
         )
-    _show("One training step of DCC-GCN", m, json)
+    show("One training step of DCC-GCN", m, json)
     _check_parity(m.parity)
 
 
@@ -80,8 +80,8 @@ def gcn(
     from dccgcn.benchmarks.gcn import bench_gcn
 
     with errors.status("measuring"):
-        m = bench_gcn(dataset, hidden, rounds, _use_threads(threads))
-    _show("One training epoch of GCN", m, json)
+        m = bench_gcn(dataset, hidden, rounds, use_threads(threads))
+    show("One training epoch of GCN", m, json)
     _check_parity(m.parity)
 
 
@@ -94,8 +94,8 @@ def attention(dataset: Dataset = "cora", rounds: Rounds = 20, threads: Threads =
     from dccgcn.benchmarks.attention import bench_attention
 
     with errors.status("measuring"):
-        m = bench_attention(dataset, rounds, _use_threads(threads))
-    _show("One attention layer, forward and backward", m, json)
+        m = bench_attention(dataset, rounds, use_threads(threads))
+    show("One attention layer, forward and backward", m, json)
     _check_parity(m.parity)
 
 
@@ -111,8 +111,8 @@ def knn(
     from dccgcn.benchmarks.knn import bench_knn
 
     with errors.status("measuring"):
-        m = bench_knn(dataset, k, rounds, _use_threads(threads))
-    _show("Exact cosine kNN", m, json)
+        m = bench_knn(dataset, k, rounds, use_threads(threads))
+    show("Exact cosine kNN", m, json)
     if not m.same_neighbours:
         raise DccgcnError("The two searches found different neighbours.", "Times can be compared only if they agree.")
 
@@ -132,7 +132,7 @@ def new_nodes(
     from dccgcn.benchmarks.new_nodes import bench_new_nodes
     from dccgcn.models.registry import get_method
 
-    _use_threads(threads)
+    use_threads(threads)
     bench = partial(
         bench_new_nodes,
         method=get_method(method),
@@ -141,8 +141,8 @@ def new_nodes(
         seeds=range(splits),
         store=store,
     )
-    measured = _each_graph(graphs, "splits", lambda name, progress: bench(name, progress=progress))
-    _show(f"{share:.0%} of the nodes added after training, {splits} splits: accuracy in %", measured, json)
+    measured = each_graph(graphs, "splits", lambda name, progress: bench(name, progress=progress))
+    show(f"{share:.0%} of the nodes added after training, {splits} splits: accuracy in %", measured, json)
 
 
 @app.command("label-next")
@@ -161,7 +161,7 @@ def label_next(
     from dccgcn.benchmarks.label_next import bench_label_next
     from dccgcn.models.registry import get_method
 
-    _use_threads(threads)
+    use_threads(threads)
     bench = partial(
         bench_label_next,
         method=get_method(method),
@@ -170,8 +170,8 @@ def label_next(
         seeds=range(first_seed, first_seed + starts),
         store=store,
     )
-    measured = _each_graph(graphs, "starts", lambda name, progress: bench(name, progress=progress))
-    _show(f"{count} labels added, {starts} starts: accuracy in %", measured, json)
+    measured = each_graph(graphs, "starts", lambda name, progress: bench(name, progress=progress))
+    show(f"{count} labels added, {starts} starts: accuracy in %", measured, json)
 
 
 @app.command("concord")
@@ -193,13 +193,13 @@ def concord(
 
     if labels_per_class is not None and label_rate is not None:
         raise DccgcnError("--labels-per-class and --label-rate exclude one another.", "Give one of them.")
-    used = _use_threads(threads)
-    measured = _each_graph(
+    used = use_threads(threads)
+    measured = each_graph(
         graphs,
         "rounds",
         lambda name, progress: bench_concord(name, labels_per_class, label_rate, rounds, used, progress),
     )
-    _show("Runs of Concord and of DCC-GCN, operators built before", measured, json)
+    show("Runs of Concord and of DCC-GCN, operators built before", measured, json)
 
 
 @app.command("scale")
@@ -218,7 +218,7 @@ def scale(
         sizes = [int(float(size)) for size in nodes.split(",")]
     except ValueError:
         raise DccgcnError(f"{nodes!r} are no sizes.", "Write numbers with commas, such as 10000,100000.") from None
-    used = _use_threads(threads)
+    used = use_threads(threads)
     measured = []
     for size in sizes:
         with errors.status(f"{size} nodes"):
@@ -247,13 +247,13 @@ def compile_(method: Method = "concord", json: Json = False) -> None:
     _show("First and second fit, CPU seconds", measured, json)
 
 
-def _use_threads(threads: int | None) -> int:
-    from dccgcn.runtime.threads import use_threads
+def use_threads(threads: int | None) -> int:
+    from dccgcn.runtime import threads as runtime
 
-    return use_threads(threads)
+    return runtime.use_threads(threads)
 
 
-def _each_graph(graphs: str, unit: str, bench: Callable[[str, Callable[[int, int], None]], M]) -> list[M]:
+def each_graph(graphs: str, unit: str, bench: Callable[[str, Callable[[int, int], None]], M]) -> list[M]:
     """Run a benchmark on each graph with a progress bar that counts the unit."""
     measured = []
     for name in graphs.split(","):
@@ -262,7 +262,7 @@ def _each_graph(graphs: str, unit: str, bench: Callable[[str, Callable[[int, int
     return measured
 
 
-def _show(title: str, measured: Measurement | Sequence[Measurement], json: bool) -> None:
+def show(title: str, measured: Measurement | Sequence[Measurement], json: bool) -> None:
     """Print one measurement or one of each graph, as JSON or as a table."""
     rows = measured if isinstance(measured, Sequence) else [measured]
     if json:

@@ -18,8 +18,8 @@ PRINTED = {
 def table1_page() -> str:
     """The page; every number and every name in its sentences follows from the table and the catalogue."""
     rows: list[list[str]] = []
-    same: list[tuple[str, int]] = []
-    fewer: list[tuple[str, int]] = []
+    same: list[str] = []
+    fewer: list[str] = []
     for name, printed in PRINTED.items():
         info = describe(name)
         ours = (info.classes, info.features, info.nodes, info.pairs)

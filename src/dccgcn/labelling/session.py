@@ -79,7 +79,7 @@ class Session:
         self._leases: dict[str, tuple[str, float]] = {}  # node → client, until when
         self._jobs: list[tuple[Callable[[], Any], Future[Any]]] = []
         self._changed = threading.Condition(threading.RLock())
-        self._closed = False
+        self.closed = False
         self._worker = threading.Thread(target=self._work, name="refit", daemon=True)
 
     def start(self) -> None:
@@ -87,7 +87,7 @@ class Session:
 
     def close(self) -> None:
         with self._changed:
-            self._closed = True
+            self.closed = True
             self._changed.notify_all()
         if self._worker.is_alive():
             self._worker.join(timeout=60)
@@ -155,6 +155,11 @@ class Session:
                 return name not in labels.given and name not in skipped and self._lease(name, client)
 
             picture = self.picture
+            held = [self.source.position[name] for name, (holder, _) in self._leases.items() if holder == client]
+            reasons = dict(picture.queue) if picture else {}
+            for node in held:  # a question does not change under the eyes of a person
+                if is_open(node):
+                    return node, reasons.get(node, "was asked before")
             for node, reason in picture.queue if picture else ():
                 if is_open(node):
                     return node, reason
@@ -212,8 +217,8 @@ class Session:
             while True:
                 with self._changed:
                     self._notify()
-                    self._changed.wait_for(lambda: self._closed or self._jobs or not self._is_current())
-                    if self._closed:
+                    self._changed.wait_for(lambda: self.closed or self._jobs or not self._is_current())
+                    if self.closed:
                         return
                     jobs, self._jobs = self._jobs, []
                     labels, self.refitting = self.labels, not self._is_current()

@@ -1,0 +1,166 @@
+// The labelling page: keys, dialogs, and the connection to the server.
+import { isDark, system } from "../colours";
+import { clip, find, h } from "../dom";
+import { get, person } from "./api";
+import { show, startMap } from "./map";
+import { startParts } from "./parts";
+import { startProgress } from "./progress";
+import { answer, proposed, skip, startQuestion, undo } from "./question";
+import { askNext, banner, notify, on, page, refresh } from "./store";
+
+const dialog = (id: string): HTMLDialogElement => find(id) as HTMLDialogElement;
+const input = (id: string): HTMLInputElement => find(id) as HTMLInputElement;
+const WAIT = 700; // milliseconds for a second digit, with ten classes or more
+
+startQuestion();
+startMap();
+startProgress();
+startParts();
+startTheme();
+startName();
+startSearch();
+startKeys();
+
+on(["picture"], () => {
+  const { picture, state, started } = page;
+  if (!picture || !state?.picture || started === undefined || state.picture.labels < state.labels) return;
+  page.started = undefined;
+  requestAnimationFrame(() => setTimeout(() => performance.measure(`repainted ${state.labels}`, { start: started })));
+});
+
+function connect(): void {
+  const stream = new EventSource("/api/stream");
+  let waiting = false;
+  let again = false;
+  const update = async (): Promise<void> => {
+    if (waiting) {
+      again = true;
+      return;
+    }
+    waiting = true;
+    try {
+      await refresh();
+      find("offline").hidden = true;
+    } catch (error) {
+      banner((error as Error).message);
+    }
+    waiting = false;
+    if (again) {
+      again = false;
+      void update();
+    }
+  };
+  stream.onmessage = () => void update();
+  stream.onerror = () => void (find("offline").hidden = false);
+  on(["state"], () => {
+    const { state } = page;
+    find("graph-name").textContent = `${clip(state!.graph.name, 40)} · ${state!.graph.nodes.toLocaleString("en-GB")} nodes`;
+    if (state!.error) banner(state!.error);
+  });
+}
+
+function startTheme(): void {
+  const button = find("theme");
+  const draw = (): void => {
+    button.textContent = isDark() ? "Light" : "Dark";
+    notify("theme");
+  };
+  button.addEventListener("click", () => {
+    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+    draw();
+  });
+  system.addEventListener("change", draw);
+  draw();
+}
+
+/** The name is asked once, so that others see who labelled what. */
+function startName(): void {
+  const showName = (): void => void (find("person").textContent = person() || "Name");
+  const ask = (): void => {
+    input("name").value = person();
+    dialog("who").showModal();
+  };
+  find("who-form").addEventListener("submit", (event) => {
+    if (!input("name").value.trim()) {
+      event.preventDefault();
+      return;
+    }
+    const isFirst = !person();
+    localStorage.setItem("name", input("name").value.trim().slice(0, 60));
+    showName();
+    if (isFirst) connect();
+    else void askNext().then(refresh);
+  });
+  dialog("who").addEventListener("cancel", (event) => {
+    if (!person()) event.preventDefault();
+  });
+  find("person").addEventListener("click", ask);
+  showName();
+  if (person()) connect();
+  else ask();
+}
+
+function startSearch(): void {
+  const list = find("found");
+  let asked = 0;
+  input("search").addEventListener("input", async () => {
+    const mine = ++asked;
+    const query = input("search").value;
+    const found = await get<{ node: string; title: string }[]>("search", { q: query }).catch(() => []);
+    if (mine !== asked) return; // a later one was typed
+    list.replaceChildren(
+      ...found.map(({ node, title }) => h("li", {}, h("button", { type: "button", class: "choice", click: () => pick(node) }, h("b", {}, clip(node, 24)), h("span", { class: "quiet" }, title === node ? "" : clip(title, 60))))),
+    );
+    find("search-status").textContent = query.trim() && !found.length ? "No node has this in its id or text." : found.length ? `${found.length} found; Enter opens the first.` : "";
+  });
+  const pick = (node: string): void => {
+    dialog("find").close();
+    void show(node).catch((error: Error) => banner(error.message));
+  };
+  find("find-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    list.querySelector("button")?.click();
+  });
+  find("open-search").addEventListener("click", openSearch);
+}
+
+function openSearch(): void {
+  input("search").value = "";
+  find("found").replaceChildren();
+  find("search-status").textContent = "";
+  dialog("find").showModal();
+}
+
+function startKeys(): void {
+  let typed = "";
+  let timer = 0;
+  const choose = (): void => {
+    const label = page.state?.classes[Number(typed) - 1]?.name;
+    typed = "";
+    if (label) answer(label);
+  };
+  const digit = (key: string): void => {
+    clearTimeout(timer);
+    typed += key;
+    const count = page.state?.classes.length ?? 0;
+    if (Number(typed) * 10 > count) choose();
+    else timer = window.setTimeout(choose, WAIT);
+  };
+  find("open-keys").addEventListener("click", () => dialog("keys").showModal());
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || document.querySelector("dialog[open]")) return;
+    const target = event.target as HTMLElement;
+    if (target.closest("input, select, textarea")) return;
+    if (event.key === "Enter" && target.closest("button, a, summary")) return; // it presses the button
+    const label = proposed();
+    if (/^[0-9]$/.test(event.key)) digit(event.key);
+    else if (event.key === "Enter" && typed) choose();
+    else if (event.key === "Enter" && label !== null) answer(label);
+    else if (event.key.toLowerCase() === "s") skip();
+    else if (event.key.toLowerCase() === "u") undo();
+    else if (event.key === "/") openSearch();
+    else if (event.key === "?") dialog("keys").showModal();
+    else return;
+    event.preventDefault();
+  });
+}

@@ -1,0 +1,108 @@
+// Classes, disagreements, the audit and the downloads.
+import { find, h, name } from "../dom";
+import { number, percent, plural } from "../format";
+import { post, randomId, type Answer } from "./api";
+import { classLabel, leaveAudit, send } from "./question";
+import { show } from "./map";
+import { askNext, banner, on, page, setQuestion, setState } from "./store";
+
+export function startParts(): void {
+  on(["state", "theme"], () => {
+    if (!page.state) return;
+    drawClasses();
+    drawDisagreements();
+    drawAudit();
+  });
+  find("add-class").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const box = find("new-class") as HTMLInputElement;
+    if (box.value.trim()) void send("class", { label: box.value }, "Class added.").then(() => (box.value = ""));
+  });
+  find("rename-form").addEventListener("submit", () => {
+    const [target, label] = [(find("rename") as HTMLDialogElement).dataset.target!, (find("rename-to") as HTMLInputElement).value];
+    if (label.trim()) void send("rename", { target, label }, "Class renamed.");
+  });
+  find("rename-to").addEventListener("input", tellMerge);
+  find("rename-cancel").addEventListener("click", () => (find("rename") as HTMLDialogElement).close());
+  find("start-audit").addEventListener("click", () => void startAudit());
+  find("leave-audit").addEventListener("click", leaveAudit);
+}
+
+function tellMerge(): void {
+  const value = (find("rename-to") as HTMLInputElement).value.trim();
+  const merges = page.state!.classes.some((one) => one.name === value) && value !== (find("rename") as HTMLDialogElement).dataset.target;
+  find("rename-note").textContent = merges ? `There is a class ${value}: the two will be merged.` : "The name of another class merges the two.";
+}
+
+function rename(target: string): void {
+  const dialog = find("rename") as HTMLDialogElement;
+  dialog.dataset.target = target;
+  (find("rename-to") as HTMLInputElement).value = target;
+  tellMerge();
+  dialog.showModal();
+  (find("rename-to") as HTMLInputElement).select();
+}
+
+function drawClasses(): void {
+  const lines = page.state!.classes.map((one) =>
+    h("li", {}, classLabel(one.name, 40), h("span", { class: "quiet" }, plural(one.labels, "label")), h("button", { type: "button", class: "plain", "aria-label": `Rename or merge ${one.name}`, click: () => rename(one.name) }, "Rename")),
+  );
+  find("class-list").replaceChildren(...(lines.length ? lines : [h("li", { class: "quiet" }, "No classes yet: add the first two below.")]));
+}
+
+function drawDisagreements(): void {
+  const found = page.state!.disagreements;
+  find("disagreements").hidden = found.length === 0;
+  find("disagreement-list").replaceChildren(
+    ...found.map(({ node, answers }) =>
+      h(
+        "li",
+        {},
+        h("button", { type: "button", class: "node", click: () => void show(node) }, name(node, 30)),
+        ...[...new Map(answers.map(([who, label]) => [label, who]))].map(([label]) => {
+          const who = answers.filter((one) => one[1] === label).map((one) => one[0]);
+          return h("button", { type: "button", click: () => void send("decide", { node, label }, "Decided.") }, classLabel(label, 30), h("span", { class: "quiet" }, ` ${who.join(", ")}`));
+        }),
+      ),
+    ),
+  );
+}
+
+async function startAudit(): Promise<void> {
+  const bound = (find("bound") as HTMLSelectElement).value;
+  try {
+    page.mode = "audit";
+    if (!page.state!.audit || page.state!.audit.done) {
+      const answer = await post<Answer>("audit", { bound, id: randomId() });
+      setState(answer.state);
+      setQuestion(answer.question);
+    } else {
+      await askNext();
+    }
+    find("question").scrollIntoView({ block: "start" });
+    banner("");
+  } catch (error) {
+    page.mode = "label";
+    banner((error as Error).message);
+  }
+  drawAudit();
+}
+
+function drawAudit(): void {
+  const { audit } = page.state!;
+  const inside = page.mode === "audit";
+  find("leave-audit").hidden = !inside;
+  const open = audit !== null && !audit.done;
+  find("bound-part").hidden = open || inside;
+  find("start-audit").hidden = inside;
+  find("start-audit").textContent = open ? `Go on checking: ${number(audit.planned - audit.checked)} left` : "Check the answers";
+  if (!audit) {
+    find("audit-state").replaceChildren(h("p", { class: "quiet" }, "Nothing was checked yet."));
+    return;
+  }
+  const wishes = Object.entries(audit.more_checks).flatMap(([wish, more]) => (more === null ? [] : [`${percent(Number(wish))}: ${more === 0 ? "reached" : `${number(more)} more`}`]));
+  find("audit-state").replaceChildren(
+    h("p", { id: "audit-sentence" }, audit.sentence || `${number(audit.planned)} of ${number(audit.population)} trusted answers were drawn at random.`),
+    h("p", { class: "quiet" }, `${plural(audit.checked, "check")}, ${plural(audit.errors, "error")}. Bound that holds at any time: ${percent(audit.any_time, 1)}. Checks without error for a bound of ${wishes.join(", ")}.`),
+  );
+}

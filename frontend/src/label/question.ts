@@ -1,0 +1,194 @@
+// The question: the node's own row, the proposed answer, and why it is proposed.
+import { isDark, readable } from "../colours";
+import { clip, find, h, name } from "../dom";
+import { number, percent, plural } from "../format";
+import { post, randomId, type Answer, type Neighbour, type Question } from "./api";
+import { show } from "./map";
+import { announce, askNext, banner, classIndex, notify, on, page, refresh, setQuestion, setState } from "./store";
+
+const LINK = /^https?:\/\/[^\s<>"]+$/;
+let busy = false;
+let pending: { key: string; id: string } | null = null; // a request that may have to be repeated
+
+export function startQuestion(): void {
+  on(["question", "state", "theme"], draw);
+}
+
+export const classLabel = (label: string, length = 40): HTMLElement => {
+  const colour = page.state!.classes[classIndex(label)]?.colour ?? "#999999";
+  return h("span", { class: "class-label" }, h("span", { class: "swatch", "--colour": readable(colour) }), name(label, length));
+};
+
+/** The class that Enter accepts. */
+export const proposed = (): string | null => page.question?.drawn ?? page.question?.prediction?.label ?? null;
+
+/** Send an event; the page shows it as done only after the server has it on disk. */
+export async function send(kind: string, given: Record<string, string>, done: string): Promise<void> {
+  if (busy) return;
+  busy = true;
+  const started = performance.now();
+  find("saving").hidden = false;
+  const key = JSON.stringify([kind, given]);
+  if (pending?.key !== key) pending = { key, id: randomId() };
+  try {
+    const answer = await post<Answer>("event", { kind, id: pending.id, mode: page.mode, ...given });
+    pending = null;
+    banner("");
+    setState(answer.state);
+    setQuestion(answer.question);
+    announce(`${done} ${page.question ? `Next: ${clip(page.question.title, 60)}.` : "Nothing is left to ask."}`);
+    requestAnimationFrame(() => setTimeout(() => performance.measure(`saved ${answer.state.labels}`, { start: started })));
+    page.started = started;
+    void refresh();
+  } catch (error) {
+    banner(`Not saved. ${(error as Error).message} Press the key again to repeat.`);
+    void refresh().catch(() => undefined);
+  } finally {
+    busy = false;
+    find("saving").hidden = true;
+  }
+}
+
+/** Give the asked node a class: a label, or the true class of a check. */
+export function answer(label: string): void {
+  const question = page.question;
+  if (!question) return;
+  const about = { node: question.node, label };
+  if (question.kind === "audit") void send("check", { target: question.audit!, ...about }, label ? `Checked: ${label}.` : "Cannot be told.");
+  else void send("label", about, `Labelled ${label}.`);
+}
+
+export function skip(): void {
+  if (page.question?.kind === "audit") answer("");
+  else if (page.question?.kind === "node") void askNext();
+  else if (page.question) void send("skip", { node: page.question.node }, "Skipped.");
+}
+
+export function undo(): void {
+  if (page.state?.undo) void send("undo", { target: page.state.undo }, "Undone.");
+  else banner("There is nothing of yours to undo.");
+}
+
+let drawn = "";
+
+/** Redraws only what changed, so that the focus stays where it is. */
+function draw(): void {
+  const { state, question } = page;
+  const shown = JSON.stringify([question, page.asked, state?.ready, state?.classes.map(({ name }) => name), Boolean(state?.undo), state?.audit, isDark()]);
+  if (shown === drawn) return;
+  drawn = shown;
+  const part = find("question");
+  const hadFocus = part.contains(document.activeElement);
+  redraw(part);
+  if (hadFocus) find("h-question")?.focus({ preventScroll: true });
+}
+
+function redraw(part: HTMLElement): void {
+  const { state, question } = page;
+  part.setAttribute("aria-busy", String(!state?.ready));
+  part.dataset.node = question?.node ?? "";
+  if (!state) return;
+  if (!state.ready) {
+    part.replaceChildren(h("h2", {}, "Preparing the graph"), h("p", { class: "lead" }, "Positions and similarities of the nodes are computed once. The first time on a machine also compiles the kernels, which takes a minute or two."), h("div", { class: "bones", "aria-hidden": "true" }, h("i"), h("i"), h("i")));
+    return;
+  }
+  if (!question) {
+    part.replaceChildren(...(page.asked ? finished() : [h("h2", {}, "Choosing a question …")]));
+    return;
+  }
+  part.replaceChildren(
+    h("p", { class: "quiet kind" }, heading(question)),
+    h("h2", { tabindex: -1, id: "h-question" }, name(question.title, 140)),
+    row(question),
+    ...proposal(question),
+    choices(question),
+    ...why(question),
+  );
+}
+
+function heading(question: Question): string {
+  if (question.kind === "audit") return `Check ${number((page.state!.audit?.checked ?? 0) + 1)} of ${number(page.state!.audit?.planned ?? 0)}: is this answer right?`;
+  if (question.kind === "node") return `Node ${clip(question.node, 40)}${question.label ? `, labelled ${clip(question.label, 40)}` : ""}`;
+  return `Which class? This node ${question.reason || "is asked for"}.`;
+}
+
+function row(question: Question): HTMLElement {
+  const cells = question.row.map(([column, value]) =>
+    h("div", {}, h("dt", {}, name(column, 40)), h("dd", {}, LINK.test(value) ? h("a", { href: value, target: "_blank", rel: "noopener noreferrer" }, clip(value, 120)) : h("bdi", {}, value))),
+  );
+  const more = question.more > 0 && h("p", { class: "quiet" }, `${plural(question.more, "more column")}, empty or 0 or not shown.`);
+  return h("div", { class: "row", tabindex: 0, role: "region", "aria-label": "The node’s row of the table" }, h("dl", { class: "facts" }, ...cells), more);
+}
+
+function proposal(question: Question): HTMLElement[] {
+  const label = proposed();
+  if (label === null) return [h("p", { class: "quiet" }, "Nothing is predicted yet: label nodes of two classes first.")];
+  const { confidence, trusted } = question.prediction ?? { confidence: null, trusted: true };
+  const trust = question.drawn ? "as drawn, trusted" : `${trusted ? "trusted" : "doubtful"}: right with a chance of ${percent(confidence!)}`;
+  const text = question.drawn ? "Yes, it is right" : "Accept";
+  return [
+    h(
+      "button",
+      { type: "button", class: "accept", id: "accept", click: () => answer(label) },
+      h("kbd", {}, "Enter"),
+      h("span", {}, h("b", {}, `${text}: `), classLabel(label, 60)),
+      h("span", { class: "quiet" }, trust),
+    ),
+  ];
+}
+
+function choices(question: Question): HTMLElement {
+  const buttons = page.state!.classes.map((one, k) =>
+    h("button", { type: "button", class: "choice", "aria-pressed": String(question.label === one.name), click: () => answer(one.name) }, h("kbd", {}, String(k + 1)), classLabel(one.name, 30)),
+  );
+  const last = question.kind === "audit" ? "Cannot be told" : question.kind === "node" ? "Back to the questions" : "Skip";
+  return h(
+    "div",
+    { class: "choices", role: "group", "aria-label": "Classes" },
+    ...buttons,
+    h("button", { type: "button", class: "choice plain", click: skip }, h("kbd", {}, "S"), last),
+    h("button", { type: "button", class: "choice plain", disabled: !page.state!.undo, click: undo }, h("kbd", {}, "U"), "Undo"),
+  );
+}
+
+function why(question: Question): HTMLElement[] {
+  const parts: HTMLElement[] = [];
+  if (question.answers.length) {
+    parts.push(h("h3", {}, "Labels so far"), h("ul", {}, ...question.answers.map(([who, label]) => h("li", {}, name(who, 30), ": ", classLabel(label)))));
+  }
+  const channels = question.prediction?.channels ?? [];
+  if (channels.length) {
+    const lines = channels.map(([channel, label, share]) => h("li", {}, h("span", { class: "channel" }, channel), classLabel(label, 30), h("span", { class: "quiet" }, percent(share))));
+    parts.push(h("h3", {}, "Prediction of each channel"), h("ul", { class: "channel-predictions" }, ...lines));
+  }
+  const more = question.degree - question.neighbours.length;
+  parts.push(
+    h("h3", {}, "Neighbours that decided"),
+    question.neighbours.length ? h("ul", { class: "neighbours" }, ...question.neighbours.map(neighbour), more > 0 && h("li", { class: "quiet" }, `and ${number(more)} more`)) : h("p", { class: "quiet" }, "None: the node has no edges."),
+  );
+  return parts;
+}
+
+function neighbour(near: Neighbour): HTMLElement {
+  const label = near.label ?? near.predicted;
+  const detail = near.label ? "label" : near.trust !== null ? percent(near.trust) : "";
+  return h("li", {}, h("button", { type: "button", class: "node", click: () => void show(near.node) }, clip(near.title, 48)), label && classLabel(label, 20), h("span", { class: "quiet" }, detail));
+}
+
+function finished(): HTMLElement[] {
+  if (page.mode === "audit") {
+    const text = page.state!.audit?.sentence || "Others are checking the rest.";
+    return [h("h2", {}, "All drawn answers are checked"), h("p", { class: "lead" }, text), h("button", { type: "button", click: leaveAudit }, "Back to labelling")];
+  }
+  return [
+    h("h2", {}, "No question is left"),
+    h("p", { class: "lead" }, `${plural(page.state!.labels, "label")} so far. Every other node is skipped, labelled or asked of somebody else. Check the answers, or download them below.`),
+    h("button", { type: "button", click: () => void askNext() }, "Ask again"),
+  ];
+}
+
+export function leaveAudit(): void {
+  page.mode = "label";
+  notify("state");
+  void askNext();
+}

@@ -1,0 +1,162 @@
+"""dccgcn label: label a graph in the browser."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dccgcn.cli.display import errors, output
+from dccgcn.cli.options import GraphOptions, Set, Threads, with_option_groups
+from dccgcn.errors import DccgcnError
+from dccgcn.runtime.extras import missing_extra
+
+if TYPE_CHECKING:
+    from dccgcn.labelling.events import Labels
+    from dccgcn.labelling.source import Source
+
+
+@dataclass(frozen=True)
+class LabelSource(GraphOptions):
+    """What to label: a run's folder, two tables, or a benchmark graph without its labels."""
+
+    dataset: Annotated[
+        str | None,
+        typer.Argument(metavar="[RUN]", help="Folder of a run, or a benchmark graph, whose labels are then hidden."),
+    ] = None
+
+
+@dataclass(frozen=True)
+class LabelOptions:
+    """The method, the log, where to listen, and what to write instead."""
+
+    classes: Annotated[str | None, typer.Option(help="Names of classes, separated by commas.")] = None
+    method: Annotated[str, typer.Option(help="With tables: the method. A run keeps its own.")] = "concord"
+    set_: Set = None
+    seed: Annotated[int, typer.Option(help="With tables: the seed.", min=0)] = 0
+    log: Annotated[
+        Path | None,
+        typer.Option(help="File of the labels; default: beside the table of nodes, or in the run's folder."),
+    ] = None
+    merge: Annotated[
+        list[Path] | None, typer.Option(help="Another log of the same graph to add first; may be repeated.")
+    ] = None
+    export: Annotated[
+        Path | None, typer.Option(help="Write the labels to .csv, .parquet, .sqlite or .duckdb, and start no server.")
+    ] = None
+    answers: Annotated[
+        Path | None, typer.Option(help="Write the predictions that follow from the labels, and start no server.")
+    ] = None
+    host: Annotated[str, typer.Option(help="Address to listen on; only this machine by default.")] = "127.0.0.1"
+    port: Annotated[int | None, typer.Option(help="Port to listen on.", min=0, max=65535)] = None
+    open: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True
+    threads: Threads = None
+
+
+@with_option_groups
+def label(graph: LabelSource, options: LabelOptions) -> None:
+    """Label a graph in the browser: after every label all nodes are predicted anew, with trust and evidence.
+
+    No label at all is a fine start: the first questions cover the graph. Every label is on disk before the page shows
+    it as done; start the command again to go on. Only this machine can reach the page, and only with the token of the
+    address that is printed.
+
+    Examples:
+
+        dccgcn label --nodes nodes.csv --edges edges.csv --label topic --classes physics,biology
+
+        dccgcn label runs/topics
+
+        dccgcn label --nodes nodes.csv --edges edges.csv --label topic --export labels.csv
+    """
+    from dccgcn.labelling.events import replay
+    from dccgcn.labelling.log import EventLog
+    from dccgcn.runtime.lock import lock_file
+    from dccgcn.runtime.threads import use_threads
+
+    use_threads(options.threads)
+    source = load_source(graph, options)
+    path = log_path(graph, options)
+    if options.export or options.answers:
+        log = EventLog(path, source.fingerprint)
+        for other in options.merge or ():
+            log.merge(other, source.fingerprint)
+        write_answers(source, replay(log.events, source.classes, source.given), options)
+        return
+    try:
+        from dccgcn.labelling.serve import serve
+        from dccgcn.labelling.session import Session
+    except ModuleNotFoundError as error:
+        raise missing_extra(error.name or "starlette", "label", "The labelling page") from None
+    with lock_file(path):
+        log = EventLog(path, source.fingerprint)
+        for other in options.merge or ():
+            errors.print(f"{log.merge(other, source.fingerprint)} events added from {other}", highlight=False)
+        errors.print(f"Labels are kept in {path}. Stop with Ctrl-C.", highlight=False, markup=False)
+
+        def tell(address: str) -> None:
+            output.print(address, highlight=False, markup=False, soft_wrap=True)
+            output.file.flush()
+
+        serve(Session(source, log), options.host, options.port, tell, options.open)
+
+
+def load_source(graph: LabelSource, options: LabelOptions) -> "Source":
+    """The graph of a run, of two tables, or a benchmark graph."""
+    import numpy as np
+
+    from dccgcn.api import load_model
+    from dccgcn.io.frames import read_table
+    from dccgcn.labelling.source import Source
+    from dccgcn.settings import parse_assignments
+
+    classes = [name for name in (options.classes or "").split(",") if name.strip()]
+    rows: Any = None
+    if graph.nodes:
+        rows = read_table(graph.nodes, "nodes", graph.encoding).frame.reset_index(drop=True)
+    if graph.dataset and Path(graph.dataset).is_dir():
+        model = load_model(graph.dataset)
+        if rows is not None and len(rows) != model.result.graph.n:
+            n = model.result.graph.n
+            raise DccgcnError(f"{graph.nodes} has {len(rows):,} rows, but the run {n:,} nodes.", "Give its own table.")
+        return Source.from_model(model, rows=rows, classes=classes)
+    loaded = graph.load()
+    train = loaded.graph.labelled if loaded.tables else np.array([], dtype=np.int64)
+    return Source.from_graph(
+        loaded.graph,
+        train,
+        classes,
+        rows=rows,
+        method=options.method,
+        settings=parse_assignments(options.set_ or []),
+        seed=options.seed,
+        tables=loaded.tables,
+    )
+
+
+def log_path(graph: LabelSource, options: LabelOptions) -> Path:
+    """Where the labels are kept."""
+    from dccgcn.artifacts.run_folder import LABELS
+
+    if options.log:
+        return options.log
+    if graph.dataset:
+        return Path(graph.dataset) / LABELS if Path(graph.dataset).is_dir() else Path(f"{graph.dataset}.{LABELS}")
+    assert graph.nodes is not None
+    return graph.nodes.with_name(f"{graph.nodes.name.split('.')[0]}.{LABELS}")
+
+
+def write_answers(source: "Source", labels: "Labels", options: LabelOptions) -> None:
+    """Write labels and predictions; a database that is named for both gets both as tables."""
+    from dccgcn.labelling.export import labels_frame, predictions_frame, write
+
+    files: dict[Path, dict[str, Any]] = {}
+    if options.export:
+        files.setdefault(options.export, {})["labels"] = labels_frame(source, labels)
+    if options.answers:
+        files.setdefault(options.answers, {})["predictions"] = predictions_frame(source.fit(labels))
+    for path, tables in files.items():
+        if len(tables) > 1 and path.suffix not in (".sqlite", ".duckdb"):
+            raise DccgcnError(f"{path} cannot hold labels and predictions.", "Name two files, or a database.")
+        write(path, tables)
+        errors.print(f"Written to {path}: {', '.join(tables)}", highlight=False, markup=False)

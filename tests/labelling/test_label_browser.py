@@ -1,0 +1,213 @@
+"""The labelling page in a real browser, on Cora's tables: by keyboard, killed, restarted, two people, an audit."""
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dccgcn.labelling.events import replay
+from helpers.browser import AXE, chromium
+from helpers.command import dccgcn
+from helpers.served import cora_tables, labelling
+
+OPTIONS = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--id", "id", "--label", "topic"]
+OPTIONS += ["--text", "title", "--text", "text"]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory, cora):
+    folder = tmp_path_factory.mktemp("cora")
+    return folder, cora_tables(folder, cora)
+
+
+class Person:
+    """A browser of its own, with a name."""
+
+    def __init__(self, browser, address, name, width=1280, height=900, **options):
+        viewport = {"width": width, "height": height}
+        self.context = browser.new_context(viewport=viewport, reduced_motion="reduce", **options)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(120_000)
+        self.messages = []
+        self.page.on("console", lambda message: self.messages.append(message.text))
+        self.page.on("pageerror", lambda error: self.messages.append(str(error)))
+        self.open(address)
+        self.page.fill("#name", name)
+        self.page.keyboard.press("Enter")
+        self.page.wait_for_selector(".choices")
+
+    def open(self, address):
+        self.page.goto(address)
+        assert "token" not in self.page.url
+
+    @property
+    def node(self):
+        return self.page.locator(".row dd").first.inner_text()
+
+    @property
+    def labels(self):
+        return int(self.page.locator("#tiles .big").first.inner_text().replace(",", ""))
+
+    def classes(self):
+        return [text.split("\n")[-1].strip() for text in self.page.locator(".choice:not(.plain)").all_inner_texts()]
+
+    def wait_for_labels(self, count):
+        self.page.wait_for_function("n => document.querySelector('#tiles .big')?.textContent === n", arg=str(count))
+
+    def wait_for_picture(self, count):
+        text = f"The picture is of all {count} label"
+        script = "text => document.getElementById('age').textContent.startsWith(text)"
+        self.page.wait_for_function(script, arg=text, timeout=240_000)
+
+    def answer(self, truth):
+        """By Enter if the right class is proposed, else by its digit."""
+        node, before = self.node, self.labels
+        right = truth[node]
+        proposed = self.page.locator("#accept")
+        if proposed.count() and right in proposed.inner_text():
+            self.page.keyboard.press("Enter")
+        else:
+            self.page.keyboard.press(str(sorted(set(truth.values())).index(right) + 1))
+        self.wait_for_labels(before + 1)
+        return node
+
+    def faults(self):
+        self.page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+        return [
+            (f["id"], [n["html"][:150] for n in f["nodes"][:3]])
+            for f in found
+            if f["impact"] in ("serious", "critical")
+        ]
+
+    def download(self, name):
+        with self.page.expect_download() as waiting:
+            self.page.click(f"a[href$='{name}']")
+        return Path(waiting.value.path()).read_bytes()
+
+
+def test_a_whole_round(browser, tables):
+    folder, truth = tables
+    names = sorted(set(truth.values()))
+    with labelling(*OPTIONS, "--classes", ",".join(names), cwd=folder) as server:
+        ann = Person(browser, server.address, "Ann")
+        assert ann.classes() == names
+        assert ann.faults() == []
+        asked = [ann.answer(truth) for _ in range(12)]
+        assert len({truth[node] for node in asked}) >= 5  # the first questions cover the graph
+        ann.wait_for_picture(12)
+
+        # undo, skip, search
+        ann.page.keyboard.press("u")
+        ann.wait_for_labels(11)
+        before = ann.node
+        ann.page.keyboard.press("s")
+        ann.page.wait_for_function("before => document.querySelector('.row dd').textContent !== before", arg=before)
+        wanted = next(node for node in truth if node not in asked)
+        ann.page.keyboard.press("/")
+        ann.page.fill("#search", wanted)
+        ann.page.wait_for_selector("#found button")
+        ann.page.keyboard.press("Enter")
+        ann.page.wait_for_function("node => document.querySelector('.row dd').textContent === node", arg=wanted)
+        assert ann.answer(truth) == wanted
+        ann.page.keyboard.press("?")
+        assert ann.page.locator("#keys").is_visible()
+        ann.page.keyboard.press("Escape")
+
+        # a second person sees the labels, gets another question, and disagrees
+        bo = Person(browser, server.address, "Bo", width=390, height=844, color_scheme="dark")
+        assert bo.labels == 12
+        assert bo.node != ann.node
+        assert bo.faults() == []
+        assert bo.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        bo.page.keyboard.press("/")
+        bo.page.fill("#search", wanted)
+        bo.page.wait_for_selector("#found button")
+        bo.page.keyboard.press("Enter")
+        bo.page.wait_for_function("node => document.querySelector('.row dd').textContent === node", arg=wanted)
+        other = next(k for k, name in enumerate(names) if name != truth[wanted])
+        bo.page.keyboard.press(str(other + 1))
+        ann.page.wait_for_selector("#disagreement-list li")
+        assert ann.labels == 11
+        ann.page.click(f"#disagreement-list button:has-text('{truth[wanted]}')")
+        bo.wait_for_labels(12)
+        assert ann.page.locator("#disagreements").is_hidden()
+        bo.context.close()
+        server.kill()
+
+    # killed and restarted: everything is there
+    with labelling(*OPTIONS, "--classes", ",".join(names), cwd=folder) as server:
+        ann.open(server.address)
+        ann.page.wait_for_selector("#name")
+        ann.page.fill("#name", "Ann")  # another port is another site to the browser
+        ann.page.keyboard.press("Enter")
+        ann.page.wait_for_selector(".choices")
+        assert ann.labels == 12
+        while ann.labels < 30:
+            ann.answer(truth)
+        ann.wait_for_picture(30)
+
+        # check the answers
+        ann.page.select_option("#bound", "0.1")
+        ann.page.click("#start-audit")
+        ann.page.wait_for_selector("text=Check 1 of")
+        planned = int(re.search(r"Check 1 of (\d+)", ann.page.locator(".kind").inner_text())[1])
+        assert planned <= 29  # fewer than with replacement
+        for number in range(1, planned + 1):
+            drawn = ann.page.locator("#accept .class-label").inner_text().strip()
+            ann.page.keyboard.press("Enter" if truth[ann.node] == drawn else str(names.index(truth[ann.node]) + 1))
+            script = "text => document.getElementById('audit-state').textContent.includes(text)"
+            ann.page.wait_for_function(script, arg=f"{number} check")
+        assert "At most" in ann.page.locator("#audit-sentence").inner_text()
+        ann.page.click("#leave-audit")
+        ann.page.wait_for_selector("text=Which class?")
+        count = ann.labels
+        ann.wait_for_picture(count)
+        assert ann.faults() == []
+
+        # out
+        rows = list(csv.DictReader(io.StringIO(ann.download("labels.csv").decode())))
+        assert len(rows) == count
+        assert sum(truth[row["node_id"]] == row["label"] for row in rows) >= count - 1
+        predictions = ann.download("predictions.csv")
+        assert b'id="audit"' in ann.download("report.html")
+        assert [text for text in ann.messages if "ERR_" not in text and "Failed to load" not in text] == []
+        ann.context.close()
+
+    # the log, the tables and the settings repeat the answers bit by bit without the page
+    done = dccgcn("label", *OPTIONS, "--classes", ",".join(names), "--threads", 1, "--answers", "again.csv",
+                  "--export", "labels.parquet", cwd=folder)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (folder / "again.csv").read_bytes() == predictions
+    assert len(pd.read_parquet(folder / "labels.parquet")) == count
+
+
+def test_two_logs_merge_to_the_same_labels_in_any_order(tables, tmp_path):
+    from dccgcn.labelling.log import EventLog, read_events
+    from tools.kill_label import fingerprint
+
+    folder, truth = tables
+    names = sorted(set(truth.values()))
+    if not (folder / "nodes.labels.sqlite").exists():
+        pytest.skip("the round in the browser did not run")
+    graph = fingerprint(folder)
+    other = EventLog(folder / "other.sqlite", graph)
+    for node in list(truth)[:3]:
+        other.append("Cy", "label", node=node, label=names[0])
+    other.close()
+    for name, order in (("a", ("nodes.labels.sqlite", "other.sqlite")), ("b", ("other.sqlite", "nodes.labels.sqlite"))):
+        merges = [part for log in order for part in ("--merge", log)]
+        done = dccgcn("label", *OPTIONS, "--log", f"{name}.sqlite", *merges, "--export", f"{name}.csv", cwd=folder)
+        assert done.returncode == 0, done.stderr
+    assert (folder / "a.csv").read_bytes() == (folder / "b.csv").read_bytes()
+    assert replay(read_events(folder / "a.sqlite", graph)) == replay(read_events(folder / "b.sqlite", graph))
+    assert re.search("Cy", (folder / "a.csv").read_text())

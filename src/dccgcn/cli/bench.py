@@ -244,7 +244,7 @@ def compile_(method: Method = "concord", json: Json = False) -> None:
     for name in GRAPHS:
         with errors.status(f"compiling for {name}"):
             measured.append(bench_compile(name, method))
-    _show("First and second fit, CPU seconds", measured, json)
+    show("First and second fit, CPU seconds", measured, json)
 
 
 def use_threads(threads: int | None) -> int:

@@ -112,11 +112,11 @@ def trust(evidence: Evidence, held_out: HeldOut, model: TrustModel | None = None
     p, level = accuracy_posterior(held_out, evidence.mean_confidence, model)
     slope = _GRID**model.gamma
     score = model.beta0 + model.beta1 * evidence.e + model.beta2 * evidence.log_odds
-    result = np.empty(len(score), np.float32)
+    result = np.empty(len(score))
     for start in range(0, len(score), _BLOCK):
         rows = slice(start, start + _BLOCK)
         result[rows] = expit(level + slope * score[rows, None]) @ p
-    return result if held_out.z >= gate else np.minimum(result, np.float32(_CAP))
+    return result if held_out.z >= gate else np.minimum(result, _CAP)
 
 
 def evidence_of(

@@ -163,7 +163,7 @@ def fit(runs: Sequence[TrustRun], start: TrustModel, n_steps: int) -> TrustModel
             total -= weight * float(np.log(np.where(run.right, p, 1 - p)).mean())
         return total
 
-    theta = minimize(loss, _to_theta(start), method="L-BFGS-B", options={"maxiter": n_steps}).x
+    theta = minimize(loss, _to_theta(start), method="L-BFGS-B", options={"maxiter": n_steps, "ftol": 1e-6}).x
     return TrustModel(*(round(value, 3) for value in astuple(_from_theta(theta))))
 
 

@@ -204,7 +204,7 @@ def test_row_37_the_estimate_grows_with_what_costs():
         assert estimate(small, **options).seconds < estimate(large, **options).seconds
         assert estimate(small, **options).seconds < estimate(dense, **options).seconds
     assert estimate(small, method="ssgc").bytes < min(estimate(small).bytes, estimate(small, **narrow).bytes)
-    assert estimate(small).seconds < estimate(small, n_rounds=9, n_steps_topology=64).seconds
+    assert estimate(small).seconds < estimate(small, n_refits=9, n_steps_topology=64).seconds
 
 
 def test_row_37_a_table_too_large_is_refused_before_it_is_parsed(tmp_path, monkeypatch):

@@ -147,8 +147,8 @@ and the number of cells in which it is significantly worse or better without the
 ## Quality of trust
 
 In %, means over the same runs. A positive difference of confidence and accuracy is over-confidence. Every AUROC is for
-separating right from wrong final predictions of Concord. How often the promise of trust is kept on graphs
-left out is printed by `python -m dccgcn.experiments.trust_fit`.
+separating right from wrong final predictions of Concord. [How often the promise of trust is kept](trust.md)
+on graphs left out has a page of its own.
 
 {trust}
 

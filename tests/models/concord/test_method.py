@@ -61,6 +61,10 @@ def test_a_refit_with_one_more_label_gives_what_a_fit_gives() -> None:
     fresh = method.fit(graph, more, ConcordSettings(), 0)
     assert (again.y_pred == fresh.y_pred).mean() > 0.98
     np.testing.assert_allclose(again.held_out["pool"], fresh.held_out["pool"])
+    two = method.fit(graph.with_classes(np.array([0, 1])), train[graph.labels[train] < 2], ConcordSettings(), 0)
+    np.testing.assert_array_equal(  # heads of other classes are no start
+        method.refit(two.model, graph, train, ConcordSettings(), 0).probabilities, before.probabilities
+    )
 
 
 def test_excluded_channels_are_left_out(graph: NodeGraph) -> None:

@@ -38,7 +38,10 @@ def fit_full_head(
     """(C3) for all labels, from ``start`` on; on a relation, some steps with neighbour mutual information follow."""
     if not member.z:
         return None
-    head = fit_head(_rows(member, given.nodes), given.targets, _penalty(member, settings), start)
+    rows = _rows(member, given.nodes)
+    if start is not None and start.shape != (rows.shape[1] + 1, given.targets.shape[1]):
+        start = None  # of other classes
+    head = fit_head(rows, given.targets, _penalty(member, settings), start)
     if member.relation is None or settings.mi_weight == 0:
         return head
     loss = partial(

@@ -198,7 +198,7 @@ def predict(state: FitState, inputs: Precomputed, graph: NodeGraph, settings: Co
     """Classes, trust, and what each channel predicts."""
     prior = relative_prior(graph.classes, settings.class_prior) if settings.class_prior else None
     f = smooth_and_refit(state, inputs, settings, prior)
-    confidence = trust(collect_evidence(state, inputs, f), state.held_out)
+    confidence = trust(collect_evidence(state, inputs, f), state.held_out).astype(np.float32)
     return to_prediction(state, f, confidence, uninformed_nodes(graph, state.given.nodes))
 
 

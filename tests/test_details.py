@@ -24,6 +24,7 @@ from dccgcn.models.dcc.model import DccGcn
 from dccgcn.models.dcc.settings import DccSettings
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.receptive_field import ReceptiveField
+from dccgcn.models.registry import METHODS
 from dccgcn.models.torch_operator import TorchOperator
 from dccgcn.models.training import train_full_batch
 from dccgcn.operators import operator, topology_operator
@@ -113,6 +114,14 @@ def test_a_loss_that_is_no_number_or_huge_is_named_with_its_epoch(bad):
     weight = torch.nn.Parameter(torch.ones(1))
     with pytest.raises(TrainingError, match=r"The loss became .* in epoch 2 of 3"):
         train_full_batch(lambda epoch: weight.sum() + (bad if epoch == 1 else 0), [{"params": [weight]}], 0.1, 3)
+
+
+def test_networks_stop_after_so_many_epochs_without_improvement():
+    graph, epochs = toy(n=30), []
+    method = METHODS["appnp"]
+    settings = method.settings(epochs=40, patience=2, lr=1e-12, hidden=4, steps=1)
+    method.fit(graph, np.array([0, 10, 20]), settings, 0, lambda *at: epochs.append(at), np.array([5, 15, 25]))
+    assert 2 < len(epochs) < 10
 
 
 # M3S

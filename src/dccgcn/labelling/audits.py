@@ -38,7 +38,7 @@ def draw_predictions(
     n = len(population)
     if n == 0:
         raise DccgcnError("No prediction is trusted, so there is nothing to check.", "Label more nodes first.")
-    planned = checks_needed(bound, n, confidence=confidence) if checks is None else checks
+    planned = checks_needed(bound, n, confidence=_of_each(confidence)) if checks is None else checks
     if not 1 <= planned <= min(n, MAX_DRAWN):
         raise DccgcnError(f"{planned:,} checks were planned.", f"Plan 1 to {min(n, MAX_DRAWN):,}.")
     drawn = np.random.default_rng(seed).permutation(population)[:MAX_DRAWN]
@@ -61,7 +61,7 @@ def next_check(audit: Audit) -> str | None:
 def summarise(audit: Audit) -> AuditSummary | None:
     """The bound: the fixed one as soon as the planned checks are done, until then the sequential one.
 
-    Each is stated for its own checks. To take the smaller of both would not be valid.
+    Which of them is reported depends on when a person stops, so both must hold together: each has half of the risk.
     """
     draw, wrong = audit.draw, audit.checked
     if not wrong:
@@ -69,7 +69,7 @@ def summarise(audit: Audit) -> AuditSummary | None:
     is_fixed = len(wrong) >= draw.planned
     counted = wrong[: draw.planned] if is_fixed else wrong
     bound = fixed_bound if is_fixed else sequential_bound
-    at_most = bound(sum(counted), len(counted), draw.population, draw.confidence)
+    at_most = bound(sum(counted), len(counted), draw.population, _of_each(draw.confidence))
     return AuditSummary(
         date=audit.time,
         who=audit.who,
@@ -89,10 +89,11 @@ def status(audit: Audit) -> dict[str, Any]:
     """Progress of an audit as plain values: the bound now, and the checks that wished bounds would need."""
     draw, wrong = audit.draw, audit.checked
     summary, errors, n = summarise(audit), sum(wrong), draw.population
-    now = sequential_bound(errors, len(wrong), n, draw.confidence) / n
+    level = _of_each(draw.confidence)
+    now = sequential_bound(errors, len(wrong), n, level) / n
     needed = {}
     for wish in WISHES:
-        total = checks_needed(wish, n, errors, draw.confidence, sequential=True)
+        total = checks_needed(wish, n, errors, level, sequential=True)
         needed[f"{wish:g}"] = max(0, total - len(wrong)) if errors <= wish * n else None
     return {
         "id": audit.id,
@@ -108,3 +109,8 @@ def status(audit: Audit) -> dict[str, Any]:
         "done": len(wrong) >= draw.planned,
         "sentence": summary.sentence() if summary else "",
     }
+
+
+def _of_each(confidence: float) -> float:
+    """Confidence of each of two bounds that together hold with the given one."""
+    return (1 + confidence) / 2

@@ -1,0 +1,49 @@
+"""The bound of an audit that a person may stop: sequential first, fixed when the planned checks are done."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dccgcn.evaluation.audit import checks_needed
+from dccgcn.labelling.audits import summarise
+from dccgcn.labelling.events import Draw
+
+POPULATION, BOUND = 400, 0.1
+
+
+@dataclass
+class Checks:
+    """As much of an Audit as a bound needs."""
+
+    draw: Draw
+    checked: list
+    time: str = "2026-01-01"
+    who: str = "Ann"
+
+
+def test_stopping_when_the_bound_looks_best_keeps_the_confidence():
+    """Wrong answers are just above the bound; a person stops as soon as it is reported, which must be rare."""
+    rng, n_wrong, planned = np.random.default_rng(0), int(BOUND * POPULATION) + 1, 60
+    draw = Draw(POPULATION, planned, 0.95, "all", tuple(map(str, range(POPULATION))), ("a",) * POPULATION)
+    wrong = np.arange(POPULATION) < n_wrong
+    bounds = {}  # by errors and checks
+    broken = 0
+    for _ in range(2000):
+        errors = np.cumsum(rng.permutation(wrong)[:planned])
+        for checks in range(1, planned + 1):
+            key = int(errors[checks - 1]), checks
+            if key not in bounds:
+                done = [True] * key[0] + [False] * (checks - key[0])
+                bounds[key] = summarise(Checks(draw, done)).wrong_at_most
+            if bounds[key] < n_wrong:
+                broken += 1
+                break
+    assert broken <= 0.05 * 2000
+
+
+def test_the_planned_checks_are_enough_without_errors():
+    planned = checks_needed(BOUND, POPULATION, confidence=0.975)
+    draw = Draw(POPULATION, planned, 0.95, "all", tuple(map(str, range(POPULATION))), ("a",) * POPULATION)
+    summary = summarise(Checks(draw, [False] * planned))
+    assert summary.kind == "fixed"
+    assert summary.share_at_most <= BOUND

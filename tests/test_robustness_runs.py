@@ -55,7 +55,6 @@ def test_row_47_python_uses_the_threads_of_the_command_line(monkeypatch):
         assert run(toy(), method="lp").threads == expected
         assert set_to[0] == (expected, expected)
         set_to.clear()
-        monkeypatch.setattr(threads.numba.config, "NUMBA_NUM_THREADS", 4)
         assert threads.use_threads(None) == expected  # what every command calls
         set_to.clear()
         monkeypatch.setattr(threads, "_chosen", None)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from dccgcn.errors import DataFileError
 from dccgcn.models.arrays import ArraySpec, Sizes, probabilities
 from dccgcn.models.concord.confidence import HeldOut
 from dccgcn.models.concord.labels import Labels
@@ -73,6 +74,8 @@ def read_labels(arrays: Mapping[str, np.ndarray]) -> Labels:
 
 def read_state(arrays: Mapping[str, np.ndarray], members: Sequence[Member]) -> FitState:
     """The state that ``to_arrays`` wrote, with predictions for the graph of these members."""
+    if not arrays["weights"].any():
+        raise DataFileError("The weights of a Concord model are all 0.", "Fit it again.")
     given = read_labels(arrays)
     members = [replace(member, head=arrays.get(f"head.{member.name}")) for member in members]
     log_probs = [log_proba(member, given) for member in members]

@@ -53,7 +53,7 @@ def never_predicted(graph: NodeGraph, split: Split, prediction: Prediction) -> I
         listed = ", ".join(f"{first_few([row['class']])} ({row['labels']} of {n_labels} labels)" for row in missing[:5])
         one = len(missing) == 1
         text = f"{'Class' if one else f'{len(missing)} classes:'} {listed} {'is' if one else 'are'} never predicted"
-        remedy = "Label more of them, or rank the nodes by the probability of the class (Result.ranking, ranked.csv)."
+        remedy = "Label more of them, or rank the nodes by the probability of the class (Result.ranking)."
         yield Finding("warning", "never-predicted", f"{text}. {remedy}")
 
 

@@ -5,9 +5,11 @@ import os
 
 import pytest
 
+from dccgcn.benchmarks import scale
+from dccgcn.benchmarks.alternatives import METHODS
 from dccgcn.benchmarks.compile import bench_compile
 from dccgcn.benchmarks.concord import build_concord_operators, with_operators_only
-from dccgcn.benchmarks.scale import ScaleBenchmark, growth
+from dccgcn.benchmarks.scale import ScaleBenchmark, growth, per_node_ratios
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.views import precompute
@@ -17,7 +19,7 @@ from helpers.command import dccgcn, refused
 BEFORE = os.environ.get(VARIABLE)
 
 
-def test_concord_against_dcc_gcn():
+def test_concord_against_dcc_gcn(cora_is_small):
     done = dccgcn("bench", "concord", "--graphs", "cora", "--labels-per-class", "1", "--rounds", "1", "--json")
     assert done.returncode == 0, done.stderr
     (measured,) = json.loads(done.stdout)
@@ -27,14 +29,14 @@ def test_concord_against_dcc_gcn():
     assert measured["concord_accuracy"]["mean"] > 50
 
 
-def test_bench_knn_finds_the_same_neighbours():
+def test_bench_knn_finds_the_same_neighbours(cora_is_small):
     measured = json.loads(dccgcn("bench", "knn", "--k", "6", "--rounds", "1", "--json").stdout)
     assert measured["same_neighbours"]
     assert measured["same_similarities"]
     assert measured["ratio"] > 0
 
 
-def test_bench_step_is_at_parity():
+def test_bench_step_is_at_parity(cora_is_small):
     narrow = ("--set", "hidden1=16", "--set", "hidden2=8")
     done = dccgcn("bench", "step", "--rounds", "1", "--labels-per-class", "2", *narrow, "--json")
     measured = json.loads(done.stdout)
@@ -43,7 +45,7 @@ def test_bench_step_is_at_parity():
     assert measured["ours_peak_mb"] > 0
 
 
-def test_attention_against_pyg():
+def test_attention_against_pyg(cora_is_small):
     done = dccgcn("bench", "attention", "--rounds", "1", "--json")
     assert done.returncode == 0, done.stderr
     measured = json.loads(done.stdout)
@@ -65,15 +67,30 @@ def test_a_timed_run_finds_its_operators_built_and_nothing_else():
 
 def test_growth_is_per_tenfold():
     def measured(nodes, seconds, memory):
-        return ScaleBenchmark(nodes, 0, 500, 200, 2, 9.0, seconds / 2, seconds / 4, seconds / 4, memory, (None,), 0.9)
+        parts = {"view own": seconds / 4, "predictions": seconds * 3 / 4}
+        return ScaleBenchmark(
+            nodes=nodes, edges=0, features=500, labels=200, threads=2, generate_s=9.0, train_s=seconds, cpu_s=seconds,
+            peak_mb=memory, recall=(None,), accuracy=0.9, parts=parts, peaks=dict.fromkeys(parts, memory),
+            alternatives=[],
+        )  # fmt: skip
 
-    step = growth(measured(1000, 1.0, 500.0), measured(100_000, 100.0, 2000.0))
+    small, base = measured(1000, 1.0, 500.0), measured(100_000, 100.0, 2000.0)
+    assert per_node_ratios([small]) == {}
+    ratios = per_node_ratios([small, base, measured(200_000, 300.0, 1.0)])
+    assert ratios[200_000] == pytest.approx({"train_s": 1.5, "view own": 1.5, "predictions": 1.5})
+    step = growth(small, base)
     assert (step.from_nodes, step.to_nodes) == (1000, 100_000)
     assert (step.seconds, step.memory, step.exponent) == pytest.approx((10, 2, 1))
 
 
-def test_scale_measures_each_size_and_their_growth():
-    done = dccgcn("bench", "scale", "--nodes", "400,800", "--labels-per-class", "2", "--features", "60", "--json")
+def test_scale_measures_each_size_and_their_growth(monkeypatch):
+    in_a_process = scale.bench_scale  # the first size; starting another process shows nothing new
+    monkeypatch.setattr(scale, "_compile", lambda *_: None)
+    monkeypatch.setattr(
+        scale, "bench_scale", lambda n, **rest: (in_a_process if n == 400 else scale.measure)(n, **rest)
+    )
+    sizes = "--nodes", "400,800", "--labels-per-class", "2", "--features", "60"
+    done = dccgcn("bench", "scale", *sizes, "--alternatives", "--json")
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
     assert [(row["nodes"], row["edges"], row["features"], row["labels"]) for row in printed["sizes"]] == [
@@ -82,7 +99,11 @@ def test_scale_measures_each_size_and_their_growth():
     ]
     for row in printed["sizes"]:
         assert row["recall"] == [None]
-        assert row["train_s"] == pytest.approx(row["graphs_s"] + row["embeddings_s"] + row["heads_s"])
+        assert row["train_s"] == pytest.approx(sum(row["parts"].values()))
+        assert {"feature graph", "view own", "channel labels", "predictions"} <= set(row["parts"])
+        assert row["peak_mb"] == max(row["peaks"].values())
+        assert [other["method"] for other in row["alternatives"]] == list(METHODS)
+        assert all(other["accuracy"] > 0.15 for other in row["alternatives"])  # ten classes
         assert row["peak_mb"] > 100
         assert 0.3 < row["accuracy"] <= 1
     (step,) = printed["growth"]
@@ -97,7 +118,7 @@ def test_compilation_is_listed_by_kernel_and_done_once():
     assert os.environ.get(VARIABLE) == BEFORE
 
 
-def test_a_table_has_a_row_per_field_with_its_unit():
+def test_a_table_has_a_row_per_field_with_its_unit(cora_is_small):
     done = dccgcn("bench", "knn", "--rounds", "1")
     assert done.returncode == 0, done.stderr
     rows = {cells[0].strip(): cells[1].strip() for line in done.stdout.splitlines() if (cells := line.split("│")[1:3])}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dccgcn.datasets import Dataset
 from dccgcn.errors import DataFileError, SplitError
 from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import DEVELOPMENT_SEED, Split, by_rate, check_training, per_class
+from dccgcn.graph.splits import Split, by_rate, check_training, per_class
 
 
 def toy(sizes: list[int], unlabelled: int = 0, **changes: Any) -> NodeGraph:
@@ -126,12 +126,9 @@ def test_fewer_labels_are_a_subset_of_more() -> None:
     assert set(few.train) < set(many.train)
 
 
-def test_seeds_differ_and_development_seeds_are_known() -> None:
+def test_seeds_differ() -> None:
     graph = toy([30, 30])
     assert len({per_class(graph, 5, seed).hash for seed in range(20)}) == 20
-    assert not per_class(graph, 5, DEVELOPMENT_SEED - 1).is_development
-    assert per_class(graph, 5, DEVELOPMENT_SEED).is_development
-    assert not Split.from_parts(graph, "public", [0], [], [59]).is_development
 
 
 def test_every_node_of_a_class_is_drawn_about_equally_often() -> None:

@@ -2,18 +2,22 @@
 
 import multiprocessing
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import log10
-from time import perf_counter
+from pathlib import Path
+from time import perf_counter, process_time
 from typing import Any
 
 from dccgcn.api import run
-from dccgcn.benchmarks.concord import build_concord_operators
-from dccgcn.benchmarks.memory import peak_mb
+from dccgcn.benchmarks.alternatives import Measured, measure_alternatives
+from dccgcn.benchmarks.memory import peak_mb, reset_peak
 from dccgcn.datasets.synthetic import synthetic_graph
+from dccgcn.errors import Finding
+from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
 from dccgcn.models.concord.settings import ConcordSettings
-from dccgcn.models.concord.views import FEATURES, precompute
+from dccgcn.models.concord.views import layout_of, view_specs
 from dccgcn.models.registry import METHODS
 from dccgcn.operators.approximate_knn import approximate_knn
 from dccgcn.runtime.process_guard import exit_with_parent
@@ -22,7 +26,7 @@ from dccgcn.runtime.threads import use_threads
 
 @dataclass(frozen=True)
 class ScaleBenchmark:
-    """One size, measured in a process of its own. Seconds of the parts in their order."""
+    """One size, measured in a process of its own."""
 
     nodes: int
     edges: int
@@ -30,20 +34,45 @@ class ScaleBenchmark:
     labels: int
     threads: int
     generate_s: float
-    graphs_s: float  # the given edges and the feature graph, recall included
-    embeddings_s: float  # embeddings and leave-one-out regressors
-    heads_s: float  # members, weights, refit and confidence
-    peak_mb: float  # of the whole process, generation included
+    train_s: float  # everything except generating the graph
+    cpu_s: float  # the same in CPU seconds of all threads
+    peak_mb: float  # of training, the graph included
     recall: tuple[float | None, ...]  # of the feature graph; None: exact
     accuracy: float  # on all nodes but the labelled ones
-
-    @property
-    def train_s(self) -> float:
-        """Everything except generating the graph."""
-        return self.graphs_s + self.embeddings_s + self.heads_s
+    parts: dict[str, float]  # seconds of each part, in their order
+    peaks: dict[str, float]  # MB at the peak of each part
+    alternatives: list[Measured]  # other methods on the same graph and labels
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"train_s": self.train_s}
+        return asdict(self)
+
+
+class PartClock:
+    """A progress callback that takes the time and the peak memory of each part of a run of Concord."""
+
+    def __init__(self, graph: NodeGraph, settings: ConcordSettings) -> None:
+        layout = layout_of(graph)
+        self._names = {
+            "views": [f"view {spec.name}" for spec in view_specs(settings, graph.n, layout)],
+            "channels": [f"channel {name}" for name in layout.channels(settings, graph.n)],
+        }
+        self.parts: dict[str, float] = {}
+        self.peaks: dict[str, float] = {}
+        self._start = perf_counter()
+        reset_peak()
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        if stage in self._names:
+            self.end(self._names[stage][done - 1])
+        elif done == total:
+            self.end(stage)
+
+    def end(self, part: str) -> None:
+        """Everything since the last call was this part."""
+        now = perf_counter()
+        self.parts[part], self._start = now - self._start, now
+        self.peaks[part] = peak_mb()
+        reset_peak()
 
 
 @dataclass(frozen=True)
@@ -60,14 +89,23 @@ class Growth:
         return asdict(self)
 
 
-def bench_scale(nodes: int, edges_per_node: int, features: int, labels_per_class: int, threads: int) -> ScaleBenchmark:
-    """Measure one size in a fresh process, whose peak memory is its own."""
+def bench_scale(nodes: int, **options: Any) -> ScaleBenchmark:
+    """``measure`` in a fresh process, whose peak memory is its own."""
     with multiprocessing.get_context("spawn").Pool(1, exit_with_parent, (os.getpid(),)) as pool:
-        return pool.apply(measure, (nodes, edges_per_node, features, labels_per_class, threads))
+        return pool.apply(measure, (nodes,), options)
 
 
-def measure(nodes: int, edges_per_node: int, features: int, labels_per_class: int, threads: int) -> ScaleBenchmark:
-    """The same in this process."""
+def measure(
+    nodes: int,
+    *,
+    edges_per_node: int,
+    features: int,
+    labels_per_class: int,
+    threads: int,
+    scratch: Path | None = None,
+    alternatives: bool = False,
+) -> ScaleBenchmark:
+    """Run Concord on a synthetic graph, and the alternatives if they are wanted."""
     use_threads(threads)
     settings = ConcordSettings.of({})
     _compile(features, labels_per_class)
@@ -75,11 +113,11 @@ def measure(nodes: int, edges_per_node: int, features: int, labels_per_class: in
     graph = synthetic_graph(nodes, edges_per_node * nodes, features)
     split = per_class(graph, labels_per_class, seed=0)
     generated = perf_counter()
-    build_concord_operators(graph, settings)
-    built = perf_counter()
-    inputs = precompute(graph, settings)
-    embedded = perf_counter()
-    result = run(graph, split, METHODS["concord"], settings, seed=0)
+    others = measure_alternatives(graph, split) if alternatives else []  # before views take memory
+    clock, cpu = PartClock(graph, settings), process_time()
+    result = run(graph, split, METHODS["concord"], settings, seed=0, progress=clock, scratch=scratch)
+    clock.end("predictions")
+    cpu = process_time() - cpu
     return ScaleBenchmark(
         nodes=graph.n,
         edges=len(graph.edges),
@@ -87,13 +125,36 @@ def measure(nodes: int, edges_per_node: int, features: int, labels_per_class: in
         labels=len(split.train),
         threads=threads,
         generate_s=generated - start,
-        graphs_s=built - generated,
-        embeddings_s=embedded - built,
-        heads_s=result.seconds,
-        peak_mb=peak_mb(),
-        recall=(inputs.operators[FEATURES].recall,),
+        train_s=sum(clock.parts.values()),
+        cpu_s=cpu,
+        peak_mb=max(clock.peaks.values()),
+        recall=(found_recall(result.findings),),
         accuracy=result.accuracy or 0.0,
+        parts=clock.parts,
+        peaks=clock.peaks,
+        alternatives=others,
     )
+
+
+def per_node_ratios(measured: Sequence[ScaleBenchmark], base: int = 100_000) -> dict[int, dict[str, float]]:
+    """By number of nodes: seconds per node in all and of each part, over those of the run with ``base`` nodes."""
+    found = next((m for m in measured if m.nodes == base), None)
+    if found is None:
+        return {}
+    return {
+        m.nodes: {
+            part: seconds / m.nodes / (one / base)
+            for part, seconds in {"train_s": m.train_s, **m.parts}.items()
+            if (one := {"train_s": found.train_s, **found.parts}.get(part))
+        }
+        for m in measured
+    }
+
+
+def found_recall(findings: Sequence[Finding]) -> float | None:
+    """The recall of the feature graph as its finding states it; None: the search was exact."""
+    texts = [finding.text for finding in findings if finding.code == "knn-approximate"]
+    return float(texts[0].split("nodes, ")[1].split("%")[0]) / 100 if texts else None
 
 
 def growth(one: ScaleBenchmark, other: ScaleBenchmark) -> Growth:

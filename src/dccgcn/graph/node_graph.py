@@ -11,7 +11,8 @@ from scipy.sparse.csgraph import connected_components
 
 from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import validation
-from dccgcn.graph.relations import relation_matrices, union
+from dccgcn.graph.relations import EDGE_FINDINGS, relation_matrices, union
+from dccgcn.runtime.scratch import Stages
 from dccgcn.text import first_few
 
 Features: TypeAlias = Any  # sp.csr_array | np.ndarray, which SciPy does not type
@@ -150,6 +151,11 @@ class NodeGraph:
         """Positions of the nodes whose label is known."""
         return np.flatnonzero(self.labels >= 0)
 
+    @property
+    def relation_sizes(self) -> dict[str, int]:
+        """Number of edges of each relation, by its name."""
+        return {name: matrix.nnz // (1 if self.directed else 2) for name, matrix in self.relations.items()}
+
     @cached_property
     def adjacency(self) -> sp.csr_array:
         """A: symmetric, weighted, without self-loops, column indices sorted."""
@@ -217,7 +223,17 @@ class NodeGraph:
 
     def with_features(self, features: Any) -> "NodeGraph":
         """The same graph with other features, which are not checked."""
-        return self._copy({"has_features"}, features=features, _cache={})
+        cache = self._cache.child(features) if isinstance(self._cache, Stages) else {}
+        return self._copy({"has_features"}, features=features, _cache=cache)
+
+    def with_stages(self, stages: Stages) -> "NodeGraph":
+        """The same graph, whose cached values are kept in a scratch folder."""
+        return self._copy(set(), _cache=stages)
+
+    @property
+    def is_staged(self) -> bool:
+        """Whether cached values are kept in a scratch folder."""
+        return isinstance(self._cache, Stages) and self._cache.folder is not None
 
     def with_relations(self, relations: Mapping[str, Any], directed: bool = False) -> "NodeGraph":
         """The same nodes with several kinds of edges, in place of its own.
@@ -236,11 +252,13 @@ class NodeGraph:
         >>> graph.with_relations({"cites": [(0, 1)], "co-author": [(0, 1), (1, 2)]}).edges.tolist()
         [[0, 1], [1, 2]]
         """
-        matrices = relation_matrices(relations, self.ids, directed)
-        edges, weights = union(matrices.values(), self.n)
+        found = [finding for finding in self.findings if finding.code not in EDGE_FINDINGS]
+        matrices = relation_matrices(relations, self.ids, directed, found)
+        edges, weights = validation.edges(*union(matrices.values(), self.n), self.ids, found)
         outdated = {"adjacency", "degree", "component", "homophily"}
         kept = {name: _read_only(matrix) for name, matrix in matrices.items()}
-        return self._copy(outdated, relations=kept, directed=directed, edges=edges, weights=weights, _cache={})
+        changed = self._copy(outdated, relations=kept, directed=directed, edges=edges, weights=weights, _cache={})
+        return changed.with_findings(found)
 
     def with_findings(self, findings: Sequence[Finding]) -> "NodeGraph":
         """The same graph with these findings in place of its own."""

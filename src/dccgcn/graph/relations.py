@@ -2,32 +2,47 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.errors import GraphError
+from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import validation
 from dccgcn.text import first_few
 
+EDGE_FINDINGS = ("self-loops", "duplicate-edges", "directed-edges", "no-edges", "isolated-nodes")  # of a graph's edges
 _NAME = re.compile(r"[\w -]{1,60}")
 
 
-def relation_matrices(given: Mapping[str, Any], node_ids: np.ndarray, directed: bool) -> dict[str, sp.csr_array]:
+def check_relation_names(names: Iterable[Any]) -> None:
+    """Raise a GraphError for names that could not be part of a channel's name."""
+    if wrong := [name for name in names if not (isinstance(name, str) and _NAME.fullmatch(name))]:
+        raise GraphError(
+            f"Relations cannot be called {first_few(wrong)}.",
+            "Use letters, digits, spaces, - and _ in names, at most 60.",
+        )
+
+
+def relation_matrices(
+    given: Mapping[str, Any], node_ids: np.ndarray, directed: bool, findings: list[Finding]
+) -> dict[str, sp.csr_array]:
     """A weighted adjacency matrix of each relation without self-loops, (n, n) float32; symmetric unless directed."""
     if not given:
         raise GraphError("There is no relation.", "Give at least one, as a name and its edges.")
-    if wrong := [name for name in given if not (isinstance(name, str) and _NAME.fullmatch(name))]:
-        raise GraphError(
-            f"Relations cannot be called {first_few(wrong)}.", "Use letters, digits, spaces, - and _ in names."
-        )
-    return {name: _matrix(edges, node_ids, directed) for name, edges in given.items()}
+    check_relation_names(given)
+    return {name: _matrix(name, edges, node_ids, directed, findings) for name, edges in given.items()}
 
 
-def _matrix(given: Any, node_ids: np.ndarray, directed: bool) -> sp.csr_array:
-    n = len(node_ids)
-    pairs, weights = validation.edges(given, None, node_ids, [])  # checked, in one direction each
+def _matrix(name: str, given: Any, node_ids: np.ndarray, directed: bool, findings: list[Finding]) -> sp.csr_array:
+    n, found = len(node_ids), list[Finding]()
+    try:
+        pairs, weights = validation.edges(given, None, node_ids, found)  # checked, in one direction each
+    except GraphError as error:
+        raise GraphError(f"Relation {name}: {error.what}", error.remedy) from None
+    told = ("self-loops", "duplicate-edges") if directed else ("self-loops", "duplicate-edges", "directed-edges")
+    findings += [replace(f, text=f"{name}: {f.text}") for f in found if f.code in told]
     if directed:
         if sp.issparse(given):
             coo = sp.coo_array(given)

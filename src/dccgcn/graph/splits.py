@@ -13,8 +13,6 @@ from dccgcn.graph import NodeGraph
 from dccgcn.runtime.files import check_regular, write_atomically
 from dccgcn.text import first_few
 
-DEVELOPMENT_SEED = 1000  # settings are chosen on seeds from here up, results reported on those below
-
 PARTS = ("train", "validation", "test")
 
 
@@ -76,11 +74,6 @@ class Split:
         split = cls(graph.name, kind, None, train, validation, test, fingerprint(graph))
         split.check(graph)
         return split
-
-    @property
-    def is_development(self) -> bool:
-        """Whether settings may be chosen on this split."""
-        return self.seed is not None and self.seed >= DEVELOPMENT_SEED
 
     @property
     def hash(self) -> str:

@@ -138,18 +138,18 @@ def build_buckets(terms, size):  # type: ignore[no-untyped-def]
     nodes : int32
     """
     buckets = np.empty(_n_combinations(terms.shape[1]), np.int64)
-    indptr = np.zeros(size + 1, np.int64)
+    indptr = np.zeros(size + 2, np.int64)
     for i in range(len(terms)):
         for b in buckets[: _buckets(terms[i], size, buckets)]:
-            indptr[b + 1] += 1
-    indptr = np.cumsum(indptr)
-    nodes = np.empty(indptr[size], np.int32)
-    at = indptr[:-1].copy()
+            indptr[b + 2] += 1
+    for b in range(size):
+        indptr[b + 2] += indptr[b + 1]
+    nodes = np.empty(indptr[size + 1], np.int32)
     for i in range(len(terms)):
         for b in buckets[: _buckets(terms[i], size, buckets)]:
-            nodes[at[b]] = i
-            at[b] += 1
-    return indptr, nodes
+            nodes[indptr[b + 1]] = i
+            indptr[b + 1] += 1  # at the end: where the next bucket begins
+    return indptr[: size + 1], nodes
 
 
 @_jit
@@ -194,7 +194,7 @@ def collect_candidates(  # type: ignore[no-untyped-def]
     """
     k = indices.shape[1]
     shared = np.zeros(len(terms), np.uint8)  # buckets shared with each node
-    seen = np.empty(len(terms), np.int32)
+    seen = np.empty(len(terms) + 1, np.int32)
     histogram = np.empty(_MAX_COUNT + 1, np.int64)  # nodes by number of shared buckets
     buckets = np.empty(_n_combinations(terms.shape[1]), np.int64)
     length = np.empty(len(buckets), np.int64)
@@ -204,7 +204,6 @@ def collect_candidates(  # type: ignore[no-untyped-def]
         n_buckets = _buckets(terms[i], len(indptr) - 1, buckets)
         for b in range(n_buckets):
             length[b] = indptr[buckets[b] + 1] - indptr[buckets[b]]
-        histogram[:] = 0
         count, left = 0, max_entries
         for b in np.argsort(length[:n_buckets]):
             if length[b] > left and left < max_entries:
@@ -213,15 +212,13 @@ def collect_candidates(  # type: ignore[no-untyped-def]
             for e in range(indptr[buckets[b]], indptr[buckets[b] + 1]):
                 j = nodes[e]
                 times = shared[j]
-                if times == 0:
-                    seen[count] = j
-                    count += 1
-                if times < _MAX_COUNT:
-                    shared[j] = times + 1
-                    histogram[times] -= 1
-                    histogram[times + 1] += 1
-        histogram[shared[i]] -= 1
+                seen[count] = j  # kept if it is new; a branch would be unpredictable
+                count += times == 0
+                shared[j] = times + (times < _MAX_COUNT)
         shared[i] = 0  # a node is in its own buckets
+        histogram[:] = 0
+        for c in range(count):
+            histogram[shared[seen[c]]] += 1
         least, more = _MAX_COUNT, histogram[_MAX_COUNT]
         while least > 1 and more + histogram[least - 1] <= max_candidates:
             least -= 1

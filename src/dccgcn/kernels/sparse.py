@@ -13,7 +13,7 @@ _NO_ORDER = np.empty(0, np.int32)
 def spmm(matrix: sp.csr_array, dense: np.ndarray) -> np.ndarray:
     """matrix @ dense: (rows, columns) times (columns, width) → (rows, width)."""
     out = np.empty((matrix.shape[0], dense.shape[1]), dense.dtype)
-    multiply(*_pattern(matrix), _NO_ORDER, matrix.data, np.ascontiguousarray(dense), out)
+    multiply(*as_int32(matrix), _NO_ORDER, matrix.data, np.ascontiguousarray(dense), out)
     return out
 
 
@@ -45,10 +45,11 @@ def ppr_smooth(matrix: sp.csr_array, start: np.ndarray, teleport: float, steps: 
     Shapes: matrix (n, n), start (n, width) → (n, width). Meant for a narrow ``start``, such as class probabilities.
     """
     p = np.ascontiguousarray(start)
-    pattern = _pattern(matrix)
+    pattern = as_int32(matrix)
     restart, values = p * p.dtype.type(teleport), matrix.data * matrix.data.dtype.type(1 - teleport)
-    for _ in range(steps):
-        smoothed = np.empty_like(p)
+    buffers = [np.empty_like(p) for _ in range(min(steps, 2))]  # written in turn: new memory is slow
+    for step in range(steps):
+        smoothed = buffers[step % 2]
         over_rows(csr_kernels.add_product, len(p), *pattern, values, p, restart, smoothed)
         p = smoothed
     return p
@@ -58,7 +59,7 @@ def sparse_times(matrix: sp.csr_array, dense: np.ndarray) -> np.ndarray:
     """matrix @ dense for a narrow dense; both float32, (rows, columns) times (columns, width)."""
     zeros = np.zeros((matrix.shape[0], dense.shape[1]), dense.dtype)
     out = np.empty_like(zeros)
-    over_rows(csr_kernels.add_product, len(out), *_pattern(matrix), matrix.data, dense, zeros, out)
+    over_rows(csr_kernels.add_product, len(out), *as_int32(matrix), matrix.data, dense, zeros, out)
     return out
 
 
@@ -87,6 +88,6 @@ def log_shares(values: np.ndarray, floor: float, size: int) -> np.ndarray:
     return np.log(values, out=values)
 
 
-def _pattern(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
+def as_int32(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
     """indptr and indices as int32: for int64 every kernel would be compiled again."""
     return matrix.indptr.astype(np.int32, copy=False), matrix.indices.astype(np.int32, copy=False)

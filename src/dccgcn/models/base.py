@@ -1,9 +1,11 @@
 """Method: one classifier behind the signature that all of them share."""
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,11 +27,10 @@ Fit = Callable[[NodeGraph, np.ndarray, Any, int, Progress | None, np.ndarray | N
 # training come first, in their order; model is the Prediction.model of fit.
 PredictNew = Callable[[Mapping[str, np.ndarray], NodeGraph, Any], Prediction]
 
-# refit(model, graph, train, settings, seed, progress) → Prediction: fit from the fitted arrays of an earlier fit of the
-# same graph, such as one with a label less.
-Refit = Callable[[Mapping[str, np.ndarray], NodeGraph, np.ndarray, Any, int, Progress | None], Prediction]
-
 CostOf = Callable[[NodeGraph, Any], Cost]  # cost(graph, settings): an estimate before the run
+
+# staged(graph, settings, folder): a context with a graph whose cached values are kept in a scratch folder
+Staged = Callable[[NodeGraph, Any, Path], AbstractContextManager[NodeGraph]]
 
 
 @dataclass(frozen=True)
@@ -39,10 +40,11 @@ class Method:
     name: str
     settings: type[Settings]
     fit: Fit
-    refit: Refit | None = None
     predict_new: PredictNew | None = None
     model_specs: ModelSpecs | None = None  # what the arrays of Prediction.model must be, for models read from files
     cost: CostOf = network_cost
+    uses_relations: bool = False  # whether several kinds of edges, and their direction, are told apart
+    staged: Staged | None = None  # how a run keeps its stages in a scratch folder; None: it cannot
 
     def published_settings(self, dataset: str, options: Mapping[str, Any] | None = None) -> Settings:
         """The settings published for a dataset, or the defaults, with some options changed.

@@ -4,10 +4,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError, Finding
-from dccgcn.models.arrays import ArraySpec, check_array, check_csr, probabilities
+from dccgcn.models.arrays import ArraySpec, check_array, probabilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +35,6 @@ class Prediction:
         Estimated probability that the predicted class is right, between 0 and 1.
     channel_weights : dict of str to float
         Weight of each channel in the combined prediction; they sum to one.
-    support : csr_array of shape (n, n)
-        Row i: weights of the neighbours that corrected node i.
     held_out : dict of str to ndarray of shape (m, c)
         Probabilities of the m training nodes by models that did not see their labels: of each channel, and of the
         ``"pool"`` of all.
@@ -64,7 +61,6 @@ class Prediction:
     embeddings: dict[str, np.ndarray] = field(default_factory=dict)
     trust: np.ndarray | None = None
     channel_weights: dict[str, float] = field(default_factory=dict)
-    support: sp.csr_array | None = None
     held_out: dict[str, np.ndarray] = field(default_factory=dict)
     model: dict[str, np.ndarray] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
@@ -99,8 +95,6 @@ class Prediction:
         for name, value in _mapping(self, "channel_weights").items():
             if type(value) is not float or not 0 <= value <= 1:
                 raise DataFileError(f"prediction, channel_weights, {name} is not a number between 0 and 1.")
-        if self.support is not None:
-            check_csr(self.support, (n, n), "prediction, support", low=0)
 
 
 def _mapping(prediction: Prediction, name: str) -> dict[str, Any]:

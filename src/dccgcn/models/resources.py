@@ -46,6 +46,7 @@ class GraphSize:
     nnz_features: int  # entries of the kNN operator, 0 without one
     bytes: float  # of features, similarities and both operators
     knn_seconds: float
+    knn_bytes: float  # part of bytes: of the search alone
 
 
 def graph_size(graph: NodeGraph, k: int) -> GraphSize:
@@ -62,7 +63,7 @@ def graph_size(graph: NodeGraph, k: int) -> GraphSize:
     else:
         knn_seconds, knn_bytes = n * _APPROXIMATE_SECONDS, 8 * nnz + _BYTES_PER_CANDIDATES * n
     n_bytes = feature_bytes + knn_bytes + _BYTES_PER_ENTRY * (nnz_topology + nnz_features)
-    return GraphSize(n, d, graph.c, nnz, nnz_topology, nnz_features, n_bytes, knn_seconds)
+    return GraphSize(n, d, graph.c, nnz, nnz_topology, nnz_features, n_bytes, knn_seconds, knn_bytes)
 
 
 def network_cost(graph: NodeGraph, settings: Settings) -> Cost:

@@ -105,7 +105,7 @@ def test_more_recovered_labels_raise_trust() -> None:
 
 def test_nothing_is_trusted_below_the_gate() -> None:
     given = Evidence(np.full(5, 4.0), np.full(5, 4.0), 0.95)
-    below, above = HeldOut(8, 8, 0.5), HeldOut(9, 9, 0.5)
+    below, above = HeldOut(12, 12, 0.5), HeldOut(13, 13, 0.5)
     assert below.z < GATE <= above.z
     assert trust(given, below).max() == pytest.approx(0.79)
     assert trust(given, above).min() > 0.8

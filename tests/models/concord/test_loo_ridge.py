@@ -6,7 +6,7 @@ from scipy.special import softmax
 
 from dccgcn import NodeGraph, per_class
 from dccgcn.datasets.synthetic import synthetic_graph
-from dccgcn.models.concord import loo_ridge, method
+from dccgcn.models.concord import method
 from dccgcn.models.concord.loo_ridge import LooRidge, log_linear_fuse, r_squared
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.views import precompute
@@ -26,7 +26,7 @@ def predictions(n: int) -> np.ndarray:
 
 
 def test_each_node_is_predicted_by_a_fit_to_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loo_ridge, "BLOCK_ROWS", 7)  # several blocks
+    monkeypatch.setattr("dccgcn.models.concord.svd.BLOCK_ROWS", 7)  # several blocks
     n, f = 30, predictions(30)
     u = parts(n)
     r = LooRidge.fit(*u).predict_loo(f)

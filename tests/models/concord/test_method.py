@@ -52,21 +52,6 @@ def test_held_out_predictions_find_a_wrong_label() -> None:
     assert prediction.held_out["pool"][4].argmax() == graph.labels[train[4]]
 
 
-def test_a_refit_with_one_more_label_gives_what_a_fit_gives() -> None:
-    graph = blocks(300)
-    train = per_class(graph, 5, 0).train
-    more = np.append(train, np.setdiff1d(np.arange(graph.n), train)[0])
-    before = method.fit(graph, train, ConcordSettings(), 0)
-    again = method.refit(before.model, graph, more, ConcordSettings(), 0)
-    fresh = method.fit(graph, more, ConcordSettings(), 0)
-    assert (again.y_pred == fresh.y_pred).mean() > 0.98
-    np.testing.assert_allclose(again.held_out["pool"], fresh.held_out["pool"])
-    two = method.fit(graph.with_classes(np.array([0, 1])), train[graph.labels[train] < 2], ConcordSettings(), 0)
-    np.testing.assert_array_equal(  # heads of other classes are no start
-        method.refit(two.model, graph, train, ConcordSettings(), 0).probabilities, before.probabilities
-    )
-
-
 def test_excluded_channels_are_left_out(graph: NodeGraph) -> None:
     train = per_class(graph, 3, 0).train
     prediction = method.fit(graph, train, ConcordSettings(exclude=("labels", "own")), 0)
@@ -281,7 +266,7 @@ def test_a_relation_that_misleads_gets_little_weight(directed: bool) -> None:
 
     assert total("good") > 2 * total("noise")
     again = method.predict_new(prediction.model, other, ConcordSettings())
-    np.testing.assert_allclose(again.probabilities, prediction.probabilities, atol=1e-4)
+    np.testing.assert_allclose(again.probabilities, prediction.probabilities, atol=1e-3)
     fewer = method.fit(other, split.train, ConcordSettings(exclude=("labels", "noise.structure")), 0)
     assert not {"good.labels", "noise.labels", "noise.structure"} & set(fewer.channels)
     assert "good.structure" in fewer.channels

@@ -1,20 +1,18 @@
 """Filters and embeddings (C1, C2) against dense matrices and their singular vectors."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from dccgcn import NodeGraph
 from dccgcn.models.concord.spectral_features import (
+    FILTER_TOL,
     Filter,
-    block_krylov_svd,
+    chebyshev_coefficients,
     fit_structural,
     fit_svd,
     identity_filter,
     idf,
-    orthonormal,
     project,
     project_structural,
     scarcity,
@@ -22,6 +20,7 @@ from dccgcn.models.concord.spectral_features import (
     ssgc_filter,
     two_hop_filter,
 )
+from dccgcn.models.concord.svd import block_krylov_svd, orthonormal
 from dccgcn.operators import topology_operator
 from helpers.groups import blocks
 
@@ -51,47 +50,74 @@ def without_loops(graph: NodeGraph) -> np.ndarray:
 
 
 def ssgc(graph: NodeGraph) -> Filter:
-    return partial(ssgc_filter, operator=topology_operator(graph, "symmetric"), n_steps=4, alpha=0.05)
+    return ssgc_filter(topology_operator(graph, "symmetric"), 4, 0.05)
 
 
 def two_hop(graph: NodeGraph, n_steps: int) -> Filter:
-    return partial(two_hop_filter, operator=topology_operator(graph, "symmetric"), n_steps=n_steps, alpha=0.05)
+    return two_hop_filter(topology_operator(graph, "symmetric"), n_steps, 0.05)
 
 
 @pytest.mark.parametrize("unit", [None, 1e4, 1e-4])
-def test_filters_are_their_polynomials(graph: NodeGraph, unit: float | None) -> None:
-    if unit is not None:
-        weights = unit * np.random.default_rng(1).uniform(0.5, 2, len(graph.edges))
-        graph = NodeGraph(graph.features, graph.edges, graph.labels, edge_weights=weights)
+@pytest.mark.parametrize("tolerance", [0, FILTER_TOL])
+def test_filters_are_their_polynomials(
+    graph: NodeGraph, unit: float | None, tolerance: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dccgcn.models.concord.spectral_features.FILTER_TOL", tolerance)
+    monkeypatch.setattr("dccgcn.kernels.chebyshev.BUFFER_BYTES", 8 * graph.n)  # two columns at a time
+    pairs = np.arange(graph.n, graph.n + 4).reshape(-1, 2)  # a pair, and an isolated node
+    edges, n = np.concatenate([graph.edges, pairs[:1]]), graph.n + 3
+    weights = None if unit is None else unit * np.random.default_rng(1).uniform(0.5, 2, len(edges))
+    graph = NodeGraph(np.ones((n, 1)), edges, edge_weights=weights, featureless=True)
     h = RNG.standard_normal((graph.n, 5)).astype(np.float32)
     s, n = with_loops(graph), without_loops(graph)
-    np.testing.assert_allclose(ssgc(graph)(h), dense_filter(s, 4, 0.05) @ h, atol=1e-5)
-    np.testing.assert_allclose(two_hop(graph, 3)(h), dense_filter(n @ n, 3, 0.05) @ h, atol=1e-5)
+    for filtered, exact in (
+        (ssgc(graph), dense_filter(s, 4, 0.05)),
+        (two_hop(graph, 3), dense_filter(n @ n, 3, 0.05)),
+    ):
+        error = filtered(np.eye(graph.n, dtype=np.float32)) - exact
+        assert np.linalg.norm(error, 2) <= tolerance + 1e-4
+        np.testing.assert_allclose(filtered(h.copy()), filtered(np.eye(graph.n, dtype=np.float32)) @ h, atol=1e-4)
     assert identity_filter(h) is h
 
 
-def test_embedding_is_the_centred_svd(graph: NodeGraph) -> None:
-    x = graph.features
-    h = dense_filter(with_loops(graph), 4, 0.05) @ x.toarray()
-    u, s, _ = np.linalg.svd(h - h.mean(axis=0), full_matrices=False)
-    z = u[:, :5] * s[:5]
-    z /= np.linalg.norm(z, axis=1, keepdims=True)
-    ours = fit_svd(ssgc(graph), x, 5)
-    np.testing.assert_allclose(ours.z @ ours.z.T, z @ z.T, atol=1e-3)  # signs are free
-    np.testing.assert_allclose(project(ssgc(graph), x, ours).z, ours.z, atol=1e-6)
+@pytest.mark.parametrize(("hops", "degree"), [(1, 5), (2, 8)])
+def test_a_polynomial_of_eight_steps_is_nearly_one_of_a_lower_degree(hops: int, degree: int) -> None:
+    c = chebyshev_coefficients(8, 0.05, hops)
+    assert len(c) == degree + 1
+    eigenvalue = np.linspace(-1, 1, 1001)
+    exact = 0.05 + 0.95 / 8 * sum(eigenvalue ** (k * hops) for k in range(1, 9))
+    assert np.abs(np.polynomial.chebyshev.chebval(eigenvalue, c) - exact).max() <= FILTER_TOL
+
+
+@pytest.mark.parametrize("name", ["identity", "ssgc"])
+@pytest.mark.parametrize("sparse", [True, False])
+def test_embedding_is_the_centred_svd(graph: NodeGraph, name: str, sparse: bool) -> None:
+    x = graph.features if sparse else graph.features.toarray()
+    apply_filter = identity_filter if name == "identity" else ssgc(graph)
+    h = graph.features.toarray() if name == "identity" else dense_filter(with_loops(graph), 4, 0.05) @ x
+    h = h - h.mean(axis=0)
+    ours = fit_svd(apply_filter, x, 5)
+    check_embedding(h, ours.components, ours.z, 0.999 if name == "identity" else 0.98)
+    np.testing.assert_allclose(project(apply_filter, x, ours).z, ours.z, atol=1e-5)
+
+
+def check_embedding(h: np.ndarray, v: np.ndarray, z: np.ndarray, share: float) -> None:
+    """V is orthonormal and has a share of what the best V of its rank has; Z are the unit rows of H V."""
+    np.testing.assert_allclose(v.T @ v, np.eye(v.shape[1]), atol=1e-4)
+    best = np.square(np.linalg.svd(h, compute_uv=False)[: v.shape[1]]).sum()
+    assert np.square(h @ v).sum() > share * best
+    expected = h @ v / np.linalg.norm(h @ v, axis=1, keepdims=True)
+    np.testing.assert_allclose(z, expected, atol=0.05)  # p is approximate
+    assert np.abs(z - expected).mean() < 0.01
 
 
 def test_structural_embedding_is_the_centred_svd_of_the_filter(graph: NodeGraph) -> None:
     size, n = np.bincount(graph.component)[graph.component], without_loops(graph)
-    h = dense_filter(n @ n, 2, 0.05) * (size / (size + graph.n / 20))
-    h -= h.mean(axis=0)
-    exact = np.linalg.svd(h)[1][:8]
+    weights = size / (size + graph.n / 20)
+    h = dense_filter(n @ n, 2, 0.05) * weights
     ours = fit_structural(two_hop(graph, 2), graph.component, 8)
-    v = ours.components / (size / (size + graph.n / 20))[:, None]
-    np.testing.assert_allclose(v.T @ v, np.eye(8), atol=1e-4)
-    assert np.square(h @ v).sum() > 0.999 * np.square(exact).sum()
-    z = h @ v
-    np.testing.assert_allclose(ours.z, z / np.linalg.norm(z, axis=1, keepdims=True), atol=1e-4)
+    # the spectrum of so small a graph is flat; what is lost are directions that hardly differ from those found
+    check_embedding(h - h.mean(axis=0), ours.components / weights[:, None], ours.z, 0.95)
     np.testing.assert_allclose(project_structural(two_hop(graph, 2), graph.n, ours).z, ours.z, atol=1e-5)
 
 

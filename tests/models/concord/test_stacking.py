@@ -103,3 +103,10 @@ def test_folds_do_not_depend_on_the_numbers_of_the_classes() -> None:
     y = RNG.permutation(np.repeat(np.arange(4), (9, 2, 7, 1)))
     for one, other in zip(assign_folds(y, 5), assign_folds(np.array([2, 3, 1, 0])[y], 5), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_folds_are_drawn_by_the_seed() -> None:
+    y = np.arange(30) % 3
+    first, again, other = (assign_folds(y, seed)[0] for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()

@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 
 from dccgcn.graph import NodeGraph
 from dccgcn.models.base import Method
-from dccgcn.models.concord.spectral_features import block_krylov_svd
+from dccgcn.models.concord.svd import block_krylov_svd
 from dccgcn.models.prediction import Prediction
 from dccgcn.operators import NumericColumns, columns_to_standardise, mean_operator, normalise_rows, standardised
 from dccgcn.progress import Progress

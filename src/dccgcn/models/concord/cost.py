@@ -2,7 +2,8 @@
 
 from dccgcn.graph import NodeGraph
 from dccgcn.models.concord.settings import ConcordSettings
-from dccgcn.models.concord.spectral_features import N_KRYLOV, OVERSAMPLING
+from dccgcn.models.concord.spectral_features import N_BLOCKS, SMALL_GRAM
+from dccgcn.models.concord.svd import OVERSAMPLING
 from dccgcn.models.concord.views import FEATURES, N_OWN, layout_of, view_specs
 from dccgcn.models.resources import PROCESS_BYTES, Cost, graph_size, sparse_remedy
 
@@ -18,18 +19,20 @@ _N_SPREADING = 50  # steps of labels and of smoothed predictions
 def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
     """Truncated SVDs of all views, then heads, smoothed predictions and refits."""
     size = graph_size(graph, settings.neighbours)
-    n_products = 2 * (N_KRYLOV + 1)
-    propagation = orthogonalisation = widest = prediction = 0.0
+    n_products = 2 * N_BLOCKS
+    propagation = orthogonalisation = prediction = 0.0
+    widest = 2 * N_OWN  # own or a hop, and what it is made from
     columns = 0
     for spec in view_specs(settings, graph.n, layout_of(graph)):
         structural = spec.kind == "structure"
-        if spec.is_spectral or (spec.kind == "own" and size.d > N_OWN):
+        if spec.is_spectral or (spec.kind == "own" and size.d > SMALL_GRAM):
             nnz_x, width_x = (size.n, size.n) if structural else (size.nnz, size.d)
             nnz = size.nnz_features if spec.relation == FEATURES else size.nnz_topology * (2 if structural else 1)
             width = min(spec.n_components + OVERSAMPLING, size.n, width_x)
             propagation += n_products * width * (2 * nnz_x + spec.n_steps * nnz)
-            orthogonalisation += N_KRYLOV * 4 * width**2 * (size.n + width_x)
-            widest = max(widest, (8 + N_KRYLOV * (2 if structural else 1)) * width)
+            orthogonalisation += N_BLOCKS * 4 * width**2 * (size.n + width_x)
+            # blocks of the Krylov space, their products, two more arrays and two buffers
+            widest = max(widest, (4 + N_BLOCKS * (2 if structural else 1)) * width)
         n_columns = 4 if spec.kind == "sizes" else min(spec.n_components, size.d if not structural else size.n)
         n_evaluations = _N_EVALUATIONS if spec.is_spectral and settings.mi_weight else 1
         prediction += n_evaluations * 2 * n_columns * size.n * size.c
@@ -42,11 +45,28 @@ def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
         + orthogonalisation / _ORTHOGONALISATION
         + (prediction + spreading + refits) / _PREDICTION
     )
-    # float32 numbers per node: the largest SVD, all views with their weighted copies, predictions
-    per_node = widest + 2 * columns + (2 * 9 + 4 * _N_TRAININGS) * size.c
-    n_bytes = PROCESS_BYTES + size.bytes + 4 * per_node * size.n
+    # float32 numbers per node: the largest SVD, or weighted copies of the spectral views and predictions
+    weighted = 2 * settings.n_components + settings.n_structural
+    per_node = max(widest, 2 * weighted + (2 * 9 + 4 * _N_TRAININGS) * size.c)
+    n_bytes = PROCESS_BYTES + 12 * size.nnz + 8 * (2 * len(graph.edges) + size.nnz_topology)
+    if graph.is_staged:
+        n_bytes += max(size.knn_bytes, 4 * per_node * size.n)
+    else:
+        kept = 8 * 3 * (size.nnz_topology + size.nnz_features) + 4 * columns * size.n
+        n_bytes += max(size.knn_bytes, kept + 4 * per_node * size.n)
     remedy = sparse_remedy(graph) or (
         f"Use fewer features or singular vectors (--set n_components={settings.n_components // 2}), or a simpler "
         "method such as ssgc."
     )
     return Cost(n_bytes, seconds, remedy)
+
+
+def scratch_bytes(graph: NodeGraph, settings: ConcordSettings) -> float:
+    """Disk space of all stages: views, three matrices for each of both graphs, weighted features."""
+    size = graph_size(graph, settings.neighbours)
+    columns = sum(
+        spec.n_components if spec.is_spectral else min(spec.n_components, size.d)
+        for spec in view_specs(settings, graph.n, layout_of(graph))
+    )
+    entries = 3 * (size.nnz_topology + size.nnz_features) + size.nnz
+    return 4.0 * (columns + settings.n_structural + 16) * size.n + 8.0 * entries

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from dccgcn.kernels import softmax_rows
-from dccgcn.models.concord.spectral_features import BLOCK_ROWS, gram
+from dccgcn.models.concord.svd import gram, row_blocks
 
 _L2 = 1.0  # weight of |B|² in (C8)
 _MIN_RATIO = 0.1  # of m: a regression may be negative
@@ -52,8 +52,7 @@ class LooRidge:
         return (fit - self.leverage * f) / (1 - self.leverage)
 
     def _centred(self) -> Iterator[tuple[slice, np.ndarray]]:
-        for start in range(0, len(self.leverage), BLOCK_ROWS):
-            rows = slice(start, start + BLOCK_ROWS)
+        for rows in row_blocks(len(self.leverage)):
             yield rows, np.hstack([part[rows] for part in self.parts]) - self.mean
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from dccgcn.kernels import ppr_smooth
 from dccgcn.models.concord.labels import Labels
-from dccgcn.models.concord.neighbour_mi import mi_loss, refine_head
+from dccgcn.models.concord.neighbour_mi import mi_loss, refine_head, scale_to_confidence
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.softmax_regression import fit_head, predict_proba
 from dccgcn.operators import Operator
@@ -28,20 +28,17 @@ class Member:
     name: str  # of its view
     z: Sequence[np.ndarray] = ()  # the view in column blocks, (n, width) each; none: labels spread along the relation
     relation: Operator | None = None  # graph of (C4)
+    keeps_confidence: bool = False  # whether (C4) leaves the mean confidence of its predictions as it is
     is_smoothed: bool = False  # whether its predictions are smoothed on the relation (C5)
     head: np.ndarray | None = None  # (W; b), (widths + 1, classes); None until it is fitted
 
 
-def fit_full_head(
-    member: Member, given: Labels, settings: ConcordSettings, start: np.ndarray | None = None
-) -> np.ndarray | None:
-    """(C3) for all labels, from ``start`` on; on a relation, some steps with neighbour mutual information follow."""
+def fit_full_head(member: Member, given: Labels, settings: ConcordSettings) -> np.ndarray | None:
+    """(C3) for all labels; on a relation, some steps with neighbour mutual information follow."""
     if not member.z:
         return None
     rows = _rows(member, given.nodes)
-    if start is not None and start.shape != (rows.shape[1] + 1, given.targets.shape[1]):
-        start = None  # of other classes
-    head = fit_head(rows, given.targets, _penalty(member, settings), start)
+    head = fit_head(rows, given.targets, _penalty(member, settings))
     if member.relation is None or settings.mi_weight == 0:
         return head
     loss = partial(
@@ -52,7 +49,8 @@ def fit_full_head(
         labels=given,
         l2=settings.l2,
     )
-    return refine_head(head, loss, _MI_STEPS)
+    refined = refine_head(head, loss, _MI_STEPS)
+    return scale_to_confidence(member.z[0], refined, head) if member.keeps_confidence else refined
 
 
 def log_proba(member: Member, given: Labels) -> np.ndarray:

@@ -35,6 +35,7 @@ from dccgcn.models.concord.stacking import (
     softmax,
     stacking_weights,
 )
+from dccgcn.models.concord.stages import staged
 from dccgcn.models.concord.state import FitState, model_specs, read_labels, read_projections, read_state, to_arrays
 from dccgcn.models.concord.views import (
     JOINT,
@@ -62,24 +63,12 @@ def fit(
     validation: np.ndarray | None = None,
 ) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes. Validation nodes are not used."""
-    return refit({}, graph, train, settings, seed, progress)
-
-
-def refit(
-    model: Mapping[str, np.ndarray],
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: ConcordSettings,
-    seed: int,
-    progress: Progress | None = None,
-) -> Prediction:
-    """``fit`` from the heads of an earlier fit of the same graph and classes, such as one with a label less."""
     given = Labels.of(train, graph.labels[train], graph.c)
     q = scarcity(given.per_class, settings.scarcity_scale)
-    inputs = precompute(graph, settings)
+    inputs = precompute(graph, settings, progress=progress)
     with threads_for(total_nnz(inputs.operators)):
         members = build_members(inputs, q, settings)
-        state = stack(members, given, settings, seed, model, progress)
+        state = stack(members, given, settings, seed, progress)
         prediction = predict(state, inputs, graph, settings)
     findings = (*inputs.findings, *promise_findings(state.held_out))
     return replace(prediction, model=to_arrays(inputs.projections, state), findings=findings)
@@ -120,7 +109,8 @@ def build_members(
         z = spectral_reweight(view, q * settings.spectral_weighting) if spec.is_spectral else view.z
         relation = inputs.operators[spec.relation] if spec.is_spectral else None
         if not settings.excludes(spec.name) and (f"head.{spec.name}" in model if model else z.any()):
-            members.append(Member(spec.name, [z], relation, is_smoothed=spec.name == SIMILAR))
+            # on edges alone (C4) finds communities, which need not be the classes, with too much confidence
+            members.append(Member(spec.name, [z], relation, spec.kind == "structure", is_smoothed=spec.name == SIMILAR))
     if len(members) > 1:
         members.append(Member(JOINT, [member.z[0] for member in members]))
     members += [Member(r + LABELS, relation=inputs.operators[r + TOPOLOGY]) for r in inputs.layout.relations]
@@ -135,14 +125,12 @@ def stack(
     given: Labels,
     settings: ConcordSettings,
     seed: int,
-    model: Mapping[str, np.ndarray],
     progress: Progress | None = None,
 ) -> FitState:
     """Fit the heads (C3, C4), predict each label by heads that never saw it, and weight the members by that (C6)."""
     folds, fitted, held_out, log_probs = assign_folds(given.y, seed), [], [], []
     for number, member in enumerate(members):
-        start = model.get(f"head.{member.name}")
-        fitted.append(replace(member, head=fit_full_head(member, given, settings, start)))
+        fitted.append(replace(member, head=fit_full_head(member, given, settings)))
         held_out.append(held_out_log_proba(member, given, folds, settings))
         log_probs.append(log_proba(fitted[-1], given))
         if progress:
@@ -230,8 +218,9 @@ METHOD = Method(
     name="concord",
     settings=ConcordSettings,
     fit=fit,
-    refit=refit,
     predict_new=predict_new,
     model_specs=model_specs,
     cost=concord_cost,
+    uses_relations=True,
+    staged=staged,
 )

@@ -14,11 +14,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
-from dccgcn.kernels import over_rows, sparse_times
+from dccgcn.kernels import over_rows, softmax_rows, sparse_times
 from dccgcn.models.concord.labels import Labels
 from dccgcn.models.concord.softmax_regression import predict_proba
 
 _EPSILON = 1e-9  # smallest probability in a logarithm
+_MOST_ROWS = 20_000  # from which a mean confidence is taken
 
 
 def refine_head(head: np.ndarray, loss: Callable[[np.ndarray], tuple[float, np.ndarray]], n_steps: int) -> np.ndarray:
@@ -56,6 +57,21 @@ def mi_loss(
     value -= float((labels.targets * np.log(np.maximum(p_labelled, _EPSILON))).sum())
     to_weights = (gradient.T @ z).T + np.float32(l2) * head[:-1]
     return value, np.vstack([to_weights, np.ones(len(z), np.float32) @ gradient])
+
+
+def scale_to_confidence(z: np.ndarray, head: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The head times a factor such that its predictions are in the mean as confident as those of the other head."""
+    rows = z[:: -(-len(z) // _MOST_ROWS)]
+    scores, none = rows @ head[:-1] + head[-1], np.zeros(head.shape[1], np.float32)
+
+    def confidence(log_factor: float) -> float:
+        return float(softmax_rows(scores * np.float32(np.exp(log_factor)), none, head.shape[1]).max(axis=1).mean())
+
+    target, low, high = float(predict_proba([rows], other).max(axis=1).mean()), -8.0, 8.0
+    for _ in range(20):  # bisection
+        middle = (low + high) / 2
+        low, high = (middle, high) if confidence(middle) < target else (low, middle)
+    return head * np.float32(np.exp(low))
 
 
 def mutual_information(adjacency: sp.csr_array, p: np.ndarray) -> tuple[float, np.ndarray]:

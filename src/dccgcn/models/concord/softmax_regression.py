@@ -24,21 +24,17 @@ _ALIGN = 8  # columns of a product are padded to a multiple: seven take twice as
 _jit = numba.njit(cache=True, nogil=True)
 
 
-def fit_head(z: np.ndarray, targets: np.ndarray, l2: float, start: np.ndarray | None = None) -> np.ndarray:
+def fit_head(z: np.ndarray, targets: np.ndarray, l2: float) -> np.ndarray:
     """(W; b) that minimises Σ_i CE(softmax(z_i W + b), y_i) + l2/2 |W|²                               (C3)
 
-    Shapes: z (rows, r), targets (rows, classes) → (r + 1, classes), the bias last. ``start`` is a warm start, such as
-    the head of one label less.
+    Shapes: z (rows, r), targets (rows, classes) → (r + 1, classes), the bias last.
     """
     wide = _WIDE * len(z) < z.shape[1]
     span = np.linalg.qr(z.T)[0] if wide else None  # the optimal W lies in the span of the rows
     z = z.astype(np.float64)
     rows = np.column_stack([z if span is None else z @ span, np.ones(len(z))])
     target_sum = rows.T @ targets.astype(np.float64)  # the constant part of the gradient
-    theta = np.zeros((rows.shape[1], targets.shape[1]))
-    if start is not None:
-        theta = np.vstack([start[:-1] if span is None else span.T @ start[:-1], start[-1:]]).astype(np.float64)
-    theta = _lbfgs(rows, target_sum, float(l2), np.ascontiguousarray(theta))
+    theta = _lbfgs(rows, target_sum, float(l2), np.zeros((rows.shape[1], targets.shape[1])))
     w = theta[:-1] if span is None else span @ theta[:-1]
     return np.vstack([w, theta[-1:]]).astype(np.float32)
 

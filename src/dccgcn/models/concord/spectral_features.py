@@ -11,23 +11,37 @@ H is dense and never formed: the SVD needs only products with it.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.kernels import add_scaled, sparse_times, spmm
-from dccgcn.operators import Operator, normalise_rows
+from dccgcn.kernels import ChebyshevFilter
+from dccgcn.models.concord.svd import (
+    OVERSAMPLING,
+    Matrix,
+    centred_gram,
+    combine,
+    fix_signs,
+    krylov_blocks,
+    leading_eigenvectors,
+    leading_mix,
+    orthonormal,
+    row_blocks,
+    scale_to_unit_rows,
+    subtract_mean,
+    times,
+    transposed_times,
+)
+from dccgcn.operators import Operator
 
-OVERSAMPLING = 8  # columns beyond the rank in the block Krylov method
-N_KRYLOV = 3  # blocks of the Krylov space
-_RANK_TOL = 1e-12  # eigenvalues below this share of the largest are rounding errors
-_OVERLAP_TOL = 1e-6  # the same for the union of all blocks, most of whose directions are there twice
+N_BLOCKS = 2  # of the Krylov space, which starts from Hᵀ times random numbers
+FILTER_TOL = 0.015  # by which p may differ from (C1) on [-1, 1]
+SMALL_GRAM = 1024  # columns up to which XᵀX is formed
 _SMALL_COMPONENT = 0.05  # share of all nodes: those in a component of that size have weight 1/2
-BLOCK_ROWS = 65536  # rows converted to double precision at a time
 
-Matrix = np.ndarray  # (rows, columns) float32
-Filter = Callable[[Matrix], Matrix]  # h → p(S) h of (C1); p is symmetric
+Filter = Callable[[Matrix], Matrix]  # h → p(S) h of (C1), which may overwrite h; p is symmetric
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +59,10 @@ class Embedding:
 
 def spectral_reweight(embedding: Embedding, q: float) -> Matrix:
     """(C2): scales the components by σ^q; the larger q, the more the leading ones dominate."""
-    return np.asarray(normalise_rows(embedding.z * (embedding.scale**q).astype(np.float32), "unit"))
+    weights, out = (embedding.scale**q).astype(np.float32), np.empty_like(embedding.z)
+    for rows in row_blocks(len(out)):
+        np.multiply(embedding.z[rows], weights, out=out[rows])
+    return scale_to_unit_rows(out)
 
 
 def scarcity(labels_per_class: float, scale: float) -> float:
@@ -62,14 +79,14 @@ def idf(features: Any) -> np.ndarray | None:
     return (np.log((1 + features.shape[0]) / (1 + document_frequency)) + 1).astype(np.float32)
 
 
-def ssgc_filter(h: Matrix, operator: Operator, n_steps: int, alpha: float) -> Matrix:
-    """p(S) h of (C1), the filter of SSGC."""
-    current = np.ascontiguousarray(h, dtype=np.float32)
-    total = np.float32(alpha) * current
-    for _ in range(n_steps):
-        current = spmm(operator.matrix, current)
-        add_scaled(total, current, (1 - alpha) / n_steps)
-    return total
+def ssgc_filter(operator: Operator, n_steps: int, alpha: float) -> Filter:
+    """p(S) of (C1), the filter of SSGC."""
+    return _chebyshev_filter(operator, 1.0, chebyshev_coefficients(n_steps, alpha, hops=1))
+
+
+def two_hop_filter(operator: Operator, n_steps: int, alpha: float) -> Filter:
+    """p(N²): steps of two hops each, without self-loops."""
+    return _chebyshev_filter(operator, 0.0, chebyshev_coefficients(n_steps, alpha, hops=2))
 
 
 def identity_filter(h: Matrix) -> Matrix:
@@ -77,38 +94,33 @@ def identity_filter(h: Matrix) -> Matrix:
     return h
 
 
-def two_hop_filter(h: Matrix, operator: Operator, n_steps: int, alpha: float) -> Matrix:
-    """p(N²) h: steps of two hops each."""
-    scale = _inverse_sqrt_degree(operator)
-    current, total = h, np.float32(alpha) * h
-    for _ in range(n_steps):
-        current = scale**2 * sparse_times(operator.adjacency, scale * current)
-        current = scale * sparse_times(operator.adjacency, current)
-        total += np.float32((1 - alpha) / n_steps) * current
-    return total
+def chebyshev_coefficients(n_steps: int, alpha: float, hops: int) -> np.ndarray:
+    """c of α + (1-α)/K Σ_k λ^(k hops) = Σ_k c_k T_k(λ), without the last ones while p changes by at most FILTER_TOL.
+
+    On [-1, 1], where all eigenvalues lie, high powers are nearly polynomials of a lower degree: p of 8 steps is one of
+    degree 5, p of 8 steps of two hops one of degree 8 instead of 16.
+    """
+    powers = np.zeros(n_steps * hops + 1)
+    powers[::hops] = (1 - alpha) / n_steps
+    powers[0] = alpha
+    coefficients = np.polynomial.chebyshev.poly2cheb(powers)
+    tail = np.cumsum(np.abs(coefficients)[::-1])[::-1]  # |T_k| ≤ 1: the error without k and all after it
+    return np.asarray(coefficients[: max(1, int((tail > FILTER_TOL).sum()))])
 
 
-def _inverse_sqrt_degree(operator: Operator) -> Matrix:
-    """Weighted degree^-1/2 of each node, 0 for isolated ones, (n, 1)."""
-    degree = np.asarray(operator.adjacency.sum(axis=1), dtype=np.float64).reshape(-1, 1)
-    return np.divide(1, np.sqrt(degree), out=np.zeros_like(degree), where=degree > 0).astype(np.float32)
+def _chebyshev_filter(operator: Operator, loops: float, coefficients: np.ndarray) -> Filter:
+    degree = np.asarray(operator.adjacency.sum(axis=1), dtype=np.float64).reshape(-1) + loops
+    degree[degree == 0] = 1  # isolated: multiplies an empty row
+    return ChebyshevFilter(operator.adjacency, (1 / np.sqrt(degree)).astype(np.float32), loops, coefficients)
 
 
 def fit_svd(apply_filter: Filter, x: Any, n_components: int) -> Embedding:
-    """Z of (C1), with V from a randomised SVD of the centred H."""
-
-    def matmul(m: Matrix) -> Matrix:
-        h = apply_filter(x @ m)
-        return h - h.mean(axis=0)
-
-    def transposed_matmul(m: Matrix) -> Matrix:  # pᵀ = p
-        return x.T @ apply_filter(m - m.mean(axis=0))
-
-    components = block_krylov_svd(matmul, transposed_matmul, x.shape, n_components)
-    h = apply_filter(x @ components)
-    mean = h.mean(axis=0)
-    z = np.asarray(normalise_rows(h - mean, "unit"), dtype=np.float32)
-    return Embedding(z, components, mean, np.sqrt((z**2).mean(axis=0)))
+    """Z of (C1), with V from a randomised SVD of the centred H; X (n, d) sparse or dense."""
+    if apply_filter is identity_filter and x.shape[1] <= SMALL_GRAM:
+        components = leading_eigenvectors(centred_gram(x), n_components)
+        z = times(x, components)
+        return _unit_embedding(z, components, subtract_mean(z))
+    return _fit_products(apply_filter, partial(times, x), partial(transposed_times, x), x.shape, n_components)
 
 
 def fit_structural(apply_filter: Filter, component: np.ndarray, n_components: int) -> Embedding:
@@ -116,67 +128,58 @@ def fit_structural(apply_filter: Filter, component: np.ndarray, n_components: in
 
     With X = I every small component would take a singular vector of its own, as strong as that of the largest.
     """
-    size = np.bincount(component)[component]
-    weights = (size / (size + _SMALL_COMPONENT * len(size))).astype(np.float32)
-    fitted = fit_svd(apply_filter, sp.csr_array(sp.diags_array(weights)), n_components)
+    size, n = np.bincount(component)[component], len(component)
+    weights = (size / (size + _SMALL_COMPONENT * n)).astype(np.float32)[:, None]
+    fitted = _fit_products(apply_filter, lambda m: weights * m, lambda m: weights * m, (n, n), n_components)
     # weights go into V, so that a larger graph is projected with X = I
-    return replace(fitted, components=weights[:, None] * fitted.components)
+    return replace(fitted, components=weights * fitted.components)
+
+
+def _fit_products(
+    apply_filter: Filter,
+    times_x: Callable[[Matrix], Matrix],
+    transposed_times_x: Callable[[Matrix], Matrix],
+    shape: tuple[int, int],
+    n_components: int,
+) -> Embedding:
+    """Z of (C1) from products with X and its transpose. The Krylov space starts from Hᵀ times random numbers."""
+    means = []
+
+    def matmul(m: Matrix) -> Matrix:
+        h = apply_filter(times_x(m))
+        means.append(subtract_mean(h))
+        return h
+
+    def transposed_matmul(m: Matrix) -> Matrix:  # pᵀ = p; overwrites m
+        subtract_mean(m)
+        return transposed_times_x(apply_filter(m))
+
+    width = min(n_components + OVERSAMPLING, *shape)
+    # a fixed seed: the embedding belongs to the graph, not to the run
+    start = np.random.default_rng(0).standard_normal((shape[0], width), dtype=np.float32)
+    start = orthonormal(transposed_matmul(start))
+    blocks, products = krylov_blocks(matmul, transposed_matmul, start, N_BLOCKS)
+    mix = leading_mix(blocks, products, n_components)
+    components, mix = fix_signs(combine(blocks, mix), mix)
+    del blocks
+    return _unit_embedding(combine(products, mix), components, np.concatenate(means) @ mix)
+
+
+def _unit_embedding(h: Matrix, components: Matrix, mean: np.ndarray) -> Embedding:
+    """Of the centred H V, which becomes Z in place."""
+    scale_to_unit_rows(h)
+    scale = np.sqrt(np.einsum("ij,ij->j", h, h, dtype=np.float64) / max(1, len(h)))
+    return Embedding(h, components, mean.astype(np.float32), scale.astype(np.float32))
 
 
 def project(apply_filter: Filter, x: Any, fitted: Embedding) -> Embedding:
     """Z of (C1) with the V and mean of an earlier fit."""
-    h = apply_filter(x @ fitted.components)
-    return replace(fitted, z=np.asarray(normalise_rows(h - fitted.mean, "unit"), dtype=np.float32))
+    h = apply_filter(times(x, fitted.components))
+    h -= fitted.mean
+    scale_to_unit_rows(h)
+    return replace(fitted, z=h)
 
 
 def project_structural(apply_filter: Filter, n: int, fitted: Embedding) -> Embedding:
     """The same for ``fit_structural``: new nodes have no column in X and are placed by their neighbours."""
     return project(apply_filter, sp.eye_array(n, len(fitted.components), dtype=np.float32, format="csr"), fitted)
-
-
-def orthonormal(m: Matrix) -> Matrix:
-    """An orthonormal basis of the columns' span, by the Gram matrix: one pass over the rows."""
-    values, vectors = np.linalg.eigh(gram(m))
-    floor = max(_RANK_TOL * values[-1], np.finfo(np.float32).tiny)  # a zero matrix stays zero
-    return m @ (vectors / np.sqrt(np.maximum(values, floor))).astype(np.float32)
-
-
-def gram(*parts: Matrix) -> np.ndarray:
-    """MᵀM in double precision, M being the parts side by side, without a copy of M."""
-    width = sum(part.shape[1] for part in parts)
-    total = np.zeros((width, width))
-    for start in range(0, len(parts[0]), BLOCK_ROWS):
-        rows = np.hstack([part[start : start + BLOCK_ROWS] for part in parts]).astype(np.float64)
-        total += rows.T @ rows
-    return total
-
-
-def block_krylov_svd(
-    matmul: Callable[[Matrix], Matrix],
-    transposed_matmul: Callable[[Matrix], Matrix],
-    shape: tuple[int, int],
-    rank: int,
-) -> Matrix:
-    """The leading right singular vectors of a matrix M given by its products, (columns, rank).
-
-    Block Krylov iteration (Musco & Musco 2015): the vectors are sought in the span of all iterates of MᵀM, which needs
-    half the products of a power iteration.
-    """
-    width = min(rank + OVERSAMPLING, *shape)
-    # a fixed seed: the embedding belongs to the graph, not to the run
-    product = matmul(np.random.default_rng(0).standard_normal((shape[1], width)).astype(np.float32))
-    blocks, products = [], []
-    for _ in range(N_KRYLOV):
-        block = orthonormal(transposed_matmul(orthonormal(product)))
-        product = matmul(block)
-        blocks.append(block)
-        products.append(product)
-    krylov = np.hstack(blocks)
-    values, whiten = np.linalg.eigh(gram(krylov))
-    kept = values >= _OVERLAP_TOL * values[-1]
-    whiten = whiten[:, kept] / np.sqrt(np.maximum(values[kept], _RANK_TOL))  # columns of krylov @ whiten: orthonormal
-    _, vectors = np.linalg.eigh(whiten.T @ gram(*products) @ whiten)  # ascending
-    v = krylov @ (whiten @ vectors[:, ::-1][:, :rank]).astype(np.float32)
-    # signs are arbitrary: the entry of largest magnitude is made positive
-    largest = v[np.abs(v).argmax(axis=0), np.arange(v.shape[1])]
-    return np.ascontiguousarray(v * np.where(largest < 0, -1, 1), dtype=np.float32)

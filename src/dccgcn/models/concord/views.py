@@ -30,7 +30,8 @@ from dccgcn.kernels import spmm
 from dccgcn.models.concord import spectral_features as spectral
 from dccgcn.models.concord.loo_ridge import LooRidge
 from dccgcn.models.concord.settings import ConcordSettings
-from dccgcn.models.concord.spectral_features import Embedding, Matrix
+from dccgcn.models.concord.spectral_features import Embedding
+from dccgcn.models.concord.svd import Matrix, scale_to_unit_rows, times
 from dccgcn.operators import (
     NumericColumns,
     Operator,
@@ -43,6 +44,7 @@ from dccgcn.operators import (
     topology_operator,
     weight_columns,
 )
+from dccgcn.progress import Progress
 from dccgcn.runtime.threads import threads_for
 
 TOPOLOGY, FEATURES = "topology", "features"  # keys of operators
@@ -151,15 +153,18 @@ def scaled_graph(graph: NodeGraph, fitted: Projections | None = None) -> tuple[N
     return graph, Projections({}, idf, numeric)
 
 
-def channel_operators(graph: NodeGraph, settings: ConcordSettings, idf: np.ndarray | None) -> dict[str, Operator]:
+def channel_operators(
+    graph: NodeGraph, settings: ConcordSettings, idf: np.ndarray | None, progress: Progress | None = None
+) -> dict[str, Operator]:
     """S of the topology, of each relation if there are several, and of the feature graph."""
     operators = {
         f"{name}.{TOPOLOGY}": graph.cached(("topology", name), partial(_symmetric_operator, matrix))
         for name, matrix in graph.relations.items()
     }
+    search_progress = partial(progress, "feature graph") if progress else None
     return {
         **(operators or {TOPOLOGY: topology_operator(graph, "symmetric")}),
-        FEATURES: knn_operator(graph, settings.k_for(graph.n), "symmetric", weights=idf),
+        FEATURES: knn_operator(graph, settings.k_for(graph.n), "symmetric", search_progress, idf),
     }
 
 
@@ -183,22 +188,30 @@ def total_nnz(operators: Mapping[str, Operator]) -> int:
     return sum(operator.matrix.nnz for operator in operators.values())
 
 
-def precompute(graph: NodeGraph, settings: ConcordSettings, fitted: Projections | None = None) -> Precomputed:
+def precompute(
+    graph: NodeGraph,
+    settings: ConcordSettings,
+    fitted: Projections | None = None,
+    progress: Progress | None = None,
+) -> Precomputed:
     """All views: fitted and cached on the graph, or projected as at an earlier training."""
 
     def once(key: Any, build: Callable[[], Any]) -> Any:
         return build() if fitted else graph.cached(("concord", key), build)
 
     scaled, by = scaled_graph(graph, fitted)
-    operators, specs = channel_operators(scaled, settings, by.idf), view_specs(settings, graph.n, layout_of(graph))
+    operators = channel_operators(scaled, settings, by.idf, progress)
+    specs = view_specs(settings, graph.n, layout_of(graph))
     x, means = once("features", lambda: _unit_features(scaled, by.idf)), once("means", lambda: mean_matrices(graph))
     source = _Source(graph, x, operators, means)
     embeddings: dict[str, Embedding] = {}
     with threads_for(total_nnz(operators)):
-        for spec in specs:
+        for number, spec in enumerate(specs):
             known = fitted.embeddings.get(spec.name) if fitted else None
             own = embeddings.get("own")
             embeddings[spec.name] = once(spec, partial(_make, spec, source, own, known))
+            if progress:
+                progress("views", number + 1, len(specs))
         used = [spec for spec in specs if spec.kind == "own" or (spec.kind == "hop" and spec.n_steps == 1)]
         regressor = once(tuple(used), lambda: LooRidge.fit(*(embeddings[spec.name].z for spec in used)))
     feature_mean = once(("feature mean", settings.k), lambda: _mean_or_self(operators[FEATURES].adjacency))
@@ -224,13 +237,16 @@ def _make(spec: ViewSpec, source: _Source, own: Embedding | None, known: Embeddi
     match spec.kind:
         case "own":
             if source.has_few_columns:
-                return _standard_columns(_dense(source.x), known)
+                return _standard_columns(source.x, known)
             if known:
                 return spectral.project(spectral.identity_filter, source.x, known)
             return spectral.fit_svd(spectral.identity_filter, source.x, spec.n_components)
         case "hop":
             assert own is not None
-            h = _dense(source.x) if source.has_few_columns else source.x @ own.components - own.mean
+            h = source.x
+            if not source.has_few_columns:
+                h = times(h, own.components)
+                h -= own.mean
             for _ in range(spec.n_steps):
                 h = spmm(source.means[spec.relation], h)
             return _standard_columns(h, known) if source.has_few_columns else _unit_rows(h)
@@ -238,7 +254,7 @@ def _make(spec: ViewSpec, source: _Source, own: Embedding | None, known: Embeddi
             return _standard_columns(node_sizes(source.graph, source.means.values()), known, _LARGEST_SIZE)
     operator = source.operators[spec.relation]
     polynomial = spectral.two_hop_filter if spec.kind == "structure" else spectral.ssgc_filter
-    apply_filter = partial(polynomial, operator=operator, n_steps=spec.n_steps, alpha=_ALPHA)
+    apply_filter = polynomial(operator, spec.n_steps, _ALPHA)
     if spec.kind == "structure":
         if known:
             return spectral.project_structural(apply_filter, source.graph.n, known)
@@ -269,12 +285,14 @@ def _standard_columns(h: Matrix, known: Embedding | None, largest: float = math.
 
 def _unit_rows(h: Matrix) -> Embedding:
     none = np.empty(0, np.float32)
-    return Embedding(np.asarray(normalise_rows(h, "unit"), dtype=np.float32), _NO_COMPONENTS, none, none)
+    return Embedding(scale_to_unit_rows(h), _NO_COMPONENTS, none, none)
 
 
 def _unit_features(graph: NodeGraph, idf: np.ndarray | None) -> Any:
-    """X: tf-idf rows of unit length, or few columns as they are."""
-    return graph.features if graph.d <= N_OWN else normalise_rows(weight_columns(graph.features, idf), "unit")
+    """X: tf-idf rows of unit length, or few columns as they are, dense."""
+    if graph.d <= N_OWN:
+        return _dense(graph.features)
+    return normalise_rows(weight_columns(graph.features, idf), "unit")
 
 
 def _dense(x: Any) -> Matrix:

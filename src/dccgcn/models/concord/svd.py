@@ -1,0 +1,145 @@
+"""Leading singular vectors of a tall matrix that is given by its products, row block by row block."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from dccgcn.kernels import spmm
+
+OVERSAMPLING = 8  # columns beyond the rank in the block Krylov method
+N_KRYLOV = 3  # blocks of the Krylov space, if it starts from random numbers in the columns' space
+_RANK_TOL = 1e-12  # eigenvalues below this share of the largest are rounding errors
+_OVERLAP_TOL = 1e-6  # the same for the union of all blocks, most of whose directions are there twice
+_MIN_NORM = 10 * float(np.finfo(np.float32).eps)  # rows that are shorter are zero up to rounding
+BLOCK_ROWS = 65536  # rows at a time
+
+Matrix = np.ndarray  # (rows, columns) float32
+
+
+def row_blocks(n: int) -> Iterator[slice]:
+    """Slices that together are 0 to n."""
+    return (slice(start, min(start + BLOCK_ROWS, n)) for start in range(0, n, BLOCK_ROWS))
+
+
+def orthonormal(m: Matrix) -> Matrix:
+    """An orthonormal basis of the columns' span, by the Gram matrix: one pass over the rows."""
+    values, vectors = np.linalg.eigh(gram(m))
+    floor = max(_RANK_TOL * values[-1], np.finfo(np.float32).tiny)  # a zero matrix stays zero
+    return combine([m], (vectors / np.sqrt(np.maximum(values, floor))).astype(np.float32))
+
+
+def gram(*parts: Matrix) -> np.ndarray:
+    """MᵀM in double precision, M being the parts side by side, without a copy of M."""
+    width = sum(part.shape[1] for part in parts)
+    total = np.zeros((width, width))
+    for rows in row_blocks(len(parts[0])):
+        block = np.hstack([part[rows] for part in parts]).astype(np.float64)
+        total += block.T @ block
+    return total
+
+
+def combine(parts: Sequence[Matrix], mix: np.ndarray) -> Matrix:
+    """M @ mix, M being the parts side by side, without a copy of M."""
+    out = np.empty((len(parts[0]), mix.shape[1]), np.float32)
+    for rows in row_blocks(len(out)):
+        np.matmul(np.hstack([part[rows] for part in parts]), mix, out=out[rows])
+    return out
+
+
+def times(x: Any, m: Matrix) -> Matrix:
+    """x @ m for a sparse or dense x."""
+    return spmm(x, m) if sp.issparse(x) else np.asarray(x @ m)
+
+
+def transposed_times(x: Any, m: Matrix) -> Matrix:
+    """xᵀ @ m for a sparse or dense x."""
+    return np.asarray(x.T @ m)
+
+
+def subtract_mean(h: Matrix) -> np.ndarray:
+    """Subtract the mean of each column in place, and return it, (columns,)."""
+    total = np.zeros(h.shape[1])
+    for rows in row_blocks(len(h)):
+        total += np.ones(rows.stop - rows.start, h.dtype) @ h[rows]
+    mean = (total / max(len(h), 1)).astype(np.float32)
+    for rows in row_blocks(len(h)):
+        h[rows] -= mean
+    return mean
+
+
+def scale_to_unit_rows(h: Matrix) -> Matrix:
+    """Divide each row by its length, in place; zero rows stay zero."""
+    for rows in row_blocks(len(h)):
+        norm = np.sqrt(np.einsum("ij,ij->i", h[rows], h[rows]))
+        norm[norm < _MIN_NORM] = 1
+        h[rows] /= norm[:, None]
+    return h
+
+
+def block_krylov_svd(
+    matmul: Callable[[Matrix], Matrix],
+    transposed_matmul: Callable[[Matrix], Matrix],
+    shape: tuple[int, int],
+    rank: int,
+) -> Matrix:
+    """The leading right singular vectors of a matrix M given by its products, (columns, rank).
+
+    Block Krylov iteration (Musco & Musco 2015): the vectors are sought in the span of all iterates of MᵀM, which needs
+    half the products of a power iteration.
+    """
+    width = min(rank + OVERSAMPLING, *shape)
+    product = matmul(np.random.default_rng(0).standard_normal((shape[1], width)).astype(np.float32))
+    start = orthonormal(transposed_matmul(orthonormal(product)))
+    blocks, products = krylov_blocks(matmul, transposed_matmul, start, N_KRYLOV)
+    mix = leading_mix(blocks, products, rank)
+    return fix_signs(combine(blocks, mix), mix)[0]
+
+
+def krylov_blocks(
+    matmul: Callable[[Matrix], Matrix], transposed_matmul: Callable[[Matrix], Matrix], start: Matrix, n_blocks: int
+) -> tuple[list[Matrix], list[Matrix]]:
+    """Orthonormal blocks Q_i, (columns, width) each, and M Q_i, (rows, width) each; Q_0 is the start."""
+    blocks, products = [start], [matmul(start)]
+    for _ in range(n_blocks - 1):
+        blocks.append(orthonormal(transposed_matmul(orthonormal(products[-1]))))
+        products.append(matmul(blocks[-1]))
+    return blocks, products
+
+
+def leading_mix(blocks: Sequence[Matrix], products: Sequence[Matrix], rank: int) -> np.ndarray:
+    """The weights that make the leading right singular vectors from the blocks, (widths, rank)."""
+    values, whiten = np.linalg.eigh(gram(*blocks))
+    kept = values >= _OVERLAP_TOL * values[-1]
+    whiten = whiten[:, kept] / np.sqrt(np.maximum(values[kept], _RANK_TOL))  # columns of blocks @ whiten: orthonormal
+    _, vectors = np.linalg.eigh(whiten.T @ gram(*products) @ whiten)  # ascending
+    return np.asarray((whiten @ vectors[:, ::-1][:, :rank]).astype(np.float32))
+
+
+def fix_signs(v: Matrix, mix: np.ndarray) -> tuple[Matrix, np.ndarray]:
+    """Signs are arbitrary: in each column of v the entry of largest magnitude is made positive, and mix follows."""
+    top, bottom = v.max(axis=0, initial=0), v.min(axis=0, initial=0)
+    signs = np.where(-bottom > top, np.float32(-1), np.float32(1))
+    v *= signs
+    return v, mix * signs
+
+
+def centred_gram(x: Any) -> np.ndarray:
+    """(X - 1 mean)ᵀ (X - 1 mean) in double precision, (d, d)."""
+    n, d = x.shape
+    total, sums = np.zeros((d, d)), np.zeros(d)
+    for rows in row_blocks(n):
+        block = x[rows].astype(np.float64)
+        product = block.T @ block
+        total += product.toarray() if sp.issparse(product) else product
+        sums += np.asarray(block.sum(axis=0)).reshape(-1)
+    return total - np.outer(sums, sums) / max(n, 1)
+
+
+def leading_eigenvectors(symmetric: np.ndarray, rank: int) -> Matrix:
+    """(d, rank), by eigenvalue, largest first; zeros where the eigenvalue is a rounding error."""
+    values, vectors = np.linalg.eigh(symmetric)
+    v = (vectors * (values > _RANK_TOL * max(values[-1], 0))).astype(np.float32)
+    v = np.ascontiguousarray(v[:, ::-1][:, :rank])
+    return fix_signs(v, v)[0]

@@ -1,0 +1,232 @@
+"""A scratch folder: results of finished stages as memory-mapped files, which a repeated run goes on from.
+
+    FOLDER/dccgcn-<identity>/.lock           held while a process uses it
+    FOLDER/dccgcn-<identity>/<stage>/        value.json and one .npy file for each array
+
+The identity is a hash of the inputs, so that stages are reused by a run on the same inputs only. A stage is written to
+a temporary name and renamed when it is complete. The folder is removed at the end of a run. What a killed or failed
+run leaves is continued by the same run, and removed by any other one that uses the same folder.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from dccgcn.errors import DataFileError
+from dccgcn.runtime.files import is_temporary, temporary_path
+from dccgcn.runtime.lock import LOCK, lock_folder
+from dccgcn.runtime.memory import format_bytes
+
+_PREFIX = "dccgcn-"
+_VALUE = "value.json"
+
+
+def fingerprint(*parts: Any) -> str:
+    """A hash of arrays, sparse matrices and texts, 16 hexadecimal digits."""
+    found = hashlib.blake2b(digest_size=8)
+    for part in parts:
+        if sp.issparse(part):
+            part = sp.csr_array(part)
+            found.update(fingerprint(str(part.shape), part.data, part.indices, part.indptr).encode())
+        elif isinstance(part, np.ndarray):
+            found.update(f"{part.shape}{part.dtype}".encode())
+            found.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
+        else:
+            found.update(str(part).encode())
+    return found.hexdigest()
+
+
+class Stages(dict[Any, Any]):
+    """A cache whose values are kept in a folder, as memory-mapped arrays, and found there again.
+
+    Values are arrays, sparse matrices, plain values, and tuples, lists and dataclasses of them; others stay in memory.
+    ``classes`` are the dataclasses that values may consist of.
+    """
+
+    def __init__(self, folder: Path, classes: Mapping[str, type], prefix: str = "") -> None:
+        super().__init__()
+        self.folder: Path | None = folder  # None: it is gone, and values stay in memory
+        self._classes, self._prefix = classes, prefix
+        self._names: dict[tuple[int, int], str] = {}  # of the files of mapped arrays, by address and size
+        self._children: list[Stages] = []
+
+    def child(self, features: Any) -> "dict[Any, Any]":
+        """A cache for the same graph with other features, in the same folder."""
+        if self.folder is None:
+            return {}
+        self._children.append(Stages(self.folder, self._classes, fingerprint(features)))
+        self._children[-1]._names = self._names
+        return self._children[-1]
+
+    def close(self) -> None:
+        """Keep further values in memory."""
+        self.folder = None
+        for child in self._children:
+            child.close()
+
+    def __contains__(self, key: object) -> bool:
+        if not super().__contains__(key) and (path := self._path(key)) and path.is_dir():
+            super().__setitem__(key, self._read(path))
+        return super().__contains__(key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        path = self._path(key)
+        if path and _is_storable(value, self._classes):
+            self._write(path, value)
+            value = self._read(path)
+        super().__setitem__(key, value)
+
+    def _path(self, key: object) -> Path | None:
+        return self.folder / fingerprint(self._prefix, repr(key)) if self.folder else None
+
+    def _write(self, path: Path, value: Any) -> None:
+        temporary = temporary_path(path.parent)
+        arrays: list[np.ndarray] = []
+
+        def keep(array: np.ndarray) -> str:
+            at = array.__array_interface__["data"][0], array.nbytes
+            if at in self._names:
+                return self._names[at]
+            arrays.append(array)
+            return f"{path.name}/{len(arrays) - 1}.npy"
+
+        try:
+            temporary.mkdir()
+            (temporary / _VALUE).write_text(json.dumps(_encode(value, keep)), encoding="utf-8")
+            for number, array in enumerate(arrays):
+                np.save(temporary / f"{number}.npy", array, allow_pickle=False)
+            os.replace(temporary, path)
+        except OSError as error:
+            raise DataFileError(
+                f"The scratch folder {path.parent.parent} cannot be written ({error.strerror or error}).",
+                "Free some space, or choose another folder. Finished stages are kept.",
+            ) from error
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+    def _read(self, path: Path) -> Any:
+        def load(name: str) -> np.ndarray:
+            file = path.parent / name
+            # copy on write: writable arrays, for which kernels are compiled already, and never a change of the file
+            try:
+                array = np.asarray(np.load(file, mmap_mode="c", allow_pickle=False))
+            except ValueError:  # an empty array cannot be mapped
+                return np.asarray(np.load(file, allow_pickle=False))
+            self._names[array.__array_interface__["data"][0], array.nbytes] = name
+            return array
+
+        return _decode(json.loads((path / _VALUE).read_text(encoding="utf-8")), load, self._classes)
+
+
+@contextmanager
+def open_stages(folder: Path, identity: str, needed: float, classes: Mapping[str, type]) -> Iterator[Stages]:
+    """The stages of a run with this identity in a scratch folder, which needs about so many bytes.
+
+    Removes what killed runs of another identity left there.
+    """
+    place = folder / f"{_PREFIX}{identity}"
+    with lock_folder(place):  # removes unfinished stages
+        for other in folder.glob(f"{_PREFIX}*"):
+            if other != place and _holds_only_stages(other):
+                _remove_if_left(other)
+        used = sum(file.stat().st_size for file in place.rglob("*.npy"))
+        free = shutil.disk_usage(folder).free
+        if needed - used > free:
+            if not used:
+                shutil.rmtree(place, ignore_errors=True)
+            raise DataFileError(
+                f"The stages need about {format_bytes(needed)} in {folder}, where {format_bytes(free)} are free.",
+                "Free some space, or choose another folder.",
+            )
+        stages = Stages(place, classes)
+        try:
+            yield stages
+        finally:
+            stages.close()
+        shutil.rmtree(place, ignore_errors=True)  # mapped files stay readable until they are released
+
+
+def _holds_only_stages(place: Path) -> bool:
+    """Whether a folder was made by ``open_stages``: its name and everything in it, so that no user's file is lost."""
+    if not _is_fingerprint(place.name.removeprefix(_PREFIX)) or place.is_symlink() or not (place / LOCK).is_file():
+        return False
+    names = [entry.name for entry in place.iterdir()]
+    return all(name == LOCK or is_temporary(name) or _is_fingerprint(name) for name in names)
+
+
+def _is_fingerprint(name: str) -> bool:
+    return re.fullmatch("[0-9a-f]{16}", name) is not None
+
+
+def _remove_if_left(place: Path) -> None:
+    """Remove a folder of stages that no process holds."""
+    with suppress(DataFileError), lock_folder(place):
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _is_storable(value: Any, classes: Mapping[str, type]) -> bool:
+    if is_dataclass(value) and not isinstance(value, type):
+        return type(value).__name__ in classes and all(
+            _is_storable(getattr(value, field.name), classes) for field in fields(value) if field.init
+        )
+    if isinstance(value, list | tuple):
+        return all(_is_storable(part, classes) for part in value)
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_storable(part, classes) for key, part in value.items())
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "biuf"
+    return value is None or isinstance(value, str | int | float | sp.csr_array)
+
+
+def _encode(value: Any, keep: Callable[[np.ndarray], str]) -> Any:
+    """A value as JSON; ``keep`` gives the name of the file of an array."""
+
+    def inner(part: Any) -> Any:
+        return _encode(part, keep)
+
+    if isinstance(value, np.ndarray):
+        return {"array": keep(value)}
+    if isinstance(value, sp.csr_array):
+        return {"csr": [inner(value.data), inner(value.indices), inner(value.indptr)], "shape": list(value.shape)}
+    if isinstance(value, tuple):
+        return {"tuple": [inner(part) for part in value]}
+    if isinstance(value, list):
+        return {"list": [inner(part) for part in value]}
+    if isinstance(value, dict):
+        return {"dict": {key: inner(part) for key, part in value.items()}}
+    if is_dataclass(value):
+        parts = {field.name: inner(getattr(value, field.name)) for field in fields(value) if field.init}
+        return {"class": type(value).__name__, "fields": parts}
+    return value
+
+
+def _decode(coded: Any, load: Callable[[str], np.ndarray], classes: Mapping[str, type]) -> Any:
+    """The value that ``_encode`` wrote."""
+
+    def inner(part: Any) -> Any:
+        return _decode(part, load, classes)
+
+    match coded:
+        case {"array": name}:
+            return load(name)
+        case {"csr": [data, indices, indptr], "shape": shape}:
+            return sp.csr_array((inner(data), inner(indices), inner(indptr)), shape=tuple(shape), copy=False)
+        case {"tuple": parts}:
+            return tuple(inner(part) for part in parts)
+        case {"list": parts}:
+            return [inner(part) for part in parts]
+        case {"dict": parts}:
+            return {key: inner(part) for key, part in parts.items()}
+        case {"class": name, "fields": parts}:
+            return classes[name](**{key: inner(part) for key, part in parts.items()})
+    return coded

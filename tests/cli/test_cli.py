@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from dccgcn import api, datasets
+from dccgcn import api
 from dccgcn.cli.run_tables import print_scores
 from dccgcn.experiments.execute import attempt
 from dccgcn.graph.splits import Split, per_class
@@ -73,8 +73,8 @@ def test_report_renders_the_page_of_a_run_folder(run, tmp_path):
     assert "dccgcn fit cora --labels-per-class 2 --seed 3" in page
 
 
-def test_report_works_after_save_and_a_new_run_removes_the_old_page(tmp_path):
-    cora = datasets.load("cora").graph
+def test_report_works_after_save_and_a_new_run_removes_the_old_page(tmp_path, small_cora):
+    cora = small_cora.graph
     one, other = (api.run(cora, per_class(cora, 2, seed), "ssgc", seed=seed) for seed in (0, 1))
     one.save(tmp_path)
     assert dccgcn("report", str(tmp_path)).returncode == 0

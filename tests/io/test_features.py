@@ -1,6 +1,7 @@
 """Feature columns as numbers, categories and words."""
 
 import json
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,8 @@ def test_row_01_missing_numbers_are_named_or_imputed(tables):
     assert zero.graph.features.toarray()[:, 0].tolist() == [12, 15, 0, 0]
 
 
-def test_many_word_columns_stay_sparse_and_as_they_are(cora, tmp_path):
+def test_many_word_columns_stay_sparse_and_as_they_are(small_cora, tmp_path):
+    cora = small_cora
     write_tables(cora.graph, tmp_path)
     graph = read_tables(tmp_path / "nodes.csv", tmp_path / "edges.csv").graph
     assert graph.ids.tolist() == [str(i) for i in cora.graph.ids]
@@ -125,13 +127,36 @@ def test_dates_links_and_names_are_no_text(tmp_path):
             "id": range(30),
             "date": [f"2015-03-{i + 1:02}" for i in range(30)],
             "link": [f"https://example.com/papers/{i}" for i in range(30)],
-            "title": [f"a study of graphs and of the number {i}" for i in range(30)],
+            "title": [f"a study of {['graphs', 'trees'][i % 2]} and of the number {i}" for i in range(30)],
+            "heading": [f"the item {i} of all" for i in range(30)],
             "words": [f"graphs;nodes;edges;w{i}" for i in range(30)],
         }
     )
     made = read_tables(nodes, pd.DataFrame({"source": [0], "target": [1]}))
     assert dict(made.columns.features) == {"title": "text", "words": "text"}
-    assert "'date', 'link'" in next(f.text for f in made.graph.findings if f.code == "ignored-columns")
+    assert "'date', 'link', 'heading'" in next(f.text for f in made.graph.findings if f.code == "ignored-columns")
+    named = read_tables(nodes, pd.DataFrame({"source": [0], "target": [1]}), node_name="heading")
+    assert "heading" not in next(f.text for f in named.graph.findings if f.code == "ignored-columns")
+
+
+@pytest.mark.parametrize("form", ["w{}", "{}"])
+@pytest.mark.parametrize("joined", [" ".join, ", ".join, list])
+def test_codes_that_repeat_are_words(form, joined):
+    rng = np.random.default_rng(0)
+    codes = [[form.format(code) for code in rng.choice(90, rng.integers(3, 12), replace=False) + 10] for _ in range(60)]
+    nodes = pd.DataFrame({"id": range(60), "codes": [joined(codes_of_node) for codes_of_node in codes]})
+    made = read_tables(nodes, pd.DataFrame({"source": [0], "target": [1]}))
+    assert dict(made.columns.features) == {"codes": "text"}
+    n_nodes = Counter(code for codes_of_node in codes for code in codes_of_node)
+    assert made.graph.features.shape[1] == sum(1 < n <= 30 for n in n_nodes.values())
+
+
+def test_lists_of_whole_numbers_of_any_length_are_codes():
+    cells = [[1, 17], [17, 256, 3], [256], [3, 17, 99, 1]] * 8
+    nodes = pd.DataFrame({"id": range(32), "codes": cells})
+    for table in (nodes, nodes.assign(codes=nodes["codes"].astype(str))):
+        made = read_tables(table, pd.DataFrame({"source": [0], "target": [1]}))
+        assert dict(made.columns.features)["codes"] != "as-is"
 
 
 @pytest.mark.parametrize("bad", [["n.d."], ["unknown", "-", "Unknown", "?"] * 4])

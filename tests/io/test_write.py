@@ -50,7 +50,8 @@ def test_row_42_no_cell_that_we_write_is_a_formula():
     assert {row[2] for row in rows} == {"-1.5"}
 
 
-def test_hidden_labels_go_to_the_truth(cora, tmp_path):
+def test_hidden_labels_go_to_the_truth(small_cora, tmp_path):
+    cora = small_cora
     kept = np.array([3, 5])
     write_tables(cora.graph, tmp_path, kept)
     graph = read_tables(tmp_path / "nodes.csv", tmp_path / "edges.csv").graph

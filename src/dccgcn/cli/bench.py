@@ -208,11 +208,15 @@ def scale(
     edges_per_node: Annotated[int, typer.Option(help="Edges per node.", min=1)] = 10,
     features: Annotated[int, typer.Option(help="Number of features.", min=1)] = 500,
     labels_per_class: Annotated[int, typer.Option(help="Training labels of each of ten classes.", min=1)] = 20,
+    alternatives: Annotated[
+        bool, typer.Option("--alternatives", help="Also label propagation, propagated features and FastRP.")
+    ] = False,
+    scratch: Annotated[Path | None, typer.Option(help="Keep operators and views in this folder.")] = None,
     threads: Threads = None,
     json: Json = False,
 ) -> None:
     """Measure how Concord's time and memory grow with synthetic graphs, each size in its own process."""
-    from dccgcn.benchmarks.scale import bench_scale, growth
+    from dccgcn.benchmarks.scale import bench_scale, growth, per_node_ratios
 
     try:
         sizes = [int(float(size)) for size in nodes.split(",")]
@@ -222,10 +226,21 @@ def scale(
     measured = []
     for size in sizes:
         with errors.status(f"{size} nodes"):
-            measured.append(bench_scale(size, edges_per_node, features, labels_per_class, used))
+            measured.append(
+                bench_scale(
+                    size,
+                    edges_per_node=edges_per_node,
+                    features=features,
+                    labels_per_class=labels_per_class,
+                    threads=used,
+                    scratch=scratch,
+                    alternatives=alternatives,
+                )
+            )
     steps = [growth(one, other) for one, other in pairwise(measured) if one.nodes != other.nodes]
     if json:
-        print_json({"sizes": [m.to_json() for m in measured], "growth": [step.to_json() for step in steps]})
+        sizes_json, growth_json = [m.to_json() for m in measured], [step.to_json() for step in steps]
+        print_json({"sizes": sizes_json, "growth": growth_json, "per_node_ratios": per_node_ratios(measured)})
         return
     _print_table("Concord on synthetic graphs", measured, heading="nodes")
     if steps:
@@ -298,7 +313,10 @@ def _text(name: str, value: Any) -> str:
         case float():
             return _UNITS.get(unit, "{:.3g}").format(value)
         case dict():
-            return "\n".join(f"{part} {_UNITS['s'].format(seconds)}" for part, seconds in value.items())
+            form = _UNITS["mb" if name == "peaks" else "s"]
+            return "\n".join(f"{part} {form.format(number)}" for part, number in value.items())
+        case list():
+            return "\n".join(map(str, value)) or "–"
         case tuple():
             return " / ".join("exact" if part is None else _text(name, part) for part in value)  # None: recall
         case _:  # a name, a Summary or a PairedDifference

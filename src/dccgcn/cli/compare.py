@@ -1,6 +1,7 @@
 """dccgcn compare: several methods on the same splits."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,8 +39,8 @@ def compare(
     intervals are for the difference to the first method, and a sentence says whether there are enough labels to tell
     the methods apart.
 
-    On a benchmark graph each finished run is kept, so a second call continues where the first was stopped, and further
-    methods or splits cost only what is new.
+    Each finished run is kept, so a second call continues where the first was stopped, and further methods, folds or
+    splits cost only what is new. A changed table is another graph, whose runs are made anew.
 
     Examples:
 
@@ -62,7 +63,7 @@ def compare(
             raise SplitError(
                 "Methods are compared over folds of your own labels.", "Leave --labels-per-class and --label-rate out."
             )
-        _compare_tables(graph, names, folds, repeats, first_seed, device, json)
+        _compare_tables(graph, names, folds, repeats, first_seed, device, store, json)
         return
     name = graph.dataset
     describe(name)
@@ -72,6 +73,8 @@ def compare(
     column = Column(name, draw, amount, splits)
     systems = tuple(System(method, method) for method in names)
     spec = Spec("compare", "overview", (column,), systems, splits, first_seed=first_seed)
+    if graph.directed:
+        raise SplitError("Benchmark graphs are compared without direction.", "Leave --directed out.")
     if graph.nodes or graph.edges:
         graph.load()  # both a benchmark graph and tables: an error
     with runs_progress(f"compare on {name}") as on_progress:
@@ -85,18 +88,36 @@ def compare(
 
 
 def _compare_tables(
-    options: GraphOptions, names: list[str], folds: int, repeats: int, seed: int, device: str, json: bool
+    options: GraphOptions,
+    names: list[str],
+    folds: int,
+    repeats: int,
+    seed: int,
+    device: str,
+    store: Path,
+    json: bool,
 ) -> None:
-    """Compare methods over folds of the labels of two tables."""
+    """Compare methods over folds of the labels of two tables. Finished runs are kept in the folder ``store``."""
     from dccgcn.cli.fit import load_graph
+    from dccgcn.experiments.fold_store import append_fold_score, read_fold_scores
     from dccgcn.models.registry import get_method
+    from dccgcn.runtime.lock import lock_file
     from dccgcn.workflow.compare import compare_methods, conclusion
 
     graph = load_graph(options).graph
     methods = [get_method(name) for name in names]
-    with progress_bar("compare") as progress:
+    kept = store / "tables.jsonl"
+    with progress_bar("compare") as progress, lock_file(kept):
         scores = compare_methods(
-            graph, methods, folds, repeats, seed, device, lambda done, total: progress("runs", done, total)
+            graph,
+            methods,
+            folds,
+            repeats,
+            seed,
+            device,
+            lambda done, total: progress("runs", done, total),
+            finished=read_fold_scores(kept),
+            on_finished=partial(append_fold_score, kept),
         )
     if json:
         listed = [score.to_json() for score in scores]

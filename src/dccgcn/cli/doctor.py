@@ -56,6 +56,9 @@ def doctor(
                 f"{known['features']:,} features, {len(known['classes'])} classes, {known['labelled']:,} labels"
             )
             output.print(Text.assemble((f"{printable(graph.name)}: ", "bold"), size), soft_wrap=True)
+            if graph.relations:
+                listed = ", ".join(f"{name} {n:,} edges" for name, n in known["relations"].items())
+                output.print(f"{'Directed relations' if graph.directed else 'Relations'}: {listed}", soft_wrap=True)
         for diagnosis in diagnoses:
             _print(diagnosis)
     if any(diagnosis.level == "error" for diagnosis in diagnoses):

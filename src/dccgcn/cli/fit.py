@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -66,6 +66,13 @@ class RunOptions:
     theory: Annotated[bool, typer.Option("--theory", help="Compare the paper's theorems with this run.")] = False
     threads: Threads = None
     device: Device = "cpu"
+    scratch: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for large graphs: Concord keeps its views there instead of in memory, and a killed run "
+            "continues when it is repeated. Emptied at the end."
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -94,8 +101,8 @@ class OutputOptions:
 def fit(graph: GraphOptions, split: SplitOptions, run: RunOptions, output: OutputOptions) -> None:
     """Train a method on a few labels, predict all other nodes, and estimate which predictions are right.
 
-    Your own graph is two tables, one of nodes and one of edges. All labels train unless --hold-out keeps some for
-    testing. Columns that you do not name are detected, and the choice is printed.
+    Your own graph is two tables, one of nodes and one of edges, or a table of edges for each kind. All labels train
+    unless --hold-out keeps some for testing. Columns that you do not name are detected, and the choice is printed.
 
     On a benchmark graph a few labels train and all others test. Without a split option, two labels of each class
     train. Equal seeds draw equal splits for all methods.
@@ -103,6 +110,8 @@ def fit(graph: GraphOptions, split: SplitOptions, run: RunOptions, output: Outpu
     Examples:
 
         dccgcn fit --nodes nodes.csv --edges edges.csv --label topic --out runs/topics
+
+        dccgcn fit --nodes nodes.csv --edges cites.csv --edges coauthor.csv --directed --label topic
 
         dccgcn fit cora --labels-per-class 2 --baseline gcn
 
@@ -122,8 +131,10 @@ def fit(graph: GraphOptions, split: SplitOptions, run: RunOptions, output: Outpu
     result, compile_seconds = train(loaded.graph, chosen, method, settings, run)
     compared = None
     if baseline:
-        compared, _ = train(loaded.graph, chosen, baseline, baseline.published_settings(graph.dataset or ""), run)
-    write_files(result, loaded, output)
+        compared, _ = train(
+            loaded.graph, chosen, baseline, baseline.published_settings(graph.dataset or ""), replace(run, scratch=None)
+        )
+    write_files(result, loaded, graph, output)
     if output.json:
         print_json({**result.summary(), **({"baseline": compared.summary()} if compared else {})})
         return
@@ -222,13 +233,14 @@ def train(
     from dccgcn.api import run
 
     with progress_bar(method.name) as progress, install_listener("numba:compile", TimingListener()) as compilation:
-        result = run(graph, split, method, settings, options.seed, progress, options.device)
+        result = run(graph, split, method, settings, options.seed, progress, options.device, options.scratch)
     return result, compilation.duration if compilation.done else 0.0
 
 
-def write_files(result: "Result", loaded: LoadedGraph, output: OutputOptions) -> None:
+def write_files(result: "Result", loaded: LoadedGraph, graph: GraphOptions, output: OutputOptions) -> None:
     """Write the run folder (--out), the predictions (--predictions) and the report (--out, --report)."""
     from dccgcn.artifacts.report import write_report
+    from dccgcn.artifacts.report.rows import OwnTable
 
     if output.out:
         result.save(output.out, loaded.tables, output.overwrite, output.probabilities, output.abstain_below)
@@ -238,7 +250,9 @@ def write_files(result: "Result", loaded: LoadedGraph, output: OutputOptions) ->
         command = shlex.join(["dccgcn", *sys.argv[1:]])
         path = report_path(output) if output.report else None
         with progress_bar(result.method) as progress:
-            write_report(result, path, folder=output.out, command=command, progress=progress)
+            rows = graph.rows()
+            table = None if rows is None or loaded.tables is None else OwnTable(rows, loaded.tables.columns.label)
+            write_report(result, path, folder=output.out, command=command, progress=progress, table=table)
 
 
 def report_path(output: OutputOptions) -> Path:

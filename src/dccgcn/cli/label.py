@@ -106,14 +106,11 @@ def load_source(graph: LabelSource, options: LabelOptions) -> "Source":
     import numpy as np
 
     from dccgcn.api import load_model
-    from dccgcn.io.frames import read_table
     from dccgcn.labelling.source import Source
     from dccgcn.settings import parse_assignments
 
     classes = [name for name in (options.classes or "").split(",") if name.strip()]
-    rows: Any = None
-    if graph.nodes:
-        rows = read_table(graph.nodes, "nodes", graph.encoding).frame.reset_index(drop=True)
+    rows = graph.rows()
     if graph.dataset and Path(graph.dataset).is_dir():
         model = load_model(graph.dataset)
         if rows is not None and len(rows) != model.result.graph.n:

@@ -1,7 +1,7 @@
 """Options that commands share, and a decorator that turns dataclasses of options into options of a command."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import partial, wraps
 from pathlib import Path
@@ -12,6 +12,8 @@ import typer
 from dccgcn.errors import DccgcnError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from dccgcn.graph import NodeGraph
     from dccgcn.graph.splits import Split
     from dccgcn.io.tables import Tables
@@ -82,11 +84,28 @@ def _field_parameters(group: Any) -> list[inspect.Parameter]:
 
 
 _table_option = partial(typer.Option, rich_help_panel="Your own tables")
+EDGES_HELP = (
+    "Table of edges: two columns of node ids. Repeated, each table is a relation (a kind of edges) that is called like "
+    "its file, or as in cites=FILE."
+)
+
+
+def edge_files(given: "Sequence[str] | None") -> "list[Path] | dict[str, Path] | None":
+    """The files of --edges; by the names of their relations if some are given as NAME=FILE."""
+    if not given:
+        return None
+    named = [("", text) if "=" not in text or Path(text).exists() else text.split("=", 1) for text in given]
+    if not any(name for name, _ in named):
+        return [Path(file) for _, file in named]
+    by_name = {name or Path(file.removesuffix(".gz")).stem: Path(file) for name, file in named}
+    if len(by_name) < len(named):
+        raise DccgcnError("Two relations of --edges have the same name.", "Name each as in --edges cites=FILE.")
+    return by_name
 
 
 @dataclass(frozen=True)
 class GraphOptions:
-    """Where the graph comes from: the name of a benchmark graph, or two tables and how to read them."""
+    """Where the graph comes from: the name of a benchmark graph, or tables and how to read them."""
 
     dataset: Annotated[
         str | None, typer.Argument(help="A benchmark graph: see [b]dccgcn datasets[/b]. cora needs no download.")
@@ -97,7 +116,7 @@ class GraphOptions:
             help="Table of nodes: CSV, TSV, JSON lines (plain or gzip), Parquet, Feather or Excel; or a GraphML file."
         ),
     ] = None
-    edges: Annotated[Path | None, _table_option(help="Table of edges: two columns of node ids.")] = None
+    edges: Annotated[list[str] | None, _table_option(metavar="FILE", help=EDGES_HELP)] = None
     label: Annotated[str | None, _table_option(help="Column of the labels; an empty cell means unlabelled.")] = None
     labels: Annotated[Path | None, _table_option(help="A further table of ids and labels, added to the nodes.")] = None
     id: Annotated[str | None, _table_option("--id", help="Column of the node ids.")] = None
@@ -121,6 +140,17 @@ class GraphOptions:
     source: Annotated[str | None, _table_option(help="Column of an edge's first node.")] = None
     target: Annotated[str | None, _table_option(help="Column of an edge's second node.")] = None
     weight: Annotated[str | None, _table_option(help="Column of the edge weights.")] = None
+    relation: Annotated[
+        str | None,
+        _table_option(
+            help="Column of the edges that says of which kind each is, such as cites or coauthor. Each kind is a "
+            "relation with channels of its own, weighted by what it is worth on this graph."
+        ),
+    ] = None
+    directed: Annotated[
+        bool,
+        _table_option("--directed", help="Edges lead from source to target; each direction gets channels of its own."),
+    ] = False
     unlabelled: Annotated[
         list[str] | None, _table_option(help="A label that means unlabelled, such as '?'; may be repeated.")
     ] = None
@@ -138,7 +168,7 @@ class GraphOptions:
     data: DataFolder = None
 
     def load(self) -> "LoadedGraph":
-        """The benchmark graph, or the graph of the two tables."""
+        """The benchmark graph, or the graph of the tables."""
         if self.dataset and (self.nodes or self.edges):
             raise DccgcnError(
                 f"Both {self.dataset!r} and tables were given.", "Name a benchmark graph or give two tables."
@@ -150,11 +180,27 @@ class GraphOptions:
             raise problems[0]
         return LoadedGraph(tables.graph, {}, tables)
 
+    def rows(self) -> "pd.DataFrame | None":
+        """The table of nodes as it is in the file; None without one."""
+        from dccgcn.io.frames import read_table
+        from dccgcn.io.graphml import is_graphml, read_graphml
+
+        if not self.nodes:
+            return None
+        is_xml = is_graphml(self.nodes)
+        table = read_graphml(self.nodes)[0] if is_xml else read_table(self.nodes, "nodes", self.encoding)
+        return table.frame.reset_index(drop=True)
+
     def _load_benchmark(self, name: str) -> "LoadedGraph":
         from dccgcn.datasets import load
 
         dataset = load(name, self.data)
-        return LoadedGraph(dataset.graph, dataset.splits)
+        if not self.directed:
+            return LoadedGraph(dataset.graph, dataset.splits)
+        if dataset.directed_edges is None:
+            raise DccgcnError(f"The edges of {name} have no direction.", "Leave --directed out.")
+        graph = dataset.graph.with_relations({"edges": dataset.directed_edges}, directed=True)
+        return LoadedGraph(graph, dataset.splits)
 
     def check_tables(self, **relaxed: Any) -> "tuple[Tables | None, list[DccgcnError]]":
         """The graph of the tables, or everything that is wrong with them. relaxed: options to change."""
@@ -170,7 +216,7 @@ class GraphOptions:
         shared = {field.name for field in fields(self)} & {field.name for field in fields(TableOptions)}
         given = {name: getattr(self, name) for name in shared}
         given["features"] = self.features or None  # Typer's empty list means not given
-        return check_tables(self.nodes, self.edges, TableOptions(**{**given, **relaxed}))
+        return check_tables(self.nodes, edge_files(self.edges), TableOptions(**{**given, **relaxed}))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from dccgcn.cli.display import errors, output, print_findings, print_json, printable, table
-from dccgcn.cli.options import AbstainBelow, Json, Probabilities, Threads
+from dccgcn.cli.options import AbstainBelow, Json, Probabilities, Threads, edge_files
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,12 @@ def predict(
     model: Annotated[Path, typer.Argument(help="Folder that [b]dccgcn fit … --out[/b] wrote.")],
     nodes: Annotated[Path, typer.Option(help="Table of the new nodes, with the columns of the training table.")],
     edges: Annotated[
-        Path | None, typer.Option(help="Table of edges among the new nodes and to training nodes.")
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Table of edges among the new nodes and to training nodes. Of several relations: a table of each, "
+            "called as at training or given as cites=FILE.",
+        ),
     ] = None,
     unknown_ids: Annotated[
         Literal["error", "drop"], typer.Option(help="What to do with edges to unknown ids.")
@@ -53,7 +58,7 @@ def predict(
 
     use_threads(threads)
     loaded = load_model(model)
-    graph = loaded.read(nodes, edges, unknown_ids=unknown_ids, encoding=encoding, decimal=decimal)
+    graph = loaded.read(nodes, edge_files(edges), unknown_ids=unknown_ids, encoding=encoding, decimal=decimal)
     with errors.status("predicting"):
         frame = loaded.predict(graph, probabilities=probabilities, abstain_below=abstain_below)
     if out:

@@ -89,8 +89,8 @@ def _add_trust(shown: Table, result: "Result") -> None:
 
 
 def print_rare_classes(result: "Result") -> None:
-    """For each rare class: how well its test nodes are ranked, and its first nodes."""
-    from dccgcn.workflow.class_summary import rare_class_scores, rare_classes
+    """For each class that is rare or never predicted: how well its test nodes are ranked, and its first nodes."""
+    from dccgcn.workflow.class_summary import ranked_classes, rare_class_scores
 
     graph, split, prediction = result.graph, result.split, result.prediction
     if scores := rare_class_scores(graph, split, prediction):
@@ -99,9 +99,9 @@ def print_rare_classes(result: "Result") -> None:
             numbers = f"{row['test_nodes']:,}", percent(row["average_precision"]), percent(row["recall_at_k"])
             shown.add_row(printable(row["class"]), *numbers, str(row["k"]))
         output.print(shown)
-    for k in rare_classes(graph, split):
+    for k in ranked_classes(graph, split, prediction):
         first = result.ranking(graph.classes[k]).head(_MOST_RANKED)
-        shown = table(f"Most probable nodes of the rare class {graph.classes[k]}", *first.columns[2:])
+        shown = table(f"Most probable nodes of the class {graph.classes[k]}", *first.columns[2:])
         for row in first.iloc[:, 2:].itertuples(index=False):
             shown.add_row(*(f"{cell:.3f}" if isinstance(cell, float) else printable(cell) for cell in row))
         output.print(shown)

@@ -23,6 +23,7 @@ NUMERIC: tuple[Role, ...] = ("as-is", "max-abs", "standard")
 
 _BAG_OF_WORDS = 16  # so many columns of counts or more are a bag of words, whose values are comparable unscaled
 _FEW = 0.05  # share of the cells of a column
+_FEW_CELLS = 20  # in fewer cells no word is expected to repeat
 _HUGE = 1e15  # numbers of 16 digits, which are ids more often than measurements
 _COMMA_NUMBER = re.compile(r"\s*-?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?\s*")
 _PARSED_AT_ONCE = 4_000_000  # cells
@@ -39,14 +40,22 @@ _ID = re.compile(r"([\W_]id|[a-z]I[dD])$|^id[\W_]", re.ASCII)  # paper_id, paper
 
 
 @dataclass(frozen=True)
+class EdgeColumns:
+    """The columns of a table of edges by role."""
+
+    source: str
+    target: str
+    weight: str | None = None
+    relation: str | None = None  # names the relation of each edge
+
+
+@dataclass(frozen=True)
 class Columns:
-    """The columns of the two tables by role; enough to read further tables of the same form."""
+    """The columns of all tables by role; enough to read further tables of the same form."""
 
     id: str
     label: str | None
-    source: str
-    target: str
-    weight: str | None
+    edges: Mapping[str, EdgeColumns]  # by the relation that a table holds; "": of one kind, or as a column names it
     name: str | None = None
     features: Mapping[str, Role] = field(default_factory=dict)
 
@@ -198,8 +207,13 @@ def _parsable(cell: Any) -> Any:
     return cell if isinstance(cell, str | int | float | np.number | bool | np.bool_) else None
 
 
-def guess_roles(table: Table, names: Sequence[str], findings: list[Finding], scale: bool = True) -> dict[str, Role]:
-    """A role for each of these columns, guessed from its cells. Uninformative columns are left out with a finding."""
+def guess_roles(
+    table: Table, names: Sequence[str], findings: list[Finding], scale: bool = True, shown: str | None = None
+) -> dict[str, Role]:
+    """A role for each of these columns, guessed from its cells.
+
+    Uninformative columns are left out with a finding, except the column of names to show.
+    """
     frame = table.frame
     numeric = [name for name in names if frame[name].dtype.kind in "biuf"]
     chosen: dict[str, Role] = dict(zip(numeric, _numeric_roles(frame[numeric], scale), strict=True))
@@ -212,7 +226,7 @@ def guess_roles(table: Table, names: Sequence[str], findings: list[Finding], sca
     if empty := [name for name in left_out if frame[name].map(_is_empty).all()]:
         findings.append(Finding("note", "empty-columns", f"Columns {first_few(empty)} of {table.name} are empty."))
         left_out = [name for name in left_out if name not in empty]
-    if left_out:
+    if left_out := [name for name in left_out if name != shown]:
         text = (
             f"Columns {first_few(left_out)} of {table.name} look like names, not text or categories, and are not used"
         )
@@ -257,11 +271,29 @@ def _text_role(cells: pd.Series) -> Role | None:
     if 0 < distinct <= len(texts) / 10:
         return "categorical"
     n_words = float(np.mean([_word_count(text) for text in texts[:1000]])) if texts else 0.0
-    if n_words >= 3 or _is_tags(texts[:1000]):
+    listed = [_words(text) for text in texts]
+    if (n_words >= 3 and _tells_apart(listed)) or _is_tags(texts[:1000]) or _is_codes(texts):
         return "text"
     if 0 < distinct <= max(len(texts) / 2, min(len(texts) - 1, 10)):
         return "categorical"
-    return "text" if n_words >= 2 and _repeated_share(re.findall(r"[^\W\d_]{2,}", t) for t in texts) >= 0.5 else None
+    return "text" if n_words >= 2 and _tells_apart(listed) and _repeated_share(listed) >= 0.5 else None
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W\d_]{2,}", text)
+
+
+def _tells_apart(listed: Sequence[Sequence[str]]) -> bool:
+    """Whether some word is on several nodes but not on most. "item 17" of every node is a name, for example."""
+    count = Counter(word for words in listed for word in set(words))
+    return any(1 < n <= len(listed) / 2 for n in count.values()) or len(listed) < _FEW_CELLS
+
+
+def _is_codes(texts: Sequence[str]) -> bool:
+    """Whether cells list codes that repeat, such as "w15 w43 w201" or "17, 256, 1044"."""
+    listed = [[code for code in re.split(r"[\s,;|]+", text) if re.search(r"\w", code)] for text in texts]
+    n_codes = float(np.median([len(codes) for codes in listed])) if listed else 0.0
+    return n_codes >= 3 and _tells_apart(listed) and _repeated_share(listed) >= 0.5
 
 
 def _is_tags(texts: Sequence[str]) -> bool:
@@ -290,7 +322,7 @@ def _is_empty(cell: Any) -> bool:
 
 
 def _has_decimal_commas(cells: pd.Series) -> bool:
-    texts = _non_empty_texts(cells)
+    texts = [text for text in {cell for cell in cells if isinstance(cell, str)} if not _is_empty(text)]
     return any("," in text for text in texts) and all(map(_COMMA_NUMBER.fullmatch, texts))
 
 

@@ -13,69 +13,103 @@ from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.cells import decode_labels
 from dccgcn.graph.splits import PARTS, Split
+from dccgcn.io.hetero import labelled_type, relations_of
 from dccgcn.runtime.extras import missing_extra
 from dccgcn.text import first_few
 
 if TYPE_CHECKING:
     import igraph
     import networkx as nx
-    from torch_geometric.data import Data
+    from torch_geometric.data import Data, HeteroData
 
 
 def is_pyg(given: Any) -> bool:
-    """Whether an object is a PyG ``Data``, without importing PyG."""
-    return type(given).__module__.startswith("torch_geometric.") and hasattr(given, "edge_index")
+    """Whether an object is a PyG ``Data`` or ``HeteroData``, without importing PyG."""
+    return type(given).__module__.startswith("torch_geometric.") and (hasattr(given, "edge_index") or _has_types(given))
 
 
-def has_masks(data: "Data") -> bool:
-    """Whether a PyG ``Data`` says which labels train."""
-    return getattr(data, "train_mask", None) is not None
+def has_masks(data: "Data | HeteroData", node_type: str | None = None) -> bool:
+    """Whether a PyG object says which labels train."""
+    return getattr(_nodes(data, node_type), "train_mask", None) is not None
 
 
-def from_pyg(data: "Data", name: str = "graph") -> NodeGraph:
+def from_pyg(
+    data: "Data | HeteroData", name: str = "graph", node_type: str | None = None, directed: bool = False
+) -> NodeGraph:
     """The graph of a PyG ``Data``: ``edge_index``, and optionally ``x`` (dense or sparse), ``y`` and ``edge_weight``.
 
-    A graph does not keep masks: give the split of ``split_from_pyg`` to ``run``, or the data itself.
+    Of a ``HeteroData`` the nodes of one type are classified. Edges among them are relations by their kind, and so are
+    meta-paths through each type that is one step away, such as paper-author-paper. Features of other types and types
+    further away are not used, with a finding.
+
+    Parameters
+    ----------
+    data : Data or HeteroData
+        A graph does not keep masks: give the split of ``split_from_pyg`` to ``run``, or the data itself.
+    name : str
+        Of the graph.
+    node_type : str, optional
+        Of HeteroData: the type to classify. Omitted: the only type with ``y``.
+    directed : bool, default False
+        Of HeteroData: whether edges among the classified nodes lead from source to target.
+
+    Returns
+    -------
+    NodeGraph
     """
-    if getattr(data, "edge_index", None) is None:
-        remedy = "Set it. For HeteroData, use data.to_homogeneous()."
-        raise GraphError(f"The {type(data).__name__} object has no edge_index.", remedy)
-    classes = getattr(data, "classes", None)
-    y = None if data.y is None else _array(data.y)
+    nodes, findings = _nodes(data, node_type), list[Finding]()
+    relations = relations_of(data, labelled_type(data, node_type), directed, findings) if _has_types(data) else None
+    if relations is None and getattr(data, "edge_index", None) is None:
+        raise GraphError(f"The {type(data).__name__} object has no edge_index.", "Set it.")
+    classes = getattr(nodes, "classes", None)
+    y = None if getattr(nodes, "y", None) is None else _array(nodes.y)
     if y is not None and y.ndim == 2 and y.shape[1] > 1:
         remedy = "For one-hot rows, set data.y.argmax(dim=1)."
         raise GraphError(f"y has shape {y.shape}, not one class per node.", remedy)
     labels: list[Any] | None = None if y is None else y.reshape(-1).tolist()
     if labels is not None and classes is not None:
         labels = decode_labels(labels, classes)
-    weight = getattr(data, "edge_weight", None)
-    findings = []
-    if has_masks(data):
+    weight = getattr(data, "edge_weight", None) if relations is None else None
+    if has_masks(data, node_type):
         text = "The masks of the Data object are no part of the graph: without a split, all labels train."
         remedy = "Pass run(data) or run(graph, split_from_pyg(data, graph)) to use them."
         findings.append(Finding("warning", "masks-not-used", f"{text} {remedy}"))
-    if weight is None and getattr(data, "edge_attr", None) is not None:
-        text = "edge_attr was not used; set data.edge_weight to one number per edge if it holds weights."
+    stores = [data] if relations is None else data.edge_stores
+    if any(getattr(one, "edge_weight", None) is None and getattr(one, "edge_attr", None) is not None for one in stores):
+        text = "edge_attr was not used; set edge_weight to one number per edge if it holds weights."
         findings.append(Finding("note", "edge-attributes", text))
-    x = getattr(data, "x", None)
-    return NodeGraph(
+    x = getattr(nodes, "x", None)
+    graph = NodeGraph(
         None if x is None else _sparse(x) if x.layout != _strided() else _array(x),
-        _array(data.edge_index).T,
+        _array(data.edge_index).T if relations is None else (),
         labels,
-        ids=getattr(data, "node_ids", None) or (range(data.num_nodes) if x is None else None),
+        ids=getattr(nodes, "node_ids", None) or (range(nodes.num_nodes) if x is None else None),
         classes=classes,
         edge_weights=None if weight is None else _array(weight),
         name=name,
         findings=findings,
     )
+    return graph if relations is None else graph.with_relations(relations, directed)
 
 
-def split_from_pyg(data: "Data", graph: NodeGraph, column: int | None = None) -> Split:
+def _has_types(data: Any) -> bool:
+    """Whether it is a HeteroData."""
+    return hasattr(data, "edge_types") and hasattr(data, "node_types")
+
+
+def _nodes(data: Any, node_type: str | None) -> Any:
+    """What holds x, y and the masks of the nodes to classify."""
+    return data[labelled_type(data, node_type)] if _has_types(data) else data
+
+
+def split_from_pyg(
+    data: "Data | HeteroData", graph: NodeGraph, column: int | None = None, node_type: str | None = None
+) -> Split:
     """The split of ``train_mask``, ``val_mask`` and ``test_mask``; a mask that is missing is empty.
 
-    column: which split, if the masks hold several as columns.
+    column: which split, if the masks hold several as columns. node_type: as for ``from_pyg``.
     """
-    masks = {part: getattr(data, f"{_MASK[part]}_mask", None) for part in PARTS}
+    masks = {part: getattr(_nodes(data, node_type), f"{_MASK[part]}_mask", None) for part in PARTS}
     if masks["train"] is None:
         raise GraphError("The Data object has no train_mask.", "Set one, or draw a split.")
     parts = [np.empty(0) if mask is None else np.flatnonzero(_column(_array(mask), column)) for mask in masks.values()]

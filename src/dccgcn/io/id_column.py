@@ -1,6 +1,6 @@
 """The column of the node ids: its cells differ from row to row, and the ends of the edges are among them."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from itertools import islice
 from typing import Any
 
@@ -20,13 +20,12 @@ _ID_NAMES = ("id", "node_id", "nodeid", "node")
 _PROBE = 1000  # rows
 
 
-def guess_id(nodes: Table, edges: Table, ends: Iterable[str], label: str | None, guesses: list[str]) -> str:
-    """The column that fits the edges; by its name only if no column does.
+def guess_id(nodes: Table, wanted: set[str], label: str | None, guesses: list[str]) -> str:
+    """The column that fits the ends of the edges (``wanted``); by its name only if no column does.
 
     Two columns that fit are an error, unless one of them is called "id" or the like: only the user knows which one the
     edges mean. A column without a name is never chosen, since pandas writes its row numbers so.
     """
-    wanted = set().union(*(spelled_cells(edges, end) for end in ends))
     coverage = {
         column: len(wanted & spelled_cells(nodes, column)) / len(wanted)
         for column in nodes.frame.columns
@@ -66,12 +65,15 @@ def _distinct(table: Table, column: str) -> Collection[Any]:
 def _may_be_ids(table: Table, column: str) -> bool:
     """Whether nearly all cells differ, and all are text or whole numbers."""
     cells = table.frame[column]
+    try:
+        if cells.nunique() < _UNIQUE * len(cells):
+            return False
+    except TypeError:  # lists
+        return False
     probe = list(islice((cell for cell in cells if not is_missing(cell)), _PROBE))
     if not probe or not all(isinstance(cell, str | int | float | np.number) for cell in probe):
         return False
-    if len(set(probe)) < _UNIQUE * len(probe):
-        return False
-    return bool(cells.nunique() >= _UNIQUE * len(cells))
+    return len(set(probe)) >= _UNIQUE * len(probe)
 
 
 def _equal(table: Table, one: str, other: str) -> bool:

@@ -1,7 +1,9 @@
 """Cells that hold lists: vectors of numbers (embeddings), which become a column each, and tags, which become words."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -60,8 +62,19 @@ def tags_as_text(cell: Any) -> str:
 
 
 def _holds_vectors(cells: pd.Series) -> bool:
-    probe = [cell for cell in cells.iloc[: 10 * _PROBE] if not _is_empty(cell)][:_PROBE]
-    return bool(probe) and all(len(vector) > 0 if (vector := _vector(cell)) is not None else False for cell in probe)
+    probe = islice((cell for cell in cells.iloc[: 10 * _PROBE] if not _is_empty(cell)), _PROBE)
+    vectors: list[np.ndarray] = []
+    for cell in probe:
+        if (vector := _vector(cell)) is None or len(vector) == 0:
+            return False
+        vectors.append(vector)
+    return bool(vectors) and not _are_codes(vectors)
+
+
+def _are_codes(vectors: Sequence[np.ndarray]) -> bool:
+    """Whether lists are sets of codes such as [17, 256], not vectors: whole numbers, on most nodes another number."""
+    lengths = Counter(len(vector) for vector in vectors)
+    return max(lengths.values()) <= len(vectors) / 2 and all((vector == np.floor(vector)).all() for vector in vectors)
 
 
 def _is_empty(cell: Any) -> bool:

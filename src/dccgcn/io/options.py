@@ -27,6 +27,8 @@ class TableOptions:
     source: str | None = None
     target: str | None = None
     weight: str | None = None
+    relation: str | None = None
+    directed: bool = False
     classes: Sequence[Any] | None = None
     unlabelled: Sequence[Any] | None = ()
     unknown_ids: UnknownIds = "error"

@@ -10,11 +10,14 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import Finding, GraphError
-from dccgcn.graph.cells import AMBIGUOUS_LABELS, MISSING_LABELS, is_missing, spell_id
-from dccgcn.io.columns import Columns, to_numbers
+from dccgcn.graph.cells import AMBIGUOUS_LABELS, MISSING_LABELS, is_missing, spell_id, spell_label
+from dccgcn.graph.relations import check_relation_names
+from dccgcn.io.columns import EdgeColumns, to_numbers
 from dccgcn.io.options import UnknownIds
-from dccgcn.io.table import Table, unescaped
+from dccgcn.io.table import Table, unescaped, unescaped_cells
 from dccgcn.text import first_few
+
+MAX_RELATIONS = 20  # that a column may name
 
 # floats from here on may not be the whole numbers that they were made from, by bytes of the type
 _EXACT = {2: 2**11, 4: 2**24, 8: 2**53}
@@ -83,9 +86,9 @@ def label_findings(known: set[str], where: str) -> Iterator[Finding]:
 
 
 def read_edges(
-    table: Table, columns: Columns, ids: Sequence[Any], unknown_ids: UnknownIds, findings: list[Finding]
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """(E, 2) positions in the ids, and (E,) weights if the table has any."""
+    table: Table, columns: EdgeColumns, ids: Sequence[Any], unknown_ids: UnknownIds, findings: list[Finding]
+) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """(E, 2) positions in the ids; (E,) weights and names of relations if the table has any."""
     position = pd.Index([spell_id(i) for i in ids], dtype=object)
     ends = [_id_cells(table, column) for column in (columns.source, columns.target)]
     spelled = [pd.Index([spell_id(i) for i in cells], dtype=object) for cells in ends]
@@ -103,8 +106,12 @@ def read_edges(
                 "Add these nodes, or drop such edges (--unknown-ids drop, unknown_ids='drop').",
             )
         findings.append(Finding("warning", "dropped-edges", f"{text}; dropped."))
-    weights = _weights(table, columns.weight)
-    return pairs[known].astype(np.int64), None if weights is None else weights[known]
+    weights, relations = _weights(table, columns.weight), _relation_names(table, columns.relation)
+    return (
+        pairs[known].astype(np.int64),
+        None if weights is None else weights[known],
+        None if relations is None else relations[known],
+    )
 
 
 def _id_cells(table: Table, column: str) -> list[Any]:
@@ -171,3 +178,27 @@ def _weights(table: Table, column: str | None) -> np.ndarray | None:
             "Weights must be positive; leave edges that do not exist out, or name another weight column.",
         )
     return values[:, 0]
+
+
+def _relation_names(table: Table, column: str | None) -> np.ndarray | None:
+    """(E,) the relation of each edge, as text."""
+    if column is None:
+        return None
+    cells = unescaped_cells(table, column)
+    missing = np.array([is_missing(cell, MISSING_LABELS) for cell in cells], dtype=bool)
+    if missing.any():
+        raise GraphError(
+            f"{int(missing.sum())} edges have no relation in column {first_few([column])}, on {table.where(missing)}.",
+            "Name the kind of every edge, for example other.",
+        )
+    names = np.array([str(spell_label(cell)).strip() for cell in cells], dtype=object)
+    if len(distinct := set(names)) > MAX_RELATIONS:
+        raise GraphError(
+            f"Column {first_few([column])} of {table.name} has {len(distinct)} different values "
+            f"({first_few(sorted(distinct))}), but each relation gets channels of its own, and {MAX_RELATIONS} are the "
+            "most.",
+            "Name a column of few kinds, or call the rare ones other.",
+        )
+    with table.named_in_errors():
+        check_relation_names(sorted(distinct))
+    return names

@@ -1,4 +1,4 @@
-"""A table of nodes and a table of edges as one checked graph."""
+"""A table of nodes and one or several tables of edges as one checked graph."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -12,20 +12,21 @@ import numpy as np
 from dccgcn.errors import DccgcnError, Finding, GraphError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.cells import spell_id
-from dccgcn.io.columns import Columns, decimal_points
+from dccgcn.io.columns import Columns
+from dccgcn.io.edge_tables import ONE_KIND, EdgeSources, by_relation, read_edge_tables, read_relations
 from dccgcn.io.encoder import FeatureEncoder
 from dccgcn.io.frames import Source, read_table
 from dccgcn.io.graphml import is_graphml, read_graphml
 from dccgcn.io.labels import add_labels, label_table, nodes_to_classify
 from dccgcn.io.options import Decimal, Impute, TableOptions, UnknownIds
-from dccgcn.io.parse import read_edges, read_ids, read_labels
+from dccgcn.io.parse import read_ids, read_labels
 from dccgcn.io.roles import choose_columns, choose_features, refuse_features
 from dccgcn.io.table import Table, unescaped_cells
 
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """A graph read from two tables, and what is needed to read further nodes in the same way."""
+    """A graph read from tables, and what is needed to read further nodes in the same way."""
 
     graph: NodeGraph
     encoder: FeatureEncoder
@@ -34,7 +35,7 @@ class Tables:
 
 def read_tables(
     nodes: Source,
-    edges: "Source | None" = None,
+    edges: "EdgeSources | None" = None,
     *,
     label: str | None = None,
     id: str | None = None,
@@ -45,6 +46,8 @@ def read_tables(
     source: str | None = None,
     target: str | None = None,
     weight: str | None = None,
+    relation: str | None = None,
+    directed: bool = False,
     classes: Sequence[Any] | None = None,
     unlabelled: Sequence[Any] = (),
     unknown_ids: UnknownIds = "error",
@@ -68,7 +71,8 @@ def read_tables(
     ----------
     nodes, edges : path or DataFrame
         CSV, TSV or JSON lines (plain or gzip), Parquet, Feather, Excel, or a pandas DataFrame. A GraphML file is given
-        as the nodes, without edges.
+        as the nodes, without edges. Edges of several relations, such as citations and shared authors: a list of paths,
+        whose file names are those of the relations, or a mapping of names to paths or DataFrames.
     label, id : str, optional
         Columns of the nodes. An empty label, or -1 among whole numbers, means unlabelled.
     features : sequence of str, optional
@@ -79,6 +83,10 @@ def read_tables(
         Columns or patterns that are not features.
     source, target, weight : str, optional
         Columns of the edges.
+    relation : str, optional
+        Column of the edges that names the relation (the kind) of each.
+    directed : bool, default False
+        Whether edges lead from source to target, so that both directions get channels of their own.
     classes, unlabelled : sequence, optional
         As for ``NodeGraph``.
     unknown_ids : {"error", "drop"}, default "error"
@@ -131,6 +139,8 @@ def read_tables(
         source=source,
         target=target,
         weight=weight,
+        relation=relation,
+        directed=directed,
         classes=classes,
         unlabelled=unlabelled,
         unknown_ids=unknown_ids,
@@ -147,7 +157,7 @@ def read_tables(
     return read_with_options(nodes, edges, options)
 
 
-def read_with_options(nodes: Source, edges: "Source | None", options: TableOptions) -> Tables:
+def read_with_options(nodes: Source, edges: "EdgeSources | None", options: TableOptions) -> Tables:
     """``read_tables`` with its keywords in one object."""
     tables, problems = check_tables(nodes, edges, options)
     if tables is None:
@@ -156,16 +166,16 @@ def read_with_options(nodes: Source, edges: "Source | None", options: TableOptio
 
 
 def check_tables(
-    nodes: Source, edges: "Source | None", options: TableOptions
+    nodes: Source, edges: "EdgeSources | None", options: TableOptions
 ) -> tuple[Tables | None, list[DccgcnError]]:
     """The graph, or None and everything that is wrong with the tables, the most basic first."""
     problems: list[DccgcnError] = []
     findings: list[Finding] = []
     with _collected(problems):
-        node_table, edge_table = _read_both(nodes, edges, options)
-        findings += [*node_table.findings, *edge_table.findings]
+        node_table, edge_tables = _read_all(nodes, edges, options)
+        findings += [*node_table.findings, *(found for table in edge_tables.values() for found in table.findings)]
         more = label_table(options)
-        columns = choose_columns(node_table, edge_table, options, findings, more)
+        columns = choose_columns(node_table, edge_tables, options, findings, more)
         ids = list(dict.fromkeys(map(spell_id, node_table.frame[columns.id])))  # for the edges, if some ids repeat
     if problems:
         return None, problems
@@ -177,8 +187,7 @@ def check_tables(
     with _collected(problems), _guesses_in_errors(findings):
         ids = read_ids(node_table, columns.id)
     with _collected(problems), _guesses_in_errors(findings):
-        edge_table = decimal_points(edge_table, [columns.weight] if columns.weight else [], options.decimal)
-        pairs, weights = read_edges(edge_table, columns, ids, options.unknown_ids, findings)
+        relations = read_relations(edge_tables, columns.edges, ids, options.unknown_ids, options.decimal, findings)
     encoder = FeatureEncoder.featureless()
     with _collected(problems), node_table.named_in_errors():
         if columns.features:
@@ -197,16 +206,17 @@ def check_tables(
     with _collected(problems):
         graph = NodeGraph(
             features,
-            pairs,
+            relations.get(ONE_KIND, ()),
             labels,
             ids=ids,
             classes=options.classes,
-            edge_weights=weights,
             unlabelled=options.unlabelled or (),
             featureless=options.featureless,
             name=options.name or node_table.name,
             findings=findings,
         )
+        if ONE_KIND not in relations:
+            graph = graph.with_relations(relations, options.directed)
         graph = graph.with_targets(targets)
         if columns.name is not None:
             graph = graph.with_names(unescaped_cells(node_table, columns.name))
@@ -222,13 +232,19 @@ def _collected(problems: list[DccgcnError]) -> Iterator[None]:
         problems.append(error)
 
 
-def _read_both(nodes: Source, edges: "Source | None", options: TableOptions) -> tuple[Table, Table]:
-    """The two tables; a GraphML file is both."""
-    if edges is None:
-        if isinstance(nodes, str | os.PathLike) and is_graphml(Path(nodes)):
-            return read_graphml(Path(nodes))
+def _read_all(nodes: Source, edges: "EdgeSources | None", options: TableOptions) -> tuple[Table, dict[str, Table]]:
+    """The table of nodes, and the tables of edges by relation; a GraphML file is both."""
+    if edges is not None:
+        node_table, edge_tables = (
+            read_table(nodes, "nodes", options.encoding),
+            read_edge_tables(edges, options.encoding),
+        )
+    elif isinstance(nodes, str | os.PathLike) and is_graphml(Path(nodes)):
+        node_table, edge_table = read_graphml(Path(nodes))
+        edge_tables = {ONE_KIND: edge_table}
+    else:
         raise GraphError("There is no table of edges.", "Give one (--edges), or a GraphML file as the nodes.")
-    return read_table(nodes, "nodes", options.encoding), read_table(edges, "edges", options.encoding)
+    return node_table, by_relation(edge_tables, options.relation, options.directed)
 
 
 def _labels_of_targets(

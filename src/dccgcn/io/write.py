@@ -136,17 +136,30 @@ def write_tables(graph: NodeGraph, folder: Path, labelled: np.ndarray | None = N
 
 
 def to_frames(graph: NodeGraph) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """A graph as a table of nodes (id, label, w0, w1, …) and one of edges (source, target, and weight if not all 1)."""
+    """A graph as a table of nodes (id, label, w0, w1, …) and one of edges (source, target, and weight if not all 1).
+
+    The edges of several relations have a column ``relation`` too.
+    """
     labels = decode_labels(graph.labels, graph.classes)
     dense = graph.features.toarray() if sp.issparse(graph.features) else graph.features
     whole = bool((dense == np.round(dense)).all() and np.abs(dense).max(initial=0) < 2**31)
     features = pd.DataFrame(dense.astype(np.int64) if whole else dense, columns=[f"w{j}" for j in range(graph.d)])
     known = pd.DataFrame({"id": graph.ids, "label": pd.Series(labels, dtype=object)})
-    u, v = graph.edges.T
+    return pd.concat([known, features], axis=1), _edge_frame(graph)
+
+
+def _edge_frame(graph: NodeGraph) -> pd.DataFrame:
+    (u, v), weights, relation = graph.edges.T, graph.weights, None
+    if graph.relations:
+        matrices = [sp.coo_array(m if graph.directed else sp.triu(m)) for m in graph.relations.values()]
+        u, v, weights = (np.concatenate([getattr(m, part) for m in matrices]) for part in ("row", "col", "data"))
+        relation = np.repeat(list(graph.relations), [m.nnz for m in matrices])
     edges: dict[str, Any] = {"source": graph.ids[u], "target": graph.ids[v]}
-    if (graph.weights != 1).any():
-        edges["weight"] = graph.weights
-    return pd.concat([known, features], axis=1), pd.DataFrame(edges)
+    if relation is not None:
+        edges["relation"] = relation
+    if (weights != 1).any():
+        edges["weight"] = weights
+    return pd.DataFrame(edges)
 
 
 def _may_hold_text(frame: pd.DataFrame, column: int) -> bool:

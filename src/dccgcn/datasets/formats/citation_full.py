@@ -1,19 +1,13 @@
 """CoraFull: graph2gauss's `cora.npz`, and its edges and labels alone."""
 
-import zipfile
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.errors import DataFileError, GraphError, SplitError
+from dccgcn.datasets.formats.npz import csr_matrix, opened
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split
-
-_FAULTS = (OSError, EOFError, KeyError, ValueError, TypeError, zipfile.BadZipFile, zlib.error, GraphError, SplitError)
 
 
 def read(path: Path, title: str | None = None) -> NodeGraph:
@@ -22,7 +16,7 @@ def read(path: Path, title: str | None = None) -> NodeGraph:
     The file's other arrays (node and word names) are Python objects, which would have to be
     unpickled; they are left alone, so classes are numbers.
     """
-    with _opened(path) as file:
+    with opened(path) as file:
         labels = file["labels"]
         return NodeGraph(
             _matrix(file, "attr"),
@@ -39,7 +33,7 @@ def read_partial(path: Path, title: str | None = None) -> tuple[NodeGraph, list[
     Of AM-GCN's three splits only that with 20 labels per class is given: in the other two, 3 and 12
     nodes are both trained on and tested.
     """
-    with _opened(path) as file:
+    with opened(path) as file:
         labels = file["labels"]
         graph = NodeGraph(
             np.ones((len(labels), 1)),
@@ -53,16 +47,4 @@ def read_partial(path: Path, title: str | None = None) -> tuple[NodeGraph, list[
 
 
 def _matrix(file: "np.lib.npyio.NpzFile", prefix: str) -> sp.csr_array:
-    parts = (file[f"{prefix}_data"], file[f"{prefix}_indices"], file[f"{prefix}_indptr"])
-    matrix = sp.csr_array(parts, shape=tuple(file[f"{prefix}_shape"]))
-    matrix.check_format(full_check=True)  # before any use: indices may point outside
-    return matrix
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator["np.lib.npyio.NpzFile"]:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            yield file
-    except _FAULTS as error:
-        raise DataFileError(f"{path} is not of the expected form ({error}).", "Download it again.") from error
+    return csr_matrix(*(file[f"{prefix}_{part}"] for part in ("data", "indices", "indptr", "shape")))

@@ -9,6 +9,7 @@ import torch
 
 from dccgcn import datasets
 from dccgcn.runtime.threads import use_threads
+from helpers.small_cora import part_of
 
 # no test depends on how busy the machine is
 hypothesis.settings.register_profile(
@@ -16,7 +17,16 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("unhurried")
 
-LONGEST = ("test_reproduce", "test_browser", "test_tutorial", "test_ray", "test_jobs", "test_bench", "test_pages")
+LONGEST = (
+    "test_reproduce",
+    "test_bench",
+    "test_ray",
+    "test_label_browser",
+    "test_tutorial",
+    "test_browser",
+    "test_jobs",
+)
+LONGEST += ("test_pages", "test_cli", "test_estimator")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -53,3 +63,16 @@ def one_thread() -> Iterator[None]:
 def cora() -> datasets.Dataset:
     """The embedded Cora."""
     return datasets.load("cora")
+
+
+@pytest.fixture(scope="session")
+def small_cora(cora: datasets.Dataset) -> datasets.Dataset:
+    """400 nodes of Cora."""
+    return part_of(cora, 400)
+
+
+@pytest.fixture
+def cora_is_small(small_cora: datasets.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``cora`` is the small one for every command that runs in this process."""
+    load = datasets.load
+    monkeypatch.setattr(datasets, "load", lambda name, *folder: small_cora if name == "cora" else load(name, *folder))

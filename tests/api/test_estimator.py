@@ -173,6 +173,7 @@ def test_the_constructor_only_stores_and_fit_checks(graph):
         "seed": -1,
         "graph": None,
         "device": "cpu",
+        "directed": False,
     }
     with pytest.raises(DccgcnError, match="no method"):
         model.fit(graph)

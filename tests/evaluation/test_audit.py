@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln
-from scipy.stats import binom, hypergeom
+from scipy.stats import hypergeom
 
 from dccgcn.errors import DccgcnError
 from dccgcn.evaluation import audit
-from dccgcn.evaluation.audit import checks_needed, clopper_pearson, fixed_bound, sequential_bound
+from dccgcn.evaluation.audit import checks_needed, fixed_bound, sequential_bound
 
 AUDITS = 10_000
 CHANCE = 3 * np.sqrt(0.05 * 0.95 / AUDITS)  # three standard errors of a simulated coverage
@@ -26,16 +26,6 @@ def audits(draw, largest=60):
 
 def test_examples_run():
     assert doctest.testmod(audit).failed == 0
-
-
-@given(audits().filter(lambda a: a[1] > 0))
-def test_clopper_pearson_is_where_so_few_errors_become_unlikely(given_audit):
-    errors, checks, _ = given_audit
-    bound = clopper_pearson(errors, checks)
-    if errors < checks:
-        assert binom.cdf(errors, checks, bound) == pytest.approx(0.05)
-    else:
-        assert bound == 1
 
 
 @given(audits())
@@ -109,13 +99,6 @@ def test_the_fixed_bound_covers_in_ten_thousand_audits(population, wrong, checks
     assert (bounds[errors] >= wrong).mean() >= 0.95 - CHANCE
 
 
-@pytest.mark.parametrize(("rate", "checks"), [(0.02, 59), (0.1, 100)])
-def test_clopper_pearson_covers_in_ten_thousand_audits(rate, checks):
-    errors = np.random.default_rng(0).binomial(checks, rate, size=AUDITS)
-    bounds = np.array([clopper_pearson(e, checks) for e in range(errors.max() + 1)])
-    assert (bounds[errors] >= rate).mean() >= 0.95 - CHANCE
-
-
 def fewest_errors(bound, wrong, population, last):
     """(last,) for each number of checks, the fewest errors with which the bound covers; bounds grow with the errors."""
     fewest, errors = [], 0
@@ -148,8 +131,6 @@ def test_impossible_audits_are_refused():
     for given_audit in ((2, 1, 10), (-1, 1, 10), (0, 11, 10)):
         with pytest.raises(DccgcnError):
             fixed_bound(*given_audit)
-    with pytest.raises(DccgcnError, match="no check"):
-        clopper_pearson(0, 0)
     with pytest.raises(DccgcnError, match="between 0 and 1"):
         checks_needed(0, 10)
     with pytest.raises(DccgcnError, match="confidence"):

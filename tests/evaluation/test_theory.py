@@ -97,7 +97,8 @@ def test_theorem1_is_broken_on_nodes_one_can_count():
 def test_theorem1_holds_just_when_the_channels_are_right_together_often_enough(arrays):
     stats = theory.measure(*arrays)
     assume(stats.p_low is not None and stats.p1 < 1)
-    margin = stats.r - stats.p1 * stats.p2 - theory.excess_needed(stats.p1, stats.p2, stats.w)
+    needed = stats.p1 * (1 - stats.p2) * stats.w / (1 - stats.p1)
+    margin = stats.r - stats.p1 * stats.p2 - needed
     assume(abs(margin) > 1e-9)
     assert (stats.p_low < theory.theorem1_bound(stats.p1, stats.p2)) == (margin > 0)
 

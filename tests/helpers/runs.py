@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import scipy.sparse as sp
 
 from dccgcn.api import Result
 from dccgcn.graph import NodeGraph
@@ -26,7 +25,7 @@ def toy(n=60, c=3, seed=0, names=None, ids=None) -> NodeGraph:
 def dual(result: Result, seed=0) -> Result:
     """The result of a method that fills every field."""
     rng = np.random.default_rng(seed)
-    graph, p = result.graph, result.prediction.probabilities
+    p = result.prediction.probabilities
     first, second = (_noisy(p, rng) for _ in range(2))
     agree = first.argmax(1) == second.argmax(1)
     prediction = Prediction(
@@ -37,7 +36,6 @@ def dual(result: Result, seed=0) -> Result:
         corrected=~agree,
         trust=np.where(agree, 0.9, 0.4).astype(np.float32),
         channel_weights={"topology": 0.7, "feature": 0.3},
-        support=sp.csr_array(sp.diags_array((~agree).astype(float)) @ graph.adjacency),
         embeddings={"topology": first, "feature": second, "joint": p},
     )
     accuracy = {name: 0.5 for name in prediction.channels}

@@ -12,7 +12,7 @@ from dccgcn.errors import DccgcnError
 from dccgcn.evaluation.ranking import average_precision, recall_at
 from dccgcn.graph.splits import Split
 from dccgcn.models.prediction import Prediction
-from dccgcn.workflow.class_summary import rare_classes
+from dccgcn.workflow.class_summary import ranked_classes, rare_classes
 from dccgcn.workflow.run import FitDetails, measure
 from helpers.command import dccgcn as command
 
@@ -30,6 +30,27 @@ def result():
     done = dccgcn.run(graph, split, "lp")
     prediction = Prediction(np.stack([1 - partner, partner], axis=1))
     return Result.from_run(measure(graph, split, prediction, FitDetails("lp", done.settings, 0, 1.0, 1)))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_rare_class_of_numeric_nodes_is_predicted_as_often_as_its_prior_says(seed):
+    rng = np.random.default_rng(seed)
+    n, known = 600, 200
+    truth = np.where(rng.random(n) < 0.05, "fraud", "usual")
+    numbers = rng.normal(size=(n, 2))
+    numbers[truth == "fraud", 0] += 3
+    edges = rng.integers(0, n, (1200, 2))  # which tell nothing
+    labels = truth.astype(object)
+    labels[known:] = None
+    graph = dccgcn.NodeGraph(numbers, edges[edges[:, 0] != edges[:, 1]], labels)
+    with_prior = dccgcn.run(graph, settings={"class_prior": {"fraud": 0.05}}).to_frame()["prediction"].to_numpy()
+    is_found, is_fraud = with_prior[known:] == "fraud", truth[known:] == "fraud"
+    assert 0.02 < is_found.mean() < 0.08
+    assert is_found[is_fraud].mean() > 0.4
+    assert is_fraud[is_found].mean() > 0.6
+    without = dccgcn.run(graph)
+    is_missing = (without.to_frame()["prediction"].to_numpy()[known:] != "fraud").all()
+    assert is_missing == (without.findings[0].code == "never-predicted")  # predicted, or the first warning
 
 
 def test_average_precision_and_recall_are_those_of_sklearn():
@@ -50,7 +71,11 @@ def test_a_class_that_is_never_predicted_is_the_first_warning(result):
     assert "'partner' (6 of 100 labels) is never predicted" in first.text
     from dccgcn.artifacts.report.data import report_data
 
-    assert report_data(result).verdict[0].startswith("Class 'partner' (6 of 100 labels) is never predicted.")
+    data = report_data(result)
+    assert data.warnings[0] == "The class “partner” is never predicted."
+    (ranking,) = data.rankings
+    assert [node.id for node in ranking.nodes] == [str(i) for i in result.ranking("partner")["node_id"].head(20)]
+    assert ranking.average_precision == result.summary()["rare_classes"][0]["average_precision"]
 
 
 def test_a_rare_class_is_ranked_and_its_ranking_scored(result):
@@ -89,10 +114,24 @@ def test_fit_prints_the_warning_on_top_and_json_has_counts_and_trust(tmp_path):
     arguments = ["fit", "--nodes", "nodes.csv", "--edges", "edges.csv", "--method", "logreg"]
     done = command(*arguments, cwd=tmp_path)
     assert done.stderr.strip().startswith("warning: Class 'partner' (6 of 100 labels) is never predicted")
-    assert "Most probable nodes of the rare class partner" in " ".join(done.stdout.split())
+    assert "Most probable nodes of the class partner" in " ".join(done.stdout.split())
     found = json.loads(command(*arguments, "--json", cwd=tmp_path).stdout)
     assert found["predictions"]["nodes"] == 100
     assert [(row["class"], row["labels"], row["predicted"]) for row in found["predictions"]["classes"]] == [
         ("other", 94, 100),
         ("partner", 6, 0),
     ]
+
+
+def test_a_class_that_is_never_predicted_is_ranked_though_it_is_not_rare(result, tmp_path):
+    graph = result.graph
+    split = dccgcn.per_class(graph, 3, seed=0)  # half of the labels each
+    assert rare_classes(graph, split) == []
+    partner = np.full(graph.n, 0.1) + 0.3 * (graph.labels == 1)
+    prediction = Prediction(np.stack([1 - partner, partner], axis=1).astype(np.float32))
+    made = Result.from_run(measure(graph, split, prediction, FitDetails("lp", result.settings, 0, 1.0, 1)))
+    assert ranked_classes(graph, split, prediction) == [1]
+    made.save(tmp_path / "run")
+    lines = (tmp_path / "run" / "ranked.csv").read_text().splitlines()
+    assert len(lines) == 101
+    assert all(line.startswith("partner,") for line in lines[1:])

@@ -12,6 +12,7 @@ from dccgcn.graph.folds import label_folds
 from dccgcn.io.write import write_tables
 from dccgcn.models.registry import get_method
 from dccgcn.workflow.compare import compare_methods, conclusion
+from dccgcn.workflow.run import fit_and_measure
 from helpers.command import dccgcn, refused
 from helpers.runs import toy
 
@@ -53,6 +54,43 @@ def test_a_clear_difference_and_one_that_few_labels_cannot_show():
     said = conclusion(scores)
     assert "logreg less accurate than lp" in said.lower()
     assert "too few labels to tell poisson from lp" in said
+
+
+def test_an_interrupted_comparison_goes_on_from_its_finished_runs(tmp_path, monkeypatch):
+    write_tables(toy(60), tmp_path)
+    arguments = ["compare", "--nodes", "nodes.csv", "--edges", "edges.csv", "--methods", "lp,poisson", "--json"]
+    arguments += ["--folds", "2", "--repeats", "1"]
+    fits = []
+
+    def counted(*given, **options):
+        if len(fits) == 3:
+            raise KeyboardInterrupt
+        fits.append(given[2].name)
+        return fit_and_measure(*given, **options)
+
+    monkeypatch.setattr("dccgcn.workflow.compare.fit_and_measure", counted)
+    assert dccgcn(*arguments, cwd=tmp_path).returncode != 0
+    store = tmp_path / "runs/compare/tables.jsonl"
+    assert len(store.read_text().splitlines()) == 3
+    with store.open("a") as file:
+        file.write('{"key":"lp')  # a kill while writing
+    fits[:] = []
+    assert dccgcn(*arguments, cwd=tmp_path).returncode == 0
+    assert fits == ["poisson"]
+    fits[:] = []
+    again = dccgcn(*arguments, cwd=tmp_path)
+    assert fits == []
+    alone = dccgcn(*arguments, "--store", tmp_path / "other", cwd=tmp_path)
+    assert alone.returncode != 0  # all four runs are made, and the fourth is interrupted
+    assert json.loads(again.stdout)["conclusion"]
+    changed = (tmp_path / "edges.csv").read_text().splitlines()
+    (tmp_path / "edges.csv").write_text("\n".join(changed[:-1]) + "\n")
+    fits[:] = []
+    assert dccgcn(*arguments, cwd=tmp_path).returncode != 0  # another graph
+    assert len(fits) == 3
+    text = store.read_text()
+    store.write_text(text.replace('"scores":[', '"scores":[1', 1))
+    refused(dccgcn(*arguments, cwd=tmp_path), "line 1", "altered")
 
 
 def test_the_command_compares_on_ones_own_tables(tmp_path):

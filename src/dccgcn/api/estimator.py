@@ -40,6 +40,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         out without their edges.
     device : str
         The torch device that networks train on, such as ``"cuda"``.
+    directed : bool
+        Whether the edges given to ``fit`` lead from the first node of a pair to the second.
 
     Attributes
     ----------
@@ -71,12 +73,14 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         seed: int = 0,
         graph: NodeGraph | None = None,
         device: str = "cpu",
+        directed: bool = False,
     ) -> None:
         self.method = method
         self.settings = settings
         self.seed = seed
         self.graph = graph
         self.device = device
+        self.directed = directed
 
     def fit(self, X: Any, y: Any = None, edges: Any = None) -> Self:
         """Fit the method to all labels that are given.
@@ -88,9 +92,9 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
             if the estimator has a ``graph``, ids of its nodes.
         y : sequence, optional
             A label per row of X; -1, None, NaN and "" mean unlabelled.
-        edges : array of shape (E, 2) or sparse matrix of shape (n, n), optional
-            With features: row positions, or an adjacency matrix. Omitted: there is no topology channel, and
-            ``result_.findings`` says so.
+        edges : array of shape (E, 2), sparse matrix of shape (n, n), or mapping of str to such, optional
+            With features: row positions, or an adjacency matrix; a mapping names several relations. Omitted: there is
+            no topology channel, and ``result_.findings`` says so.
 
         Returns
         -------
@@ -113,7 +117,9 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         if not self._by_id:
             X = validate_data(self, X, None if y is None else "no_validation", ensure_min_samples=2, **_FEATURES)
             try:
-                return NodeGraph(X, () if edges is None else edges, _labels(y, X))
+                relations = _relations(edges, self.directed)
+                graph = NodeGraph(X, () if edges is None or relations else edges, _labels(y, X))
+                return graph.with_relations(relations, self.directed) if relations else graph
             except GraphError as error:
                 hint = " To cross-validate, give the estimator graph=… and node ids as X." if edges is not None else ""
                 raise GraphError(error.what, error.remedy + hint) from None
@@ -145,9 +151,9 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
             Omitted: the fitted nodes, as in ``label_distributions_``. One-dimensional: ids of the fitted NodeGraph.
             Two-dimensional: features. A row that was fitted gets its fitted probabilities (the mean, if several
             nodes have that row); all other rows are appended as new nodes.
-        edges : array of shape (E, 2)
+        edges : array of shape (E, 2), or mapping of str to such arrays
             Positions: 0 to n-1 are the fitted nodes, n and above the rows of X, all of which are then new nodes.
-            Omitted: only the features of new nodes are used.
+            Omitted: only the features of new nodes are used. A mapping names the relations of ``fit``.
 
         Returns
         -------
@@ -160,9 +166,9 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         if self._by_id and np.ndim(X) == 1:
             return known[graph.positions(X)]
         X = validate_data(self, X, reset=False, **_FEATURES)
-        if np.size(edges) == 0:
+        if not edges if isinstance(edges, Mapping) else np.size(edges) == 0:
             return self._by_features(X)
-        return self._predict_new(append_nodes(graph, X, edges))
+        return self._predict_new(append_nodes(graph, X, _relations(edges, graph.directed) or edges))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy on the labelled rows; -1, None, NaN and "" mean unlabelled, as for ``fit``.
@@ -215,6 +221,13 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _relations(edges: Any, directed: bool) -> Mapping[str, Any]:
+    """Edges by relation, if they are of several kinds or have a direction."""
+    if isinstance(edges, Mapping):
+        return edges
+    return {"edges": edges} if directed and edges is not None else {}
 
 
 def _labels(y: Any, rows: Any) -> np.ndarray:

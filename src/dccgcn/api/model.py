@@ -2,20 +2,24 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 from dccgcn.api.result import Result
 from dccgcn.artifacts.model_io import read_run
 from dccgcn.errors import DccgcnError, GraphError
 from dccgcn.graph import NodeGraph
 from dccgcn.io.columns import NUMERIC, decimal_points, find_column
+from dccgcn.io.edge_tables import ONE_KIND, EdgeSources, read_edge_tables, read_relations, relation_name
 from dccgcn.io.frames import Source, read_table
 from dccgcn.io.options import Decimal, UnknownIds
-from dccgcn.io.parse import read_edges, read_ids
-from dccgcn.io.table import unescaped_cells
+from dccgcn.io.parse import read_ids
+from dccgcn.io.table import Table, unescaped_cells
 from dccgcn.io.tables import Tables
+from dccgcn.text import first_few
 from dccgcn.workflow.inductive import append_nodes, predict_new
 from dccgcn.workflow.run import prediction_frame
 
@@ -40,7 +44,7 @@ class Model:
     def read(
         self,
         nodes: Source,
-        edges: "Source | None" = None,
+        edges: "EdgeSources | None" = None,
         *,
         unknown_ids: UnknownIds = "error",
         encoding: str = "utf-8",
@@ -53,7 +57,8 @@ class Model:
         nodes : path or DataFrame
             One row per new node. A label column is not needed.
         edges : path or DataFrame, optional
-            Between new nodes, or new and training nodes. Omitted: only the features of the new nodes are used.
+            Between new nodes, or new and training nodes. Omitted: only the features of the new nodes are used. Of
+            several relations: a list of paths that are called as at training, or a mapping.
         unknown_ids : {"error", "drop"}
             What to do with edges to unknown ids.
         encoding : str
@@ -84,23 +89,47 @@ class Model:
         with table.named_in_errors():
             features = self.tables.encoder.transform(table.frame)
         findings += self.tables.encoder.imputation_findings(table)
-        pairs, weights = np.empty((0, 2), np.int64), None
+        new_edges: Any = {}
         if edges is not None:
-            edge_table = read_table(edges, "edges", encoding)
-            for role, name in (("source", columns.source), ("target", columns.target), ("weight", columns.weight)):
-                if name is not None:
-                    find_column(edge_table, name, f"{role}, as at training")
-            findings += edge_table.findings
-            edge_table = decimal_points(edge_table, [columns.weight] if columns.weight else [], decimal)
-            pairs, weights = read_edges(edge_table, columns, [*graph.ids.tolist(), *ids], unknown_ids, findings)
+            edge_tables = self._edge_tables(edges, encoding)
+            findings += [found for edge_table in edge_tables.values() for found in edge_table.findings]
+            all_ids = [*graph.ids.tolist(), *ids]
+            new_edges = read_relations(edge_tables, columns.edges, all_ids, unknown_ids, decimal, findings)
         name = columns.name if columns.name in table.frame else None
         names = None if name is None else unescaped_cells(table, name)
-        return append_nodes(graph, features, pairs, ids=ids, edge_weights=weights, findings=findings, names=names)
+        given: dict[str, Any] = {"ids": ids, "findings": findings, "names": names}
+        if graph.relations:
+            return append_nodes(graph, features, new_edges, **given)
+        found = new_edges.get(ONE_KIND, sp.coo_array((0, 0)))
+        pairs = np.stack([found.row, found.col], axis=1).astype(np.int64)
+        return append_nodes(graph, features, pairs, edge_weights=found.data, **given)
+
+    def _edge_tables(self, edges: EdgeSources, encoding: str) -> dict[str, Table]:
+        """New tables of edges by relation, with the columns of training."""
+        assert self.tables is not None
+        known = self.tables.columns.edges
+        given = read_edge_tables(edges, encoding)
+        if len(known) == 1 and len(given) == 1:
+            given = dict(zip(known, given.values(), strict=True))  # one table as at training, whatever it is called
+        elif len(given) == 1 and ONE_KIND in given:
+            given = {relation_name(given[ONE_KIND]): given[ONE_KIND]}
+        if unknown := [name for name in given if name not in known]:
+            listed = "one, of all edges" if ONE_KIND in known else first_few(list(known), 12)
+            example = f"--edges {next(iter(known)) or 'cites'}=FILE"
+            raise GraphError(
+                f"The model was not trained on tables of edges called {first_few(unknown)}.",
+                f"Its tables of edges: {listed}. To say which relation a file holds: {example}.",
+            )
+        for name, table in given.items():
+            for role, column in vars(known[name]).items():
+                if column is not None:
+                    find_column(table, column, f"{role}, as at training")
+        return given
 
     def predict(
         self,
         nodes: "NodeGraph | Source",
-        edges: "Source | None" = None,
+        edges: "EdgeSources | None" = None,
         *,
         probabilities: bool = False,
         abstain_below: float | None = None,

@@ -1,6 +1,7 @@
 """run: fit a method on a graph; Result: what it returns."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,9 @@ import pandas as pd
 
 from dccgcn.artifacts.notebook import summary_html, summary_text
 from dccgcn.artifacts.report import write_report
+from dccgcn.artifacts.report.rows import OwnTable
 from dccgcn.artifacts.run_folder import check_report_path, save_run
-from dccgcn.errors import DccgcnError
+from dccgcn.errors import DccgcnError, SettingsError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split, check_training
 from dccgcn.io.convert import from_pyg, has_masks, is_pyg, split_from_pyg
@@ -191,7 +193,7 @@ class Result(Run):
         frame = self.to_frame(probabilities, abstain_below)
         save_run(self, folder, tables or self.tables, overwrite, frame)
 
-    def report(self, path: str | Path, overwrite: bool = False) -> None:
+    def report(self, path: str | Path, overwrite: bool = False, rows: pd.DataFrame | None = None) -> None:
         """Write a report of the run: one HTML file that needs no network.
 
         Parameters
@@ -200,9 +202,12 @@ class Result(Run):
             The HTML file.
         overwrite : bool, default False
             Replace a file that is not a report, which is an error otherwise. An earlier report is always replaced.
+        rows : DataFrame, optional
+            Your table of nodes, in the order of the graph. The page then shows the row of each node.
         """
         check_report_path(Path(path), overwrite)
-        write_report(self, path)
+        label = None if self.tables is None else self.tables.columns.label
+        write_report(self, path, table=None if rows is None else OwnTable(rows, label))
 
 
 def run(
@@ -213,13 +218,15 @@ def run(
     seed: int = 0,
     progress: Progress | None = None,
     device: str = "cpu",
+    scratch: str | Path | None = None,
 ) -> Result:
     """Classify the nodes of a graph, and measure the predictions on the test nodes of a split.
 
     Parameters
     ----------
-    graph : NodeGraph, Tables or PyG Data
-        With labels on some nodes. ``read_tables`` gives Tables. Of a PyG ``Data`` object the masks are the split.
+    graph : NodeGraph, Tables, PyG Data or HeteroData
+        With labels on some nodes. ``read_tables`` gives Tables. Of a PyG object the masks are the split; ``from_pyg``
+        says how a HeteroData is read.
     split : Split, optional
         Training and test nodes. Omitted: every labelled node trains, and nothing is measured; use this to classify
         a graph of your own.
@@ -234,6 +241,9 @@ def run(
         Called with (stage, steps done, steps in all).
     device : str
         A torch device, such as ``"cuda"``. Methods that solve in NumPy and SciPy stay on the CPU.
+    scratch : path, optional
+        A folder for large graphs, in which Concord keeps its operators and views, memory-mapped. A run that was killed
+        continues from its last finished stage when it is repeated. The folder is emptied at the end.
 
     Returns
     -------
@@ -267,5 +277,20 @@ def run(
     check_training(graph, split.train)
     if seed < 0:
         raise DccgcnError(f"The seed is {seed}.", "Seeds are whole numbers from 0 up.")
-    done = fit_and_measure(graph, split, method, settings, seed, progress=progress, device=device)
+    with staged_graph(graph, method, settings, scratch) as kept:
+        done = fit_and_measure(kept, split, method, settings, seed, progress=progress, device=device)
     return Result.from_run(done, tables)
+
+
+@contextmanager
+def staged_graph(
+    graph: NodeGraph, method: Method, settings: Settings, scratch: str | Path | None
+) -> Iterator[NodeGraph]:
+    """The graph as it is, or with its cached values in a scratch folder."""
+    if scratch is None:
+        yield graph
+        return
+    if method.staged is None:
+        raise SettingsError(f"{method.name} keeps nothing in a scratch folder.", "Leave scratch out, or use concord.")
+    with method.staged(graph, settings, Path(scratch)) as kept:
+        yield kept

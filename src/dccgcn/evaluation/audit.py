@@ -11,23 +11,13 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.special import betaln, gammaln
-from scipy.stats import beta, hypergeom
+from scipy.stats import hypergeom
 
 from dccgcn.errors import DccgcnError
 
 CONFIDENCE = 0.95
 _PRIOR = 0.5  # both parameters of the beta-binomial mixture (Jeffreys): few errors are likely, many are possible
 _BELOW = 1 - 1e-9  # a probability equal to 1 - confidence but for rounding does not reject
-
-
-def clopper_pearson(errors: int, checks: int, confidence: float = CONFIDENCE) -> float:
-    """Upper bound on the error rate after checks with replacement (Clopper & Pearson 1934, one-sided).
-
-    >>> [round(clopper_pearson(0, m), 3) for m in (29, 59, 299)]
-    [0.098, 0.05, 0.01]
-    """
-    _check(errors, checks, None, confidence)
-    return 1.0 if errors == checks else float(beta.ppf(confidence, errors + 1, checks - errors))
 
 
 def fixed_bound(errors: int, checks: int, population: int, confidence: float = CONFIDENCE) -> int:
@@ -112,12 +102,10 @@ def _log_prior(population: int) -> np.ndarray:
     return np.asarray(choose + betaln(k + _PRIOR, population - k + _PRIOR) - betaln(_PRIOR, _PRIOR))
 
 
-def _check(errors: int, checks: int, population: int | None, confidence: float) -> None:
+def _check(errors: int, checks: int, population: int, confidence: float) -> None:
     if not 0 <= errors <= checks:
         raise DccgcnError(f"{errors} errors in {checks} checks cannot be.", "Errors are counted among the checks.")
-    if checks < 1 and population is None:
-        raise DccgcnError("There is no check yet.", "Check at least one prediction.")
-    if population is not None and not checks <= population:
+    if not checks <= population:
         raise DccgcnError(f"{checks} checks cannot be drawn from {population} predictions.", "Draw fewer.")
     if not 0 < confidence < 1:
         raise DccgcnError(f"The confidence is {confidence:g}.", "Give a number between 0 and 1, such as 0.95.")

@@ -57,15 +57,6 @@ def low_accuracy(p1: T, r: T, w: T) -> T:
     return _ratio(p1 - r, 1 - r - w)
 
 
-def excess_needed(p1: T, p2: T, w: T) -> T:
-    """Theorem 1's inequality holds if and only if r - p1·p2 is above this: p1(1 - p2)w / (1 - p1).
-
-    With r = p1·p2 + α, (p1(1 - p2) - α) / (1 - p1·p2 - α - w) < p1(1 - p2) / (1 - p1·p2) comes down to
-    α(1 - p1) > p1(1 - p2)w: the channels must be right together often enough to make up for being wrong together.
-    """
-    return _ratio(p1 * (1 - p2) * w, 1 - p1)
-
-
 # Theorem 2
 
 

@@ -31,6 +31,7 @@ UNCERTAIN = 0.5  # confidence below which a prediction is more likely wrong than
 SAMPLE_SIZE = 5000  # nodes in the sum, at most
 _MIN_SIMILARITY = 0.01  # nodes less similar than this to every label are represented by none
 BLOCK_SIZE = 1024
+_GAINS_AT_ONCE = 64  # computed again in one step of the search for the largest
 
 
 @dataclass(frozen=True)
@@ -207,7 +208,7 @@ def _lazy_argmax(bound: np.ndarray, gain: Callable[[np.ndarray], np.ndarray]) ->
     fresh = np.zeros(len(bound), dtype=bool)
     while not fresh[best := int(bound.argmax())]:
         stale = np.flatnonzero(~fresh & (bound > -np.inf))
-        top = stale[np.argsort(-bound[stale], kind="stable")[:BLOCK_SIZE]]
+        top = stale[np.argsort(-bound[stale], kind="stable")[:_GAINS_AT_ONCE]]
         bound[top], fresh[top] = gain(top), True
     return best
 

@@ -40,17 +40,25 @@ def class_counts(graph: NodeGraph, split: Split, prediction: Prediction) -> list
     return rows
 
 
-def never_predicted(graph: NodeGraph, split: Split, prediction: Prediction) -> Iterator[Finding]:
-    """A warning if classes with training labels are predicted nowhere although some predictions were to be expected."""
+def missing_classes(graph: NodeGraph, split: Split, prediction: Prediction) -> list[int]:
+    """Classes with training labels that are predicted nowhere although some predictions were to be expected."""
     counts = class_counts(graph, split, prediction)
     n_predicted, n_labels = sum(row["predicted"] for row in counts), len(split.train)
-    missing = [
-        row
-        for row in counts
+    return [
+        k
+        for k, row in enumerate(counts)
         if row["labels"] and not row["predicted"] and row["labels"] / n_labels * n_predicted >= _LEAST_EXPECTED
     ]
+
+
+def never_predicted(graph: NodeGraph, split: Split, prediction: Prediction) -> Iterator[Finding]:
+    """A warning that names the missing classes, if there are any."""
+    missing, n_labels = missing_classes(graph, split, prediction), len(split.train)
     if missing:
-        listed = ", ".join(f"{first_few([row['class']])} ({row['labels']} of {n_labels} labels)" for row in missing[:5])
+        labels = np.bincount(graph.labels[split.train], minlength=graph.c)
+        listed = ", ".join(
+            f"{first_few([str(graph.classes[k])])} ({labels[k]} of {n_labels} labels)" for k in missing[:5]
+        )
         one = len(missing) == 1
         text = f"{'Class' if one else f'{len(missing)} classes:'} {listed} {'is' if one else 'are'} never predicted"
         remedy = "Label more of them, or rank the nodes by the probability of the class (Result.ranking)."
@@ -64,10 +72,21 @@ def rare_classes(graph: NodeGraph, split: Split) -> list[int]:
     return rare if len(rare) < graph.c / 2 or graph.c == 2 else []
 
 
+def ranked_classes(graph: NodeGraph, split: Split, prediction: Prediction) -> list[int]:
+    """Classes whose nodes have to be looked for: those never predicted, then the rare ones."""
+    return list(dict.fromkeys([*missing_classes(graph, split, prediction), *rare_classes(graph, split)]))
+
+
+def rank_nodes(graph: NodeGraph, split: Split, prediction: Prediction, k: int) -> np.ndarray:
+    """The predicted nodes by falling probability of class k."""
+    nodes = np.flatnonzero(predicted_nodes(graph, split))
+    return nodes[np.argsort(-prediction.probabilities[nodes, k], kind="stable")]
+
+
 def rare_class_scores(graph: NodeGraph, split: Split, prediction: Prediction) -> list[dict[str, Any]]:
-    """For each rare class among the test nodes: average precision, and recall at as many nodes as belong to it."""
+    """For each ranked class among the test nodes: average precision, and recall at as many nodes as belong to it."""
     rows = []
-    for k in rare_classes(graph, split):
+    for k in ranked_classes(graph, split, prediction):
         is_member, score = graph.labels[split.test] == k, prediction.probabilities[split.test, k]
         if n := int(is_member.sum()):
             rows.append(
@@ -90,17 +109,17 @@ def ranking(graph: NodeGraph, split: Split, prediction: Prediction, name: Any) -
         raise DccgcnError(
             f"There is no class {name!r}.{did_you_mean(str(name), names)}", f"Classes: {first_few(names)}."
         )
-    score = prediction.probabilities[:, names.index(str(name))]
-    nodes = np.flatnonzero(predicted_nodes(graph, split))
-    nodes = nodes[np.argsort(-score[nodes], kind="stable")]
+    k = names.index(str(name))
+    nodes = rank_nodes(graph, split, prediction, k)
     columns: dict[str, Any] = {"class": str(name), "rank": np.arange(1, len(nodes) + 1), "node_id": graph.ids[nodes]}
     if graph.names is not None:
         columns["name"] = graph.names[nodes]
     predicted = np.array(names, dtype=object)[prediction.y_pred[nodes]]
-    return pd.DataFrame({**columns, "probability": score[nodes], "prediction": predicted})
+    return pd.DataFrame({**columns, "probability": prediction.probabilities[nodes, k], "prediction": predicted})
 
 
-def rare_rankings(graph: NodeGraph, split: Split, prediction: Prediction) -> pd.DataFrame | None:
-    """The first nodes of each rare class; None if no class is rare."""
-    found = [ranking(graph, split, prediction, graph.classes[k]).head(N_RANKED) for k in rare_classes(graph, split)]
+def rankings(graph: NodeGraph, split: Split, prediction: Prediction) -> pd.DataFrame | None:
+    """The first nodes of each class that is rare or never predicted; None if there is no such class."""
+    chosen = ranked_classes(graph, split, prediction)
+    found = [ranking(graph, split, prediction, graph.classes[k]).head(N_RANKED) for k in chosen]
     return pd.concat(found, ignore_index=True) if found else None

@@ -1,16 +1,29 @@
 """Methods compared on the labels of one graph, over repeated folds."""
 
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
+from dccgcn import __version__
 from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.folds import label_folds
+from dccgcn.graph.splits import Split
 from dccgcn.models.base import Method
+from dccgcn.settings import Settings
 from dccgcn.workflow.run import fit_and_measure
+
+
+class FoldScore(NamedTuple):
+    """One method on one fold."""
+
+    accuracy: float  # in %
+    macro_f1: float  # in %
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -42,19 +55,27 @@ def compare_methods(
     seed: int = 0,
     device: str = "cpu",
     on_progress: Callable[[int, int], None] = lambda done, total: None,
+    finished: Mapping[str, FoldScore] | None = None,
+    on_finished: Callable[[str, FoldScore], None] = lambda key, score: None,
 ) -> list[MethodScore]:
     """Train each method on all folds but one and test it on that, for each fold of each repetition; best first.
 
     Intervals are for the difference to the first method on labels like these. They take into account that folds share
-    training labels.
+    training labels. ``finished``: scores of earlier calls by their keys, which are not computed again; each new one is
+    given to ``on_finished``.
     """
     splits = [split for repeat in range(repeats) for split in label_folds(graph, folds, seed + repeat)]
-    rows: dict[str, list[tuple[float, float, float]]] = {method.name: [] for method in methods}
+    rows: dict[str, list[FoldScore]] = {method.name: [] for method in methods}
+    known, content = finished or {}, content_hash(graph)
     for number, split in enumerate(splits):
         for position, method in enumerate(methods):
             settings = method.published_settings(graph.name)
-            done = fit_and_measure(graph, split, method, settings, split.seed or 0, device=device)
-            rows[method.name].append((100 * (done.accuracy or 0), 100 * (done.macro_f1 or 0), done.seconds))
+            key = _key(content, split, method, settings, device)
+            if (score := known.get(key)) is None:
+                done = fit_and_measure(graph, split, method, settings, split.seed or 0, device=device)
+                score = FoldScore(100 * (done.accuracy or 0), 100 * (done.macro_f1 or 0), done.seconds)
+                on_finished(key, score)
+            rows[method.name].append(score)
             on_progress(number * len(methods) + position + 1, len(splits) * len(methods))
     first = np.array(rows[methods[0].name])
     scores = []
@@ -66,6 +87,26 @@ def compare_methods(
         accuracy, macro_f1 = summary(values[:, 0]), summary(values[:, 1])
         scores.append(MethodScore(method.name, accuracy, macro_f1, difference, float(values[:, 2].mean())))
     return sorted(scores, key=lambda score: -score.accuracy.mean)
+
+
+def content_hash(graph: NodeGraph) -> str:
+    """Of everything that a run depends on: nodes, features, edges, relations and labels."""
+    found = hashlib.sha256(repr((graph.ids.tolist(), graph.classes, list(graph.relations), graph.directed)).encode())
+    for array in _arrays(graph):
+        found.update(repr((array.shape, array.dtype.str)).encode() + np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()
+
+
+def _arrays(graph: NodeGraph) -> Iterator[np.ndarray]:
+    for matrix in (graph.features, *graph.relations.values()):
+        yield from (matrix.data, matrix.indices, matrix.indptr) if sp.issparse(matrix) else (matrix,)
+    yield from (graph.edges, graph.weights, graph.labels)
+
+
+def _key(content: str, split: Split, method: Method, settings: Settings, device: str) -> str:
+    """What identifies a run: the same key means the same result."""
+    parts = (__version__, content, split.hash, split.seed, settings.model_dump_json(), device)
+    return f"{method.name} {hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}"
 
 
 def conclusion(scores: Sequence[MethodScore]) -> str:

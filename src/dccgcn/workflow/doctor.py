@@ -1,7 +1,7 @@
 """Checks of a graph before training: problems, unusual properties, and what each means for the predictions."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -74,6 +74,8 @@ def facts(graph: NodeGraph) -> dict[str, Any]:
         "name": graph.name,
         "nodes": graph.n,
         "edges": len(graph.edges),
+        "relations": graph.relation_sizes,
+        "directed": graph.directed,
         "features": graph.d,
         "classes": [str(name) for name in graph.classes],
         "labelled": len(graph.labelled),
@@ -156,6 +158,16 @@ def _check_components(graph: NodeGraph) -> Iterator[Diagnosis]:
 
 
 def _check_homophily(graph: NodeGraph) -> Iterator[Diagnosis]:
+    """Whether neighbours share a class, in each relation if there are several."""
+    if len(graph.relations) < 2:
+        yield from _check_homophily_of(graph)
+        return
+    for name, matrix in graph.relations.items():
+        for diagnosis in _check_homophily_of(graph.with_relations({name: matrix}, graph.directed)):
+            yield replace(diagnosis, text=f"Relation {name}: {diagnosis.text}")
+
+
+def _check_homophily_of(graph: NodeGraph) -> Iterator[Diagnosis]:
     a, b = graph.labels[graph.edges].T if len(graph.edges) else np.empty((2, 0), dtype=np.int64)
     known = int(((a >= 0) & (b >= 0)).sum())
     if known == 0:

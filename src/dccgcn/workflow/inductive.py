@@ -35,9 +35,9 @@ def append_nodes(
         The graph that a method was trained on.
     features : array or sparse matrix of shape (m, d)
         Features of the new nodes, in the columns of the graph's own.
-    edges : array of shape (E, 2), or mapping of str to such arrays
+    edges : array of shape (E, 2), or mapping of str to such arrays or sparse matrices of shape (n+m, n+m)
         Positions in the new graph: 0 to n-1 are the nodes of ``graph``, n to n+m-1 the new ones. Of a graph with
-        several relations: the edges of each, by its name.
+        relations: the edges of each, by its name; a matrix holds their weights.
     ids : sequence of length m, optional
         Ids of the new nodes. Omitted: the first numbers from n on that are not yet an id.
     edge_weights : sequence of length E, optional
@@ -106,20 +106,29 @@ def _appended_relations(graph: NodeGraph, edges: Any, n: int) -> dict[str, sp.cs
     if unknown := [name for name in new if name not in graph.relations]:
         raise GraphError(
             f"The new edges are of relations that the graph does not have: {first_few(unknown)}.",
-            f"Give them by name, as a mapping: {first_few(list(graph.relations))}.",
+            f"Its relations are {first_few(list(graph.relations), 12)}; in Python, give edges as a mapping of these.",
         )
     larger = {}
     for name, matrix in graph.relations.items():
         old = sp.coo_array(matrix)
-        pairs = validation.pairs_of(new.get(name, ()))
+        pairs, weights = _weighted_pairs(new.get(name, ()))
         outside = (pairs < 0) | (pairs >= n)
         if outside.any():
             raise GraphError(f"Edges of {name} point outside the {n} nodes.", "Use positions from 0 to n+m-1.")
-        data = np.concatenate([old.data, np.ones(len(pairs), np.float32)])
+        data = np.concatenate([old.data, weights])
         ends = np.concatenate([np.stack([old.row, old.col], axis=1), pairs])
         kept = np.unique(ends[:, 0] * np.int64(n) + ends[:, 1], return_index=True)[1]  # the first of duplicates
         larger[name] = sp.csr_array((data[kept], (ends[kept, 0], ends[kept, 1])), shape=(n, n))
     return larger
+
+
+def _weighted_pairs(edges: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(E, 2) positions and (E,) weights of pairs, or of a sparse matrix."""
+    if sp.issparse(edges):
+        coo = sp.coo_array(edges)
+        return np.stack([coo.row, coo.col], axis=1).astype(np.int64), np.asarray(coo.data, dtype=np.float32)
+    pairs = validation.pairs_of(edges)
+    return pairs, np.ones(len(pairs), np.float32)
 
 
 def predict_new(run: Run, graph: NodeGraph) -> Prediction:

@@ -22,6 +22,7 @@ from dccgcn.progress import Progress
 from dccgcn.runtime.device import default_device
 from dccgcn.runtime.threads import threads_of_run
 from dccgcn.settings import Settings
+from dccgcn.text import first_few
 from dccgcn.workflow.class_summary import class_counts, never_predicted, predicted_nodes, rare_class_scores
 from dccgcn.workflow.suspect_labels import suspect_findings
 
@@ -125,9 +126,18 @@ def fit_and_measure(
         prediction = _fit_seen_classes(graph, split, method, settings, seed, progress=progress)
     seconds = perf_counter() - start
     suspects = suspect_findings(graph, split.train, prediction)
-    prediction = replace(prediction, findings=(*memory, *prediction.findings, *suspects))
+    merged = () if method.uses_relations else _merged_relations(graph, method.name)
+    prediction = replace(prediction, findings=(*memory, *merged, *prediction.findings, *suspects))
     details = FitDetails(method.name, settings, seed, seconds, threads, device)
     return measure(graph, split, prediction, details)
+
+
+def _merged_relations(graph: NodeGraph, method: str) -> tuple[Finding, ...]:
+    """A note if a method does not tell the relations of the graph apart."""
+    if not graph.relations:
+        return ()
+    text = f"{method} takes the relations {first_few(list(graph.relations))} as edges of one kind without direction"
+    return (Finding("note", "merged-relations", f"{text}; concord tells them apart."),)
 
 
 def measure(graph: NodeGraph, split: Split, prediction: Prediction, details: FitDetails) -> Run:

@@ -26,6 +26,7 @@ def main() -> None:
             page = browser.new_page(
                 viewport={"width": 1200, "height": 860}, color_scheme=scheme, reduced_motion="reduce"
             )
+            page.set_default_timeout(300_000)  # a busy machine draws slowly
             page.goto(report.as_uri())
             page.wait_for_timeout(1500)  # WebGL draws asynchronously
             page.locator(part).evaluate("part => part.scrollIntoView()")

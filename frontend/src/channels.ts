@@ -2,13 +2,22 @@
 import { data, isTraining, channelClass } from "./data";
 import { clip, find, h, name } from "./dom";
 import { number, plural } from "./format";
+import { shortNames } from "./names";
 import { on, setFilter, state } from "./store";
 import { classColour } from "./theme";
 import { classLabel, swatch } from "./classes";
 
 const MAX_PAIRS = 6;
 
-export function startMatrix(): void {
+export function startEvidence(): void {
+  document.querySelectorAll<HTMLElement>("#evidence-list [data-share]").forEach((cell) => {
+    cell.classList.add("probability");
+    cell.style.setProperty("--share", cell.dataset.share!);
+  });
+  startMatrix();
+}
+
+function startMatrix(): void {
   const table = data.channel_contingency;
   if (!table) return;
   const container = find("matrix");
@@ -41,12 +50,12 @@ export function startMatrix(): void {
   };
 
   const draw = (): void => {
-    const heads = data.classes.map((row, j) => h("th", { scope: "col" }, h("span", { class: "vertical" }, swatch(j), name(row.name, 22))));
+    const heads = data.classes.map((row, j) => h("th", { scope: "col" }, h("span", { class: "vertical" }, swatch(j), h("bdi", { title: clip(row.name, 400) }, shortNames(22)[j]!))));
     const body = table.map((row, i) =>
       h(
         "tr",
         {},
-        h("th", { scope: "row" }, h("span", {}, name(data.classes[i]!.name, 22), swatch(i))),
+        h("th", { scope: "row" }, h("span", {}, h("bdi", { title: clip(data.classes[i]!.name, 400) }, shortNames(22)[i]!), swatch(i))),
         ...row.map((_, j) => cell(i, j)),
       ),
     );

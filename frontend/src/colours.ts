@@ -17,10 +17,10 @@ export const mix = (one: string, other: string, share: number): string => {
   return hex(a.map((part, at) => part + (b[at]! - part) * share) as Rgb);
 };
 
-/** A colour of the palette; black is lightened on a dark page, yellow darkened on a light one. */
+/** A colour of the palette; dark ones are lightened on a dark page, yellow is darkened on a light one. */
 export function readable(colour: string): string {
   const [red, green, blue] = parse(colour);
   const bright = (0.3 * red + 0.59 * green + 0.11 * blue) / 255;
-  if (isDark()) return bright < 0.2 ? mix(colour, "#ffffff", 0.85) : colour;
+  if (isDark()) return bright < 0.2 ? mix(colour, "#ffffff", 0.85) : bright < 0.5 ? mix(colour, "#ffffff", 0.28) : colour;
   return bright > 0.75 ? mix(colour, "#000000", 0.17) : colour;
 }

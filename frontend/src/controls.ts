@@ -1,16 +1,17 @@
 // The legend of colours, the bar that shows the filter, and the bar of trusted and doubtful predictions.
 import { classLabel } from "./classes";
 import { count, data, isTraining } from "./data";
-import { find, h } from "./dom";
-import { number, plural } from "./format";
+import { clip, find, h } from "./dom";
+import { number, percent, plural } from "./format";
 import { colourBy, matches, on, setFilter, state } from "./store";
 import { scale } from "./theme";
 
-const MAX_LEGEND = 30;
+const MOST_COLOURS = 18; // of more classes, the smaller ones are grey
+const GREY = "#999999";
 
 export function startColours(): void {
   const select = find("colour-by") as HTMLSelectElement;
-  select.append(...data.channels.map(({ name }) => h("option", { value: name }, `${name} prediction`)));
+  select.append(...data.channels.map(({ name, title }) => h("option", { value: name }, `class by ${clip(title, 40)}`)));
   select.addEventListener("change", () => colourBy(select.value));
   const draw = (): void => {
     const legend = find("legend");
@@ -19,10 +20,11 @@ export function startColours(): void {
       legend.replaceChildren(...steps);
       return;
     }
-    const more = data.classes.length - MAX_LEGEND;
+    const many = data.classes.length > MOST_COLOURS;
+    const named = data.classes.flatMap(({ colour }, k) => (many && colour === GREY ? [] : [k]));
     legend.replaceChildren(
-      ...data.classes.slice(0, MAX_LEGEND).map((_, k) => classLabel(k)),
-      ...(more > 0 ? [h("span", { class: "quiet" }, `and ${more} more; colours repeat in paler shades`)] : []),
+      ...named.map((k) => classLabel(k)),
+      ...(many ? [h("span", { class: "class-label" }, h("span", { class: "swatch", "--colour": GREY }), `${data.classes.length - named.length} smaller classes`)] : []),
     );
   };
   on(["colourBy", "theme"], draw);
@@ -50,15 +52,28 @@ export function startFilter(): void {
   });
 }
 
+/** The bar of trusted and doubtful predictions. Its words are below it, so that a small part needs no space for them. */
 export function startShare(): void {
-  const { trusted, doubtful, predictions } = data.trust;
+  const { trusted, doubtful, predictions, basis, mean_confidence, mean_confidence_doubtful, accuracy_trusted, accuracy_doubtful } = data.trust;
   if (!predictions) return;
-  const filterBy = (key: string, text: string, wanted: number) => (): void =>
-    setFilter({ key, text: [text], test: (node) => !isTraining(node) && data.nodes.trusted[node] === wanted });
-  const part = (kind: string, value: number, word: string, wanted: number): HTMLElement =>
-    h("button", { type: "button", class: `part ${kind}`, "--share": value / predictions, click: filterBy(word, `whose prediction is ${word}`, wanted) }, h("span", {}, `${number(value)} ${word}`));
+  const filterBy = (word: string, wanted: number) => (): void =>
+    setFilter({ key: word, text: [`whose prediction is ${word}`], test: (node) => !isTraining(node) && data.nodes.trusted[node] === wanted });
+  const part = (kind: string, value: number): HTMLElement => h("span", { class: kind, "--share": value / predictions });
+  const words = (kind: string, value: number, word: string, wanted: number, expected: number | null, tested: number | null): HTMLElement =>
+    h(
+      "button",
+      { type: "button", class: "share-part", id: `share-${word}`, click: filterBy(word, wanted) },
+      h("span", { class: `key ${kind}`, "aria-hidden": "true" }),
+      h("span", {}, h("b", {}, number(value)), ` ${word}`),
+      h(
+        "span",
+        { class: "quiet" },
+        [tested !== null && `${percent(tested, 1)} right in the test`, basis === "trust" && expected !== null && `${percent(expected)} expected right`].filter(Boolean).join(", "),
+      ),
+    );
   find("share").replaceChildren(
-    ...(trusted ? [part("solid", trusted, "trusted", 1)] : []),
-    ...(doubtful ? [part("hatched", doubtful, "doubtful", 0)] : []),
+    h("span", { class: "share-bar", "aria-hidden": "true" }, trusted ? part("solid", trusted) : null, doubtful ? part("hatched", doubtful) : null),
+    words("solid", trusted, "trusted", 1, mean_confidence, accuracy_trusted),
+    words("hatched", doubtful, "doubtful", 0, mean_confidence_doubtful, accuracy_doubtful),
   );
 }

@@ -5,11 +5,19 @@ export const data: Report = JSON.parse(document.getElementById("data")!.textCont
 export const nodes = data.nodes;
 export const count = nodes.id.length;
 
-/** Number of classes listed for each node. */
-export const classesPerNode = count ? nodes.class_probabilities["final"]!.classes.length / count : 0;
+/** Number of classes listed for each node, of a channel or of the final prediction. */
+const classesPerNode = (channel: string): number => (count ? nodes.class_probabilities[channel]!.classes.length / count : 0);
+
+/** The most probable classes of a node and their probabilities in thousandths, of a channel or of the final prediction. */
+export function topClasses(channel: string, node: number): [number, number][] {
+  const { classes, probabilities } = nodes.class_probabilities[channel]!;
+  const width = classesPerNode(channel);
+  const at = node * width;
+  return classes.slice(at, at + width).map((k, i) => [k, probabilities[at + i]!]);
+}
 
 /** The class that a channel predicts for a node. */
-export const channelClass = (channel: string, node: number): number => nodes.class_probabilities[channel]!.classes[node * classesPerNode]!;
+export const channelClass = (channel: string, node: number): number => nodes.class_probabilities[channel]!.classes[node * classesPerNode(channel)]!;
 
 /** Whether the node's label was trained on. */
 export const isTraining = (node: number): boolean => nodes.roles[nodes.role[node]!] === "train";
@@ -19,3 +27,6 @@ export const isTest = (node: number): boolean => nodes.roles[nodes.role[node]!] 
 
 const rows = new Map(nodes.id.map((id, row) => [id, row]));
 export const rowOf = (id: string): number | undefined => rows.get(id);
+
+/** The node's own row of the table in lower case, to search in. */
+export const rowText = (node: number): string => nodes.columns.map(({ cells }) => cells[node]!).join(" ").toLowerCase();

@@ -4,7 +4,7 @@ import { clip, find, h } from "./dom";
 import { perMille } from "./format";
 import { matches, on, setSelected, state } from "./store";
 import type { Projection } from "./schema";
-import { ink } from "./colours";
+import { ink, mix } from "./colours";
 import { nodeColour } from "./theme";
 
 const MARGIN = 0.03;
@@ -46,7 +46,7 @@ function figure(projection: Projection): HTMLElement {
         const selected = state.selected === row;
         context.beginPath();
         context.arc(x, y, selected ? 7 : isTraining(row) ? 5 : 2.6, 0, 2 * Math.PI);
-        context.fillStyle = isTraining(row) || nodes.trusted[row] || !matching ? colour : surface;
+        context.fillStyle = isTraining(row) || nodes.trusted[row] || !matching ? colour : mix(surface, colour, 0.22);
         context.strokeStyle = selected || (isTraining(row) && matching) ? black : colour;
         context.lineWidth = selected || isTraining(row) ? 1.6 : 1;
         context.fill();
@@ -73,5 +73,5 @@ function figure(projection: Projection): HTMLElement {
   canvas.addEventListener("click", (event) => setSelected(nearest(event)));
   on(["filter", "colourBy", "theme", "selected"], draw);
   new ResizeObserver(draw).observe(canvas);
-  return h("figure", {}, h("figcaption", {}, h("b", {}, projection.name === "final" ? "final prediction" : projection.name), hovered), canvas);
+  return h("figure", {}, h("figcaption", {}, h("b", {}, projection.name === "final" ? "final prediction" : (data.channels.find(({ name }) => name === projection.name)?.title ?? projection.name)), hovered), canvas);
 }

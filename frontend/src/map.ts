@@ -1,4 +1,4 @@
-// The graph, drawn by WebGL. Solid dots are trusted, hollow dots doubtful, ringed dots have a training label.
+// The graph, drawn by WebGL. Full dots are trusted, pale ones doubtful; ringed dots have a training label.
 import { createNodeBorderProgram } from "@sigma/node-border";
 import Graph from "graphology";
 import Sigma from "sigma";
@@ -6,8 +6,11 @@ import { data, isTraining, nodes } from "./data";
 import { clip, find, h } from "./dom";
 import { perMille } from "./format";
 import { matches, on, setSelected, state } from "./store";
-import { ink } from "./colours";
+import { ink, mix } from "./colours";
+import { drawNames, placeNames } from "./communities";
 import { nodeColour } from "./theme";
+
+const PALE = 0.22; // share of its colour in a doubtful dot
 
 interface Dot {
   x: number;
@@ -35,6 +38,9 @@ export function startMap(): void {
   container.addEventListener("pointerdown", enableZoom(true));
   container.addEventListener("pointerleave", enableZoom(false));
 
+  const names = (): ReturnType<typeof placeNames> => placeNames((at) => sigma.graphToViewport(at), container.clientWidth, container.clientHeight);
+  const updateNames = (): void => drawNames(state.colourBy === "confidence" || state.filter ? [] : names());
+  sigma.on("afterRender", updateNames);
   on(["filter", "colourBy", "theme", "selected"], () => sigma.refresh({ skipIndexation: true }));
   on(["focus"], () => {
     const key = String(state.selected);
@@ -44,7 +50,7 @@ export function startMap(): void {
     if (reducedMotion.matches) camera.setState(target);
     else void camera.animate(target, { duration: 300 });
   });
-  on(["print"], () => drawForPrint(sigma));
+  on(["print"], () => drawForPrint(sigma, names()));
 }
 
 function build(): Graph<Dot> {
@@ -93,7 +99,7 @@ function draw(container: HTMLElement, graph: Graph<Dot>): Sigma<Dot> {
         ...dot,
         label: key,
         size: faded ? dot.size * 0.7 : selected ? dot.size + 4 : state.filter ? dot.size * 1.3 : dot.size,
-        color: solid || faded ? colour : colours.surface,
+        color: solid || faded ? colour : mix(colours.surface, colour, PALE),
         ringColour: selected || (isTraining(row) && !faded) ? colours.ink : colour,
         ring: solid && !selected && !isTraining(row) ? 0.05 : 0.35,
         highlighted: selected,
@@ -127,7 +133,7 @@ function draw(container: HTMLElement, graph: Graph<Dot>): Sigma<Dot> {
 }
 
 /** A copy of the map for printing: a WebGL canvas is blank once its frame has been shown. */
-function drawForPrint(sigma: Sigma<Dot>): void {
+function drawForPrint(sigma: Sigma<Dot>, names: ReturnType<typeof placeNames>): void {
   const copy = find("print-map") as HTMLCanvasElement;
   const layers = Object.values(sigma.getCanvases());
   sigma.refresh({ skipIndexation: true, schedule: false });
@@ -135,4 +141,16 @@ function drawForPrint(sigma: Sigma<Dot>): void {
   copy.height = layers[0]!.height;
   const context = copy.getContext("2d")!;
   for (const layer of layers) context.drawImage(layer, 0, 0);
+  const ratio = copy.width / find("canvas").clientWidth;
+  context.scale(ratio, ratio);
+  for (const { text, detail, left, top } of names) {
+    context.font = "600 13px sans-serif";
+    context.lineWidth = 4;
+    context.strokeStyle = "#ffffff";
+    context.strokeText(text, left + 10, top + 14);
+    context.fillText(text, left + 10, top + 14);
+    context.font = "11px sans-serif";
+    context.strokeText(detail, left + 10, top + 28);
+    context.fillText(detail, left + 10, top + 28);
+  }
 }

@@ -4,13 +4,24 @@ import { download, find, h, name, records } from "./dom";
 import { nodeById } from "./panel";
 import { matches, on } from "./store";
 
+const FOLD = 8;
+
 export function startNext(): void {
   const list = find("next-list");
   if (!data.label_next.length) return;
   const status = find("next-status");
+  const more = find("next-more");
+  let open = data.label_next.length <= FOLD + 2;
+  more.addEventListener("click", () => {
+    open = true;
+    draw();
+  });
   const draw = (): void => {
-    const shown = filtered();
-    list.replaceChildren(...shown.map(({ id, reason }) => h("li", {}, nodeById(id), h("span", {}, name(reason, 300)))));
+    const all = filtered();
+    const shown = open ? all : all.slice(0, FOLD);
+    more.hidden = shown.length === all.length;
+    more.textContent = `Show all ${all.length}`;
+    list.replaceChildren(...shown.map(({ id, reason }) => h("li", {}, nodeById(id), h("span", {}, name(reason, 180)))));
     status.textContent = shown.length ? "" : "None of them is among the filtered nodes.";
   };
   find("next-copy").addEventListener("click", () => {

@@ -1,9 +1,11 @@
 // The details of one node.
 import { classLabel } from "./classes";
-import { data, isTraining, classesPerNode, nodes, rowOf, channelClass, isTest } from "./data";
+import { data, isTraining, nodes, rowOf, topClasses, channelClass, isTest } from "./data";
 import { clip, find, h, name } from "./dom";
 import { number, percent, perMille, plural } from "./format";
 import { on, selectAndFocus, state } from "./store";
+
+const LINK = /^https?:\/\/[^\s<>"]+$/;
 
 export function startPanel(): void {
   on(["selected", "theme"], draw);
@@ -15,6 +17,7 @@ export function goToNode(row: number): void {
   selectAndFocus(row);
   const heading = find("panel").querySelector("h3")!;
   find("map").scrollIntoView({ block: "start" });
+  if (find("panel").getBoundingClientRect().top > innerHeight / 2) heading.scrollIntoView({ block: "center" }); // below the map, on a phone
   heading.focus({ preventScroll: true });
 }
 
@@ -24,7 +27,7 @@ export const nodeButton = (row: number, length = 24): HTMLElement =>
 /** A node by its id: a button if it is on the page. */
 export function nodeById(id: string): HTMLElement {
   const row = rowOf(id);
-  return row === undefined ? name(id, 24) : nodeButton(row);
+  return row === undefined ? name(id, 32) : nodeButton(row, 32);
 }
 
 function draw(): void {
@@ -33,21 +36,20 @@ function draw(): void {
   if (row === null) {
     panel.replaceChildren(
       h("h3", { tabindex: -1 }, "No node selected"),
-      h("p", { class: "quiet" }, "Click a dot or search for an id to see the prediction of each channel, the class probabilities and the neighbours."),
+      h("p", { class: "quiet" }, "Click a dot or search for a node to see its prediction, what speaks for it, and its neighbours."),
     );
     return;
   }
-  const prediction = nodes.prediction[row]!;
   panel.replaceChildren(
     h("h3", { tabindex: -1 }, "Node ", name(nodes.id[row]!, 80)),
-    h("p", { class: "prediction" }, classLabel(prediction, 60)),
+    h("p", { class: "prediction" }, classLabel(nodes.prediction[row]!, 80)),
     h("p", {}, status(row)),
     ...truth(row),
-    ...channels(row),
+    ...ownRow(row),
+    ...evidence(row),
     h("h4", {}, "Class probabilities"),
     probabilities(row),
-    ...correction(row),
-    h("h4", {}, "Neighbours: labelled first, then by confidence"),
+    h("h4", {}, `${plural(nodes.degree[row]!, "neighbour")}`),
     neighbours(row),
   );
 }
@@ -56,72 +58,81 @@ function status(row: number): string {
   if (isTraining(row)) return "This node has a training label.";
   const { basis, threshold } = data.trust;
   const kind = nodes.trusted[row] ? "Trusted" : "Doubtful";
-  if (basis === "agreement") return `${kind}: the channels ${nodes.trusted[row] ? "agree" : "disagree"}.`;
+  const corrected = nodes.corrected?.[row] ? " The prediction was corrected with confident neighbours." : "";
+  if (basis === "agreement") return `${kind}: the channels ${nodes.trusted[row] ? "agree" : "disagree"}.${corrected}`;
   const measure = basis === "trust" ? "right with a chance of" : "probability";
-  return `${kind}: ${measure} ${perMille(nodes.confidence[row]!)}; at least ${percent(threshold!)} is required.`;
+  return `${kind}: ${measure} ${perMille(nodes.confidence[row]!)}; at least ${percent(threshold!)} is required.${corrected}`;
 }
 
 function truth(row: number): HTMLElement[] {
   const label = nodes.label[row]!;
   if (!isTest(row) || label < 0) return [];
   const right = label === nodes.prediction[row];
-  return [h("p", {}, right ? "✓ Right: " : "✗ Wrong: ", "the true class is ", classLabel(label), ".")];
+  return [h("p", {}, right ? "✓ Right: " : "✗ Wrong: ", "the true class is ", classLabel(label, 60), ".")];
 }
 
-function channels(row: number): HTMLElement[] {
+/** The node's own row of the table. */
+function ownRow(row: number): HTMLElement[] {
+  const filled = nodes.columns.filter(({ cells }) => cells[row]);
+  if (!filled.length) return [];
+  const value = (text: string): Node => (LINK.test(text) ? h("a", { href: text, target: "_blank", rel: "noopener noreferrer" }, clip(text, 60)) : h("bdi", {}, text));
+  return [h("h4", {}, "Its row of the table"), h("dl", { class: "facts own" }, ...filled.map((column) => h("div", {}, h("dt", {}, name(column.name, 40)), h("dd", {}, value(column.cells[row]!)))))];
+}
+
+/** Which kinds of evidence speak for which class, most weight first. */
+function evidence(row: number): HTMLElement[] {
   if (!data.channels.length) return [];
-  const predictions = data.channels.map(({ name: channel, weight }) => {
-    const k = channelClass(channel, row);
-    const share = nodes.class_probabilities[channel]!.probabilities[row * classesPerNode]!;
-    const counts = weight === null ? "" : `, weight ${percent(weight)}`;
-    return h("li", {}, h("span", { class: "channel" }, channel), classLabel(k), h("span", { class: "quiet" }, perMille(share) + counts));
-  });
-  return [h("h4", {}, "Prediction of each channel"), h("ul", { class: "channel-predictions" }, ...predictions)];
+  const byClass = new Map<number, { weight: number; titles: string[] }>();
+  for (const { name: channel, title, weight } of [...data.channels].sort((a, b) => (b.weight ?? 0) - (a.weight ?? 0))) {
+    const side = byClass.get(channelClass(channel, row)) ?? { weight: 0, titles: [] };
+    side.weight += weight ?? 0;
+    side.titles.push(`${clip(title, 40)} ${perMille(topClasses(channel, row)[0]![1])}`);
+    byClass.set(channelClass(channel, row), side);
+  }
+  const weighted = data.channels.some(({ weight }) => weight !== null);
+  const sides = [...byClass].sort(([, a], [, b]) => b.weight - a.weight || b.titles.length - a.titles.length);
+  return [
+    h("h4", {}, "What speaks for which class"),
+    h(
+      "ul",
+      { class: "sides" },
+      ...sides.map(([k, { weight, titles }]) =>
+        h("li", {}, h("span", { class: "side" }, classLabel(k, 34), weighted && h("span", { class: "quiet" }, `weight ${percent(weight)}`)), h("span", { class: "quiet" }, titles.join(", "))),
+      ),
+    ),
+  ];
 }
 
 function probabilities(row: number): HTMLElement {
   // more channels than two would be too wide; the list above has their predictions
-  const columns = ["final", ...(data.channels.length > 2 ? [] : data.channels.map((channel) => channel.name))];
-  const byColumn = columns.map((column) => {
-    const { classes, probabilities } = nodes.class_probabilities[column]!;
-    const at = row * classesPerNode;
-    return new Map(classes.slice(at, at + classesPerNode).map((k, i) => [k, probabilities[at + i]!]));
-  });
+  const columns = [{ name: "final", title: "final" }, ...(data.channels.length > 2 ? [] : data.channels)];
+  const byColumn = columns.map(({ name: column }) => new Map(topClasses(column, row)));
   const rows = [...byColumn[0]!.keys()].map((k) =>
     h(
       "tr",
       {},
-      h("th", { scope: "row" }, classLabel(k, 22)),
+      h("th", { scope: "row" }, classLabel(k, 30)),
       ...byColumn.map((probability) => {
         const value = probability.get(k);
         return h("td", { class: "probability", "--share": (value ?? 0) / 1000 }, value === undefined ? "–" : perMille(value));
       }),
     ),
   );
-  const head = h("tr", {}, h("th", { scope: "col" }, "Class"), ...columns.map((column) => h("th", { scope: "col" }, column)));
-  const rest = data.classes.length - classesPerNode;
+  const head = h("tr", {}, h("th", { scope: "col" }, "Class"), ...columns.map(({ title }) => h("th", { scope: "col" }, clip(title, 20))));
+  const rest = data.classes.length - byColumn[0]!.size;
   return h(
     "table",
-    { class: "probabilities" },
+    { class: columns.length > 1 ? "probabilities several" : "probabilities" },
     rest > 0 && h("caption", {}, `The other ${plural(rest, "class", "classes")} are less probable.`),
-    h("thead", {}, head),
+    columns.length > 1 && h("thead", {}, head),
     h("tbody", {}, ...rows),
   );
-}
-
-function correction(row: number): HTMLElement[] {
-  if (!nodes.corrected?.[row]) return [];
-  const support = nodes.support?.[row] ?? [];
-  if (!support.length) return [h("h4", {}, "Corrected"), h("p", {}, "The channels disagreed, so the prediction was corrected with confident neighbours.")];
-  const lines = [];
-  for (let at = 0; at < support.length; at += 2) lines.push(neighbour(support[at]!, perMille(support[at + 1]!)));
-  return [h("h4", {}, "Corrected with these neighbours"), h("ul", { class: "neighbours" }, ...lines)];
 }
 
 function neighbours(row: number): HTMLElement {
   const near = nodes.neighbours[row]!;
   const more = nodes.degree[row]! - near.length;
-  if (!near.length) return h("p", { class: "quiet" }, nodes.degree[row] ? "None of them is on this page." : "None: the node has no edges.");
+  if (!near.length) return h("p", { class: "quiet" }, nodes.degree[row] ? "None of them is on this page." : "The node has no edges.");
   return h(
     "ul",
     { class: "neighbours" },
@@ -131,4 +142,4 @@ function neighbours(row: number): HTMLElement {
 }
 
 const neighbour = (row: number, detail: string): HTMLElement =>
-  h("li", {}, nodeButton(row, 16), classLabel(nodes.prediction[row]!, 18), h("span", { class: "quiet", title: clip(nodes.id[row]!) }, detail));
+  h("li", {}, nodeButton(row, 28), classLabel(nodes.prediction[row]!, 24), h("span", { class: "quiet", title: clip(nodes.id[row]!) }, detail));

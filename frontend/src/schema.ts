@@ -3,8 +3,12 @@
 /** Everything the page shows. */
 export interface Report {
   /** Version of this format; rises when a field changes its name or meaning */
-  format: 2;
-  /** Three sentences: the task, what can be trusted, and how that is known */
+  format: 3;
+  /** How many predictions can be trusted */
+  headline: string;
+  /** What the headline hides: classes never predicted, never trusted */
+  warnings: string[];
+  /** Three sentences: the task, what is called trusted, and how that is known */
   verdict: string[];
   /** How many predictions can be trusted, and why. Counts are those of the whole graph */
   trust: TrustSummary;
@@ -12,6 +16,8 @@ export interface Report {
   graph: GraphSummary;
   /** All classes; elsewhere a class is its position in this list */
   classes: ClassSummary[];
+  /** Of the classes that are never predicted or rare */
+  rankings: ClassRanking[];
   /** Empty for a method without channels */
   channels: Channel[];
   /** Entry [i][j]: predictions for which the first channel predicts class i and the second class j */
@@ -52,6 +58,8 @@ export interface TrustSummary {
   doubtful: number;
   /** Mean confidence of the trusted predictions */
   mean_confidence: number | null;
+  /** Mean confidence of the doubtful predictions */
+  mean_confidence_doubtful: number | null;
   /** Test nodes: their true class is known and was not trained on */
   test_nodes: number;
   /** Accuracy of the trusted predictions on the test nodes */
@@ -72,6 +80,8 @@ export interface GraphSummary {
   features: number;
   /** Number of training labels */
   labels: number;
+  /** Column of the table whose classes are predicted, if there is a table */
+  target: string | null;
 }
 
 /** One class and the predictions of it. */
@@ -86,14 +96,36 @@ export interface ClassSummary {
   trusted: number;
   /** Doubtful predictions of this class */
   doubtful: number;
+  /** Mean confidence of the predictions of this class */
+  expected: number | null;
   /** Of the test nodes predicted as this class, the share that is right */
   precision: number | null;
+  /** Of the test nodes of this class, the share predicted as it */
+  recall: number | null;
+  /** In two or three words, such as `mostly trusted` or `never predicted` */
+  verdict: string;
+}
+
+/** The nodes that most probably belong to a class that is rare or never predicted. */
+export interface ClassRanking {
+  /** Position of the class in `classes` */
+  class_position: number;
+  /** At most 20, by falling probability */
+  nodes: RankedNode[];
+  /** Average precision of the ranking on the test nodes */
+  average_precision: number | null;
+  /** Share of the test nodes of this class among the first `test_nodes` of the ranking */
+  recall: number | null;
+  /** Test nodes of this class */
+  test_nodes: number | null;
 }
 
 /** One channel: a classifier on one view of the nodes. */
 export interface Channel {
   /** Name of the channel */
   name: string;
+  /** What it uses, in two or three words */
+  title: string;
   /** What it uses */
   description: string;
   /** Its weight in the final prediction; the weights sum to 1 */
@@ -128,8 +160,10 @@ export interface Nodes {
   class_probabilities: Record<string, TopClasses>;
   /** At most 6 neighbours: those with a training label first, then by confidence */
   neighbours: number[][];
-  /** The neighbours that corrected the prediction: node, weight in thousandths, node, weight, …; at most 6, largest weight first */
-  support: number[][] | null;
+  /** Position in `communities` of the map; -1 for none of them */
+  community: number[];
+  /** The nodes' own rows of the user's table; empty without a table */
+  columns: TableColumn[];
 }
 
 /** The drawing of the graph. */
@@ -144,6 +178,8 @@ export interface GraphMap {
   y: number[];
   /** Edges as u, v, u, v, … */
   edges: number[];
+  /** At most 24 communities with a hundredth of the nodes, largest first */
+  communities: Community[];
 }
 
 /** The embeddings of a sample of nodes. */
@@ -252,12 +288,50 @@ export interface AuditSummary {
   share_at_most: number;
 }
 
-/** The most probable classes of each node, at most 8, the same number for all nodes. */
+/** A node that may belong to the class it is ranked for. */
+export interface RankedNode {
+  /** Id as text */
+  id: string;
+  /** Probability of the class, in thousandths */
+  probability: number;
+  /** Predicted class */
+  prediction: number;
+}
+
+/** The most probable classes of each node: at most 8; for the channels of a method with more than two, 1. */
 export interface TopClasses {
   /** Classes, most probable first, node after node */
   classes: number[];
   /** Their probabilities in thousandths */
   probabilities: number[];
+}
+
+/** One column of the user's table. */
+export interface TableColumn {
+  /** Name of the column */
+  name: string;
+  /** Cells as text, long ones shortened; empty if missing */
+  cells: string[];
+}
+
+/** A group of nodes with many edges among them. */
+export interface Community {
+  /** Nodes of the whole graph that belong to it */
+  nodes: number;
+  /** Of these, nodes that were not trained on */
+  predictions: number;
+  /** Of the predictions, those that can be trusted */
+  trusted: number;
+  /** Class that is predicted most often */
+  prediction: number;
+  /** Share of its nodes that are predicted as this class */
+  share: number;
+  /** Id of its node with most edges, as text */
+  hub: string;
+  /** Horizontal position of its name in ten-thousandths */
+  x: number;
+  /** Vertical position of its name in ten-thousandths */
+  y: number;
 }
 
 /** One embedding in two dimensions, by t-SNE. */

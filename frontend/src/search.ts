@@ -1,5 +1,5 @@
 // Search for a node by its id, with suggestions that work by keyboard.
-import { data, nodes, rowOf } from "./data";
+import { data, nodes, rowOf, rowText } from "./data";
 import { clip, find, h, name } from "./dom";
 import { selectAndFocus } from "./store";
 
@@ -9,6 +9,7 @@ export function startSearch(): void {
   const box = find("search") as HTMLInputElement;
   const list = find("suggestions");
   const lower = nodes.id.map((id) => id.slice(0, 200).toLowerCase());
+  const rows = lower.map((_, row) => rowText(row));
   let found: number[] = [];
   let active = -1;
 
@@ -50,9 +51,9 @@ export function startSearch(): void {
 
   box.addEventListener("input", () => {
     const query = box.value.trim().toLowerCase();
-    found = query ? matching(lower, query) : [];
+    found = query ? matching(lower, rows, query) : [];
     active = -1;
-    find("search-status").textContent = query && !found.length ? "No node on this page has this id." : "";
+    find("search-status").textContent = query && !found.length ? "No node on this page fits." : "";
     show();
   });
   box.addEventListener("keydown", (event) => {
@@ -70,14 +71,16 @@ export function startSearch(): void {
   box.addEventListener("blur", close);
 }
 
-/** Ids that start with the text, then ids that contain it. */
-function matching(ids: string[], query: string): number[] {
+/** Ids that start with the text, then ids that contain it, then nodes with it in their row of the table. */
+function matching(ids: string[], texts: string[], query: string): number[] {
   const starting: number[] = [];
   const containing: number[] = [];
+  const inRow: number[] = [];
   for (let row = 0; row < ids.length && starting.length < MAX_SUGGESTIONS; row++) {
     const at = ids[row]!.indexOf(query);
     if (at === 0) starting.push(row);
     else if (at > 0 && containing.length < MAX_SUGGESTIONS) containing.push(row);
+    else if (at < 0 && inRow.length < MAX_SUGGESTIONS && texts[row]!.includes(query)) inRow.push(row);
   }
-  return [...starting, ...containing].slice(0, MAX_SUGGESTIONS);
+  return [...starting, ...containing, ...inRow].slice(0, MAX_SUGGESTIONS);
 }

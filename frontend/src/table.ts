@@ -1,6 +1,6 @@
 // The table of all predictions: sorting, search, pages and download.
 import { classLabel } from "./classes";
-import { count, data, isTraining, nodes, channelClass, isTest } from "./data";
+import { count, data, isTraining, nodes, channelClass, isTest, rowText } from "./data";
 import { download, find, h, records } from "./dom";
 import { number, perMille, plural } from "./format";
 import { nodeButton } from "./panel";
@@ -16,20 +16,25 @@ interface Column {
 const PAGE_SIZE = 25;
 const natural = new Intl.Collator("en", { numeric: true });
 const className = (k: number): string => data.classes[k]?.name ?? "";
-const classCell = (k: number): Node | string => (k < 0 ? "" : classLabel(k, 21));
+const classCell = (k: number): Node | string => (k < 0 ? "" : classLabel(k, 30));
+const agreeing = (row: number): number => data.channels.filter(({ name }) => channelClass(name, row) === nodes.prediction[row]).length;
+const hasTruth = nodes.label.some((label, row) => label >= 0 && !isTraining(row));
+const TRUST = 2; // the column that the table is sorted by at first
 
 const COLUMNS: Column[] = [
-  { name: "Node", value: (row) => nodes.id[row]!, cell: (row) => nodeButton(row) },
+  { name: "Node", value: (row) => nodes.id[row]!, cell: (row) => nodeButton(row, 44) },
   { name: "Prediction", value: (row) => className(nodes.prediction[row]!), cell: (row) => classCell(nodes.prediction[row]!) },
   {
     name: data.trust.basis === "trust" ? "Trust" : "Probability",
-    value: (row) => nodes.confidence[row]!,
-    cell: (row) => perMille(nodes.confidence[row]!),
+    value: (row) => (isTraining(row) ? 1001 : nodes.confidence[row]!), // training labels come last
+    cell: (row) => (isTraining(row) ? "–" : perMille(nodes.confidence[row]!)),
     kind: "probability",
   },
   { name: "Status", value: status, cell: status },
-  ...data.channels.map(({ name }): Column => ({ name: `${name} prediction`, value: (row) => className(channelClass(name, row)), cell: (row) => classCell(channelClass(name, row)) })),
-  { name: "True class", value: (row) => className(nodes.label[row]!), cell: truth },
+  ...(data.channels.length > 2
+    ? [{ name: "Evidence for it", value: agreeing, cell: (row: number) => `${agreeing(row)} of ${data.channels.length}` }]
+    : data.channels.map(({ name, title }): Column => ({ name: `By ${title}`, value: (row) => className(channelClass(name, row)), cell: (row) => classCell(channelClass(name, row)) }))),
+  ...(hasTruth ? [{ name: "True class", value: (row: number) => className(nodes.label[row]!), cell: truth }] : []),
 ];
 
 function status(row: number): string {
@@ -47,7 +52,7 @@ function truth(row: number): Node | string {
 
 export function startTable(): void {
   const search = find("table-search") as HTMLInputElement;
-  let sorted: { column: number; down: boolean } | null = null;
+  let sorted: { column: number; down: boolean } | null = { column: TRUST, down: false };
   let page = 0;
   let rows: number[] = [];
 
@@ -71,7 +76,7 @@ export function startTable(): void {
     const shown = rows.slice(from, from + PAGE_SIZE);
     find("table-head").replaceChildren(...COLUMNS.map(head));
     find("table-body").replaceChildren(
-      ...shown.map((row) => h("tr", {}, ...COLUMNS.map((c) => h("td", { class: c.kind, "--share": c.kind ? nodes.confidence[row]! / 1000 : undefined }, c.cell(row))))),
+      ...shown.map((row) => h("tr", {}, ...COLUMNS.map((c) => h("td", { class: c.kind, "--share": c.kind && !isTraining(row) ? nodes.confidence[row]! / 1000 : undefined }, c.cell(row))))),
     );
     find("table-status").textContent = rows.length
       ? `${number(from + 1)} to ${number(from + shown.length)} of ${plural(rows.length, "node")}`
@@ -107,5 +112,5 @@ export function startTable(): void {
 }
 
 function contains(row: number, query: string): boolean {
-  return [nodes.id[row]!, className(nodes.prediction[row]!), status(row)].some((text) => text.toLowerCase().includes(query));
+  return [nodes.id[row]!, className(nodes.prediction[row]!), status(row)].some((text) => text.toLowerCase().includes(query)) || rowText(row).includes(query);
 }

@@ -82,7 +82,6 @@ def test_everything_of_a_dual_channel_run_comes_back(tmp_path, cora):
         result.prediction,
         trust=np.linspace(0, 1, n),
         channel_weights={"topology": 0.1, "feature": 0.9},
-        support=sp.csr_array(sp.random_array((n, n), density=0.001, rng=0)),
         model={"empty": np.empty((0, 3)), "flags": np.array([True, False])},
         findings=(Finding("note", "odd", "so"),),
     )

@@ -6,7 +6,7 @@ import { show, startMap } from "./map";
 import { startParts } from "./parts";
 import { startProgress } from "./progress";
 import { answer, proposed, skip, startQuestion, undo } from "./question";
-import { askNext, banner, notify, on, page, refresh } from "./store";
+import { askNext, attempt, banner, notify, on, page, refresh } from "./store";
 
 const dialog = (id: string): HTMLDialogElement => find(id) as HTMLDialogElement;
 const input = (id: string): HTMLInputElement => find(id) as HTMLInputElement;
@@ -89,7 +89,7 @@ function startName(): void {
     localStorage.setItem("name", input("name").value.trim().slice(0, 60));
     showName();
     if (isFirst) connect();
-    else void askNext().then(refresh);
+    else attempt(askNext().then(refresh));
   });
   dialog("who").addEventListener("cancel", (event) => {
     if (!person()) event.preventDefault();
@@ -115,7 +115,7 @@ function startSearch(): void {
   });
   const pick = (node: string): void => {
     dialog("find").close();
-    void show(node).catch((error: Error) => banner(error.message));
+    attempt(show(node));
   };
   find("find-form").addEventListener("submit", (event) => {
     event.preventDefault();

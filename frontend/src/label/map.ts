@@ -6,7 +6,7 @@ import { ink, readable } from "../colours";
 import { clip, find, h } from "../dom";
 import { number, perMille } from "../format";
 import { get, type Question } from "./api";
-import { on, page, setQuestion } from "./store";
+import { attempt, on, page, setQuestion } from "./store";
 
 interface Dot {
   x: number;
@@ -78,7 +78,7 @@ export function startMap(): void {
       return;
     }
     const made = sigma;
-    made.on("clickNode", ({ node }) => void show(ids[Number(node)]!));
+    made.on("clickNode", ({ node }) => attempt(show(ids[Number(node)]!)));
     made.on("enterNode", ({ node }) => void (find("hovered").textContent = told(Number(node))));
     made.on("leaveNode", () => void (find("hovered").textContent = ""));
     container.addEventListener("pointerdown", () => void made.setSetting("enableCameraZooming", true));

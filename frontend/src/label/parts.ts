@@ -4,7 +4,7 @@ import { number, percent, plural } from "../format";
 import { post, randomId, type Answer } from "./api";
 import { classLabel, leaveAudit, send } from "./question";
 import { show } from "./map";
-import { askNext, banner, on, page, setQuestion, setState } from "./store";
+import { askNext, attempt, banner, on, page, setQuestion, setState } from "./store";
 
 export function startParts(): void {
   on(["state", "theme"], () => {
@@ -58,7 +58,7 @@ function drawDisagreements(): void {
       h(
         "li",
         {},
-        h("button", { type: "button", class: "node", click: () => void show(node) }, name(node, 30)),
+        h("button", { type: "button", class: "node", click: () => attempt(show(node)) }, name(node, 30)),
         ...[...new Map(answers.map(([who, label]) => [label, who]))].map(([label]) => {
           const who = answers.filter((one) => one[1] === label).map((one) => one[0]);
           return h("button", { type: "button", click: () => void send("decide", { node, label }, "Decided.") }, classLabel(label, 30), h("span", { class: "quiet" }, ` ${who.join(", ")}`));

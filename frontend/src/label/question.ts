@@ -4,7 +4,7 @@ import { clip, find, h, name } from "../dom";
 import { number, percent, plural } from "../format";
 import { post, randomId, type Answer, type Neighbour, type Question } from "./api";
 import { show } from "./map";
-import { announce, askNext, banner, classIndex, notify, on, page, refresh, setQuestion, setState } from "./store";
+import { announce, askNext, attempt, banner, classIndex, notify, on, page, refresh, setQuestion, setState } from "./store";
 
 const LINK = /^https?:\/\/[^\s<>"]+$/;
 let busy = false;
@@ -39,7 +39,7 @@ export async function send(kind: string, given: Record<string, string>, done: st
     announce(`${done} ${page.question ? `Next: ${clip(page.question.title, 60)}.` : "Nothing is left to ask."}`);
     requestAnimationFrame(() => setTimeout(() => performance.measure(`saved ${answer.state.labels}`, { start: started })));
     page.started = started;
-    void refresh();
+    attempt(refresh());
   } catch (error) {
     banner(`Not saved. ${(error as Error).message} Press the key again to repeat.`);
     void refresh().catch(() => undefined);
@@ -60,7 +60,7 @@ export function answer(label: string): void {
 
 export function skip(): void {
   if (page.question?.kind === "audit") answer("");
-  else if (page.question?.kind === "node") void askNext();
+  else if (page.question?.kind === "node") attempt(askNext());
   else if (page.question) void send("skip", { node: page.question.node }, "Skipped.");
 }
 
@@ -172,7 +172,7 @@ function why(question: Question): HTMLElement[] {
 function neighbour(near: Neighbour): HTMLElement {
   const label = near.label ?? near.predicted;
   const detail = near.label ? "label" : near.trust !== null ? percent(near.trust) : "";
-  return h("li", {}, h("button", { type: "button", class: "node", click: () => void show(near.node) }, clip(near.title, 48)), label && classLabel(label, 20), h("span", { class: "quiet" }, detail));
+  return h("li", {}, h("button", { type: "button", class: "node", click: () => attempt(show(near.node)) }, clip(near.title, 48)), label && classLabel(label, 20), h("span", { class: "quiet" }, detail));
 }
 
 function finished(): HTMLElement[] {
@@ -183,12 +183,12 @@ function finished(): HTMLElement[] {
   return [
     h("h2", {}, "No question is left"),
     h("p", { class: "lead" }, `${plural(page.state!.labels, "label")} so far. Every other node is skipped, labelled or asked of somebody else. Check the answers, or download them below.`),
-    h("button", { type: "button", click: () => void askNext() }, "Ask again"),
+    h("button", { type: "button", click: () => attempt(askNext()) }, "Ask again"),
   ];
 }
 
 export function leaveAudit(): void {
   page.mode = "label";
   notify("state");
-  void askNext();
+  attempt(askNext());
 }

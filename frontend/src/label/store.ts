@@ -31,6 +31,9 @@ export function banner(text: string): void {
   find("banner-text").textContent = text;
 }
 
+/** Do it; if it fails, say why above the page. */
+export const attempt = (work: Promise<unknown>): void => void work.catch((error: Error) => banner(error.message));
+
 export function setState(state: State): void {
   if (page.state && state.revision < page.state.revision) return; // an answer that was overtaken
   page.state = state;

@@ -29,8 +29,10 @@ def model_card(run: Run, audit: AuditSummary | None = None) -> str:
         c=graph.c,
         labels=labels,
         seed=run.seed,
+        relations=_relations(run),
         reliability="\n".join([*_reliability(run), *([audit.sentence()] if audit else [])]),
         classes=_class_table(run),
+        channels=_channel_table(run),
         limits="\n".join(f"- {line}" for line in _limits(run)),
         use=_USE if get_method(run.method).predict_new else _NO_USE.format(method=run.method),
         settings=run.settings.to_yaml().rstrip(),
@@ -85,6 +87,22 @@ def _class_table(run: Run) -> str:
     return markdown_table(["class", "training labels", "predicted nodes", f"mean {name}"], rows)
 
 
+def _relations(run: Run) -> str:
+    """The kinds of edges, if they are told apart."""
+    if not run.graph.relations:
+        return ""
+    listed = ", ".join(f"{escape(name)} ({n:,})" for name, n in run.graph.relation_sizes.items())
+    direction = "directed edges" if run.graph.directed else "edges"
+    return f"\nIts {direction} are of these relations: {listed}."
+
+
+def _channel_table(run: Run) -> str:
+    """The channels by weight; names of those along edges start with their relation."""
+    weights = run.prediction.channel_weights
+    rows = [[escape(name), f"{weight:.1%}"] for name, weight in sorted(weights.items(), key=lambda item: -item[1])]
+    return f"\n{markdown_table(['channel', 'weight'], rows)}\n" if rows else ""
+
+
 def _limits(run: Run) -> list[str]:
     name, confidence = _confidence(run)
     graph, predicted = run.graph, np.flatnonzero(run.is_predicted)
@@ -108,7 +126,7 @@ Predicts one of {c} classes for each node of the graph. Trained by dccgcn {versi
 
 ## Training data
 
-{n} nodes, {edges} edges, {d} features, {labels}; seed {seed}.
+{n} nodes, {edges} edges, {d} features, {labels}; seed {seed}.{relations}
 The graph is part of this folder, because new nodes are appended to it: share the model only with those who may see the
 data.
 
@@ -117,7 +135,7 @@ data.
 {reliability}
 
 {classes}
-
+{channels}
 ## Limits
 
 {limits}

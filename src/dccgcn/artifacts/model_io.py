@@ -23,7 +23,8 @@ from dccgcn.errors import DataFileError, DccgcnError, Finding
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.cells import decode_labels
 from dccgcn.graph.splits import PARTS, Split
-from dccgcn.io.columns import Columns
+from dccgcn.io.columns import Columns, EdgeColumns
+from dccgcn.io.edge_tables import ONE_KIND
 from dccgcn.io.encoder import FeatureEncoder
 from dccgcn.io.tables import Tables
 from dccgcn.io.tensors import read_tensors, tensor_bytes
@@ -133,6 +134,7 @@ def _read_run(folder: Path) -> tuple[Run, Tables | None]:
     if version == _FORMAT_3:
         arrays = _arrays_from_format_3(arrays)
     if version != FORMAT:
+        arrays["prediction"].pop("support", None)
         if description.method == "concord":  # another algorithm, whose arrays no code reads any more
             arrays["prediction"]["model"] = {}
         warnings.warn(
@@ -172,13 +174,22 @@ def _description_from_format_3(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _description_from_format_4(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The description without settings of Concord that no longer exist."""
+    """The description in the present form, without settings of Concord that no longer exist."""
     settings = values["settings"]
     if values["method"] == "concord":
         settings = {name: value for name, value in settings.items() if name not in ConcordSettings.removed}
         if settings.get("n_structural", settings.get("ties")) == 0:  # now: exclude
             settings = {name: value for name, value in settings.items() if name not in ("n_structural", "ties")}
-    return {**values, "format": FORMAT, "settings": settings}
+    return {**values, "format": FORMAT, "settings": settings, "tables": _tables_from_format_4(values["tables"])}
+
+
+def _tables_from_format_4(tables: Any) -> Any:
+    """The columns of the only table of edges, in a mapping of tables by relation."""
+    if tables is None:
+        return None
+    columns = dict(tables["columns"])
+    ends = {role: columns.pop(role) for role in ("source", "target", "weight")}
+    return {**tables, "columns": {**columns, "edges": {ONE_KIND: {**ends, "relation": None}}}}
 
 
 def _arrays_from_format_3(arrays: Mapping[str, Any]) -> dict[str, Any]:
@@ -212,7 +223,9 @@ def _run(description: ModelDescription, arrays: Mapping[str, Any]) -> tuple[Run,
         return run, None
     tables.encoder.check(graph.d)
     encoder = FeatureEncoder.from_dict(tables.encoder.model_dump())
-    return run, Tables(graph, encoder, Columns(**tables.columns.model_dump()))
+    columns = tables.columns.model_dump()
+    columns["edges"] = {name: EdgeColumns(**roles) for name, roles in columns["edges"].items()}
+    return run, Tables(graph, encoder, Columns(**columns))
 
 
 def _graph(description: ModelDescription, given: Mapping[str, Any]) -> NodeGraph:

@@ -42,14 +42,21 @@ class Findings(_Part):
     prediction: list[FindingDescription]
 
 
+class EdgeColumnsDescription(_Part):
+    """Columns of a table of edges by role."""
+
+    source: str
+    target: str
+    weight: str | None
+    relation: str | None
+
+
 class ColumnsDescription(_Part):
     """Columns of the tables by role."""
 
     id: str
     label: str | None
-    source: str
-    target: str
-    weight: str | None
+    edges: dict[str, EdgeColumnsDescription] = Field(min_length=1)
     name: str | None = None
     features: dict[str, Role]
 

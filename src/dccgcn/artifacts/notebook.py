@@ -4,11 +4,11 @@ from html import escape
 
 import numpy as np
 
-from dccgcn.artifacts.report.layout import force_layout
-from dccgcn.artifacts.report.trust_summary import summarise_trust, trusted_nodes, verdict
-from dccgcn.palette import colours
+from dccgcn.artifacts.report.classes import class_summaries, class_warnings
+from dccgcn.artifacts.report.drawing import draw_graph
+from dccgcn.artifacts.report.schema import ClassSummary
+from dccgcn.artifacts.report.trust_summary import headline, summarise_trust, trusted_nodes, verdict
 from dccgcn.text import first_few, printable, truncate
-from dccgcn.workflow.class_summary import class_counts
 from dccgcn.workflow.run import Run
 
 _MAP_NODES, _MAP_EDGES = 300, 900  # drawn at most
@@ -38,69 +38,49 @@ def summary_text(run: Run) -> str:
 
 def summary_html(run: Run) -> str:
     """The verdict, a table of the classes, and a map of a sample of the nodes. No scripts, no files, no network."""
-    trust = summarise_trust(run, trusted_nodes(run))
-    sentences = "".join(f"<p style='margin:0 0 .4em'>{escape(text)}</p>" for text in verdict(run, trust))
+    trusted = trusted_nodes(run)
+    trust, classes = summarise_trust(run, trusted), class_summaries(run, trusted)
+    texts = [*class_warnings(classes), f"{headline(trust)}.", *verdict(run, trust)]
+    sentences = "".join(f"<p style='margin:0 0 .4em'>{escape(text)}</p>" for text in texts)
     warned = [finding.text for finding in run.findings if finding.level == "warning"]
     listed = "".join(f"<li>{escape(text)}</li>" for text in warned[:5])
     warnings = f"<details><summary>{len(warned)} warnings</summary><ul>{listed}</ul></details>" if warned else ""
     return (
         f"<div style='display:flex;flex-wrap:wrap;gap:24px;align-items:flex-start'>"
         f"<div style='max-width:34em'><b>{escape(run.method)} on {escape(printable(run.graph.name))}</b>"
-        f"{sentences}{_class_table(run)}{warnings}</div>{_map(run)}</div>"
+        f"{sentences}{_class_table(classes)}{warnings}</div>{_map(run, classes)}</div>"
     )
 
 
-def _class_table(run: Run) -> str:
-    rows = sorted(class_counts(run.graph, run.split, run.prediction), key=lambda row: -row["predicted"])
-    palette = dict(zip(map(str, run.graph.classes), colours(run.graph.c), strict=True))
+def _class_table(classes: list[ClassSummary]) -> str:
+    rows = sorted(classes, key=lambda row: -(row.trusted + row.doubtful))
     cells = []
     for row in rows[:_MOST_CLASSES]:
-        trust = "–" if row["expected_accuracy"] is None else f"{row['expected_accuracy']:.1%}"
-        dot = f"<span style='color:{palette[row['class']]}'>●</span>"
-        name = escape(truncate(printable(row["class"]), 40))
-        numbers = f"<td>{row['labels']:,}</td><td>{row['predicted']:,}</td><td>{trust}</td>"
+        expected = "–" if row.expected is None else f"{row.expected:.1%}"
+        dot = f"<span style='color:{row.colour}'>●</span>"
+        name = escape(truncate(printable(row.name), 40))
+        numbers = f"<td>{row.labels:,}</td><td>{row.trusted + row.doubtful:,}</td><td>{expected}</td>"
         cells.append(f"<tr><td style='text-align:left'>{dot} {name}</td>{numbers}</tr>")
     more = f"<tr><td>… {len(rows) - _MOST_CLASSES} more</td></tr>" if len(rows) > _MOST_CLASSES else ""
     head = "<tr><th style='text-align:left'>class</th><th>labels</th><th>predicted</th><th>expected right</th></tr>"
     return f"<table>{head}{''.join(cells)}{more}</table>"
 
 
-def _map(run: Run) -> str:
-    """An SVG of a random sample of the nodes with their edges, coloured by class; training labels have a black rim."""
-    graph, rng = run.graph, np.random.default_rng(0)
-    nodes = np.arange(graph.n)
-    if graph.n > _MAP_NODES:  # whole neighbourhoods: a random sample would have hardly any edges
-        nodes = _neighbourhood(run, rng)
-    index = np.full(graph.n, -1)
-    index[nodes] = np.arange(len(nodes))
-    ends = index[graph.edges]
-    ends = ends[(ends >= 0).all(axis=1)]
-    if len(ends) > _MAP_EDGES:
-        ends = ends[np.sort(rng.choice(len(ends), _MAP_EDGES, replace=False))]
-    position = 8 + (_SIZE - 16) * force_layout(graph.adjacency[nodes][:, nodes])
-    lines = "".join(f"M{x1:.0f} {y1:.0f}L{x2:.0f} {y2:.0f}" for (x1, y1), (x2, y2) in position[ends])
-    palette, is_train = colours(graph.c), np.isin(nodes, run.split.train)
+def _map(run: Run, classes: list[ClassSummary]) -> str:
+    """An SVG of the nodes or of a sample, coloured by class; training labels have a black rim."""
+    drawn = draw_graph(run.graph, run.split.train, _MAP_NODES, _MAP_EDGES)
+    position = 8 + (_SIZE - 16) * drawn.position
+    lines = "".join(f"M{x1:.0f} {y1:.0f}L{x2:.0f} {y2:.0f}" for (x1, y1), (x2, y2) in position[drawn.edges])
+    is_train = np.isin(drawn.nodes, run.split.train)
     dots = "".join(
-        f"<circle cx='{x:.0f}' cy='{y:.0f}' r='3' fill='{palette[run.prediction.y_pred[node]]}'"
+        f"<circle cx='{x:.0f}' cy='{y:.0f}' r='3' fill='{classes[run.prediction.y_pred[node]].colour}'"
         f" stroke='{'black' if train else 'none'}'/>"
-        for (x, y), node, train in zip(position, nodes, is_train, strict=True)
+        for (x, y), node, train in zip(position, drawn.nodes, is_train, strict=True)
     )
-    which = "all nodes" if len(nodes) == graph.n else f"{len(nodes)} of {graph.n:,} nodes"
+    n, m = run.graph.n, len(drawn.nodes)
+    which = "all nodes" if m == n else f"{m} of {n:,} nodes"
     return (
         f"<figure style='margin:0'><svg width='{_SIZE}' height='{_SIZE}' role='img' aria-label='Map of {which}'>"
         f"<path d='{lines}' stroke='#999' stroke-opacity='.4' fill='none'/>{dots}</svg>"
         f"<figcaption style='font-size:small'>Map of {which}; a rim marks training labels.</figcaption></figure>"
     )
-
-
-def _neighbourhood(run: Run, rng: np.random.Generator) -> np.ndarray:
-    """Nodes reached from random training nodes, hop by hop, until there are enough."""
-    graph = run.graph
-    chosen = np.zeros(graph.n, dtype=bool)
-    starts = run.split.train if len(run.split.train) <= 20 else rng.choice(run.split.train, 20, replace=False)
-    chosen[starts] = True
-    while (left := _MAP_NODES - int(chosen.sum())) > 0:
-        near = np.flatnonzero((graph.adjacency @ chosen.astype(np.float32) > 0) & ~chosen)
-        near = near if len(near) else np.flatnonzero(~chosen)
-        chosen[near if len(near) <= left else rng.choice(near, left, replace=False)] = True
-    return np.flatnonzero(chosen)

@@ -19,7 +19,7 @@ from dccgcn.io.write import csv_text
 from dccgcn.runtime.files import is_temporary, read_json, temporary_path
 from dccgcn.runtime.lock import LOCK, lock_folder
 from dccgcn.text import first_few
-from dccgcn.workflow.class_summary import rare_rankings
+from dccgcn.workflow.class_summary import rankings
 from dccgcn.workflow.run import Run, run_csv
 
 RESULT = "result.json"
@@ -28,7 +28,7 @@ _DERIVED = ("report.html", "report.json", AUDIT)  # made from a run by other com
 _LOG = (LABELS, f"{LABELS}-wal", f"{LABELS}-shm", "labels.lock")  # labels that people gave; a new run keeps them
 _WRITTEN = ("predictions.csv", "settings.yaml", "split.json", TENSORS, CARD, DESCRIPTION, RESULT)
 RUN_FILES = frozenset({*_WRITTEN, *_DERIVED, *_LOG})
-RANKED = "ranked.csv"  # the first nodes of each rare class, if there is one
+RANKED = "ranked.csv"  # the first nodes of each class that is rare or never predicted, if there is one
 
 
 def save_run(
@@ -52,7 +52,7 @@ def save_run(
         **model_files(run, tables),
         RESULT: json.dumps(run.summary(), indent=2) + "\n",
     }
-    ranked = rare_rankings(run.graph, run.split, run.prediction)
+    ranked = rankings(run.graph, run.split, run.prediction)
     files |= {} if ranked is None else {RANKED: csv_text(ranked, float_format="%.6f")}
     check_run_folder(folder, overwrite)
     with lock_folder(folder):

@@ -5,17 +5,20 @@ import io
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dccgcn.api import run
 from dccgcn.artifacts.report import data as report
 from dccgcn.artifacts.report.data import report_data
 from dccgcn.artifacts.report.page import render
+from dccgcn.artifacts.report.rows import OwnTable
 from dccgcn.artifacts.report.store import load_data, to_json
 from dccgcn.graph.splits import per_class
 from dccgcn.models.base import Method
 from dccgcn.models.prediction import Prediction
 from dccgcn.settings import Settings
+from dccgcn.workflow.run import FitDetails, measure
 from helpers.browser import Visit, chromium
 from helpers.command import dccgcn
 from helpers.runs import QUICK, dual, toy
@@ -78,14 +81,22 @@ def test_it_opens_from_disk_and_loads_nothing_else(visit, folder):
 def test_every_part_is_there(visit):
     page = visit.page
     assert "2,694 nodes of cora were classified from 14 labels in 7 classes." in visit.text(".verdict")
-    assert page.locator("#class-list li").count() == 7
+    assert page.locator("#class-list tr").count() == 7
+    counts = [int(b.inner_text().split()[-1].replace(",", "")) for b in page.locator("#class-list .counts").all()]
+    assert counts == sorted(counts, reverse=True)
+    assert page.locator("#communities li").count() == 8  # the others are folded
+    page.locator(".map-name").first.wait_for()  # drawn after the map
+    assert 3 < page.locator(".map-name").count() <= 14
     assert page.locator("#matrix tbody tr").count() == 7
     assert page.locator("#pairs li").count() >= 3
     assert page.locator("#embedding-list canvas").count() == 3
     assert page.locator("#charts circle").count() >= 5
     assert page.locator("#charts path.curve").count() == 1
+    assert page.locator("#next-list li").count() == 8
+    page.click("#next-more")
     assert page.locator("#next-list li").count() == 20
     assert page.locator("#table-body tr").count() == 25
+    page.click("#findings summary")  # the notes are folded below the warnings
     assert "tie at neighbour 6 of the feature graph" in visit.text("#findings")
     assert "dccgcn fit cora --method dcc-gcn" in visit.text("#run")
     page.click("#run summary")
@@ -105,8 +116,8 @@ def test_a_node_is_found_by_its_id(visit, rows):
     panel = visit.text("#panel")
     assert f"Node {row['node_id']}" in panel
     assert visit.text("#panel .prediction") == row["prediction"]
-    for channel in ("topology", "features"):
-        assert row[f"{channel} class"] in visit.text(f"#panel .channel-predictions li:has-text('{channel}')")
+    for title, channel in (("edges", "topology"), ("similar features", "features")):
+        assert row[f"{channel} class"] in visit.text(f"#panel .sides li:has-text('{title}')")
     assert f"the true class is {row['label']}" in re.sub(r"\s+", " ", panel)
     assert ("✓ Right" in panel) == (row["prediction"] == row["label"])
     assert "Doubtful: the channels disagree." in panel
@@ -160,13 +171,17 @@ def test_the_matrix_filters_every_other_part(visit, rows):
     cell.click()
     assert f"{len(wanted)} node" in visit.text("#filter")
     assert f"of {len(wanted)} node" in visit.text("#table-status")
-    counts = [int(b.inner_text()) for b in page.locator("#class-list .class-counts b").all()]
+    counts = [int(cell.inner_text().split()[-1]) for cell in page.locator("#class-list .counts").all()]
     assert sum(counts) == len(wanted)
     shown = [b.inner_text() for b in page.locator("#table-body td:first-child").all()]
-    assert shown == [row["node_id"] for row in wanted[:25]]
+    assert set(shown) <= {row["node_id"] for row in wanted}
     assert page.locator("#embedding-list canvas").first.screenshot() != before
     part = list(csv.DictReader(io.StringIO(visit.download("#download-part").decode())))
-    assert part == [{name: row[name] for name in part[0]} for row in wanted]
+    by_id = {row["node_id"]: row for row in wanted}
+    assert sorted(row["node_id"] for row in part) == sorted(by_id)
+    assert all(row == {name: by_id[row["node_id"]][name] for name in row} for row in part)
+    confidence = [float(row["probability"]) for row in part]
+    assert confidence == pytest.approx(sorted(confidence), abs=1e-3)  # the least trusted first
     page.keyboard.press("Escape")
     assert visit.text("#filter") == ""
     assert "of 2,708 nodes" in visit.text("#table-status")
@@ -174,12 +189,12 @@ def test_the_matrix_filters_every_other_part(visit, rows):
 
 def test_a_class_and_a_status_filter_too(visit, rows):
     page = visit.page
-    name = visit.text("#class-list li:nth-child(2) .class-name").strip()
-    page.click("#class-list li:nth-child(2) .class-name")
+    name = visit.text("#class-list tr:nth-child(2) .class-name").strip()
+    page.click("#class-list tr:nth-child(2) .class-name")
     expected = sum(row["prediction"] == name for row in rows)
     assert f"of {expected:,} nodes" in visit.text("#table-status")
     page.click("#filter button")
-    page.click("#share .hatched")
+    page.click("#share-doubtful")
     doubtful = sum(not row["agree"] and row["role"] != "train" for row in rows)
     assert f"of {doubtful:,} nodes" in visit.text("#table-status")
 
@@ -190,12 +205,12 @@ def test_the_download_is_the_runs_own_file(visit, folder):
 
 def test_the_table_is_sorted_searched_and_paged(visit, rows):
     page = visit.page
-    page.click("#table-head th:nth-child(3) button")
+    predicted = [float(row["probability"]) for row in rows if row["role"] != "train"]
+    top = float(visit.text("#table-body tr:nth-child(1) td:nth-child(3)").split()[0])
+    assert top == pytest.approx(100 * min(predicted), abs=0.6)  # the least trusted first
     page.click("#table-head th:nth-child(3) button")
     assert page.locator("#table-head th:nth-child(3)").get_attribute("aria-sort") == "descending"
-    surest = max(float(row["probability"]) for row in rows)
-    top = float(visit.text("#table-body tr:nth-child(1) td:nth-child(3)").split()[0])
-    assert top == pytest.approx(100 * surest, abs=0.6)
+    assert visit.text("#table-body tr:nth-child(1) td:nth-child(4)") == "training label"
     page.click("#table-head th:nth-child(3) button")  # as listed again
     first = visit.text("#table-body tr:nth-child(1) td:nth-child(1)")
     assert first == rows[0]["node_id"]
@@ -275,7 +290,7 @@ def test_hostile_names_do_no_harm(browser, tmp_path):
     assert visit.download("#download") == (tmp_path / "run" / "predictions.csv").read_bytes()
     page.fill("#table-search", "quoted")
     lines = list(csv.DictReader(io.StringIO(visit.download("#download-part").decode(), newline="")))
-    assert [line["node_id"] for line in lines] == ids[20:40]
+    assert sorted(line["node_id"] for line in lines) == sorted(ids[20:40])
     listed = list(csv.DictReader(io.StringIO(visit.download("#next-download").decode(), newline="")))
     assert [line["node_id"] for line in listed] == [suggestion.id for suggestion in data.label_next]
     page.click("#next-copy")
@@ -293,11 +308,58 @@ def test_thirty_classes_and_a_method_with_nothing_but_probabilities(browser, tmp
         path = tmp_path / f"{name}.html"
         path.write_text(render(report_data(made)), encoding="utf-8")
         visit = Visit(browser, path)
-        assert visit.page.locator("#class-list li").count() == 30
+        assert visit.page.locator("#class-list tr").count() == 12
+        visit.page.click("#class-more")
+        assert visit.page.locator("#class-list tr").count() == 30
         assert visit.page.locator("#matrix").count() == (name == "dual")
         assert visit.faults() == ""
         visit.is_quiet()
         visit.close()
+
+
+@pytest.fixture(scope="module")
+def own_table(tmp_path_factory):
+    """A report on a user's table: long class names that begin alike, one of them never predicted."""
+    kinds = ("north", "south", "archive")
+    names = [f"Department of Environmental Monitoring and Sustainability: {kind} office" for kind in kinds]
+    graph = toy(names=names, ids=[f"n{i}" for i in range(60)])
+    result = run(graph, per_class(graph, 3, seed=0), "lp")
+    p = result.prediction.probabilities.copy()
+    p[:, 1] += 0.9 * p[:, 2]
+    p[:, 2] *= 0.1
+    details = FitDetails("lp", result.settings, 0, 1.0, 1)
+    made = measure(graph, result.split, Prediction(p.astype(np.float32)), details)
+    rows = pd.DataFrame({"id": graph.ids, "about": [f"Person number {i}" for i in range(60)], "page": "https://x.org/"})
+    path = tmp_path_factory.mktemp("own") / "report.html"
+    path.write_text(render(report_data(made, table=OwnTable(rows, "office"))), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_own_rows_and_long_names_and_a_class_that_is_never_predicted(browser, own_table, width):
+    visit = Visit(browser, own_table, width=width, height=844)
+    page = visit.page
+    assert "archive office” is never predicted." in visit.text("#warnings")
+    assert "office" in visit.text(".eyebrow")
+    warned, headline = (page.locator(part).bounding_box()["y"] for part in ("#warnings", "h1"))
+    assert warned < headline
+    assert "never predicted" in visit.text("#class-list tr:last-child")
+    assert page.locator("#rankings .ranked li").count() == 20
+    page.fill("#search", "person number 7")
+    page.keyboard.press("Enter")
+    assert "Person number 7" in visit.text("#panel .own")
+    assert page.locator("#panel .own a").get_attribute("href") == "https://x.org/"
+    shown = {page.locator("#legend bdi").nth(k).inner_text() for k in range(3)}
+    assert len(shown) == 3  # shortened, and still different
+    page.fill("#table-search", "person number 7")
+    assert "of 1 node" in visit.text("#table-status")
+    page.click("nav a[href='#predictions']")
+    page.locator("nav a[aria-current][href='#predictions']").wait_for()
+    assert page.locator("nav").bounding_box()["y"] == 0  # it stays in view
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert visit.faults() == ""
+    visit.is_quiet()
+    visit.close()
 
 
 def test_twenty_thousand_nodes_stay_below_twelve_megabytes():

@@ -44,8 +44,8 @@ def test_data_are_read_back_as_they_were_written(data, tmp_path):
         (b"\xff\xfe", "not a report"),
         (b"[" * 100_000, "not a report"),
         (b'{"format": "two"}', "not a report"),
-        (b'{"format": 1}', r"format 1; this version reads format 2.*dccgcn fit"),
-        (b'{"format": 2}', "verdict: Field required"),
+        (b'{"format": 1}', r"format 1; this version reads format 3.*dccgcn fit"),
+        (b'{"format": 3}', "headline: Field required"),
     ],
 )
 def test_other_files_are_refused_with_a_sentence(content, words, tmp_path):
@@ -89,7 +89,8 @@ def _set(*path_and_value):
         (_set("nodes", "role", 0, 9), "nodes.role"),
         (_set("nodes", "confidence", [1]), "differ in length"),
         (_set("nodes", "neighbours", 0, [60]), "nodes.neighbours"),
-        (_set("nodes", "support", 0, [60, 1000]), "nodes.support"),
+        (_set("nodes", "community", 0, 99), "nodes.community"),
+        (_set("nodes", "columns", [{"name": "a", "cells": []}]), "differ in length"),
         (_set("nodes", "class_probabilities", {}), "a channel is missing"),
         (_set("nodes", "class_probabilities", "final", "classes", [0]), "nodes.class_probabilities"),
         (_set("nodes", "class_probabilities", "final", "classes", 0, 7), "nodes.class_probabilities"),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from dccgcn.progress import Progress
 
 if TYPE_CHECKING:
+    from dccgcn.artifacts.report.rows import OwnTable
     from dccgcn.artifacts.report.schema import AuditSummary, Report
     from dccgcn.workflow.run import Run
 
@@ -17,6 +18,7 @@ def write_report(
     command: str | None = None,
     progress: Progress | None = None,
     audit: "AuditSummary | None" = None,
+    table: "OwnTable | None" = None,
 ) -> "Report":
     """Write the report of a run, and return its data.
 
@@ -24,6 +26,7 @@ def write_report(
     folder : the run's folder, which gets report.json; None: the data are not kept.
     command : the command that made the run, shown on the page.
     audit : the audit of its trusted predictions, if there is one.
+    table : the nodes' own rows, shown with each node.
     """
     # imported here: t-SNE and the template engine are slow to import and rarely needed
     from dccgcn.artifacts.report.data import report_data
@@ -33,7 +36,7 @@ def write_report(
     from dccgcn.runtime.threads import threads_for
 
     with threads_for(2 * len(run.graph.edges)):
-        report = report_data(run, command, progress, audit)
+        report = report_data(run, command, progress, audit, table)
     if folder is not None:
         save_data(report, Path(folder))
     if path is not None:

@@ -5,38 +5,40 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from dccgcn.artifacts.report import notes, schema
+from dccgcn.artifacts.report import drawing, notes, schema
 from dccgcn.artifacts.report.advice import findings, label_suggestions
 from dccgcn.artifacts.report.calibration import calibration
+from dccgcn.artifacts.report.classes import class_rankings, class_summaries, class_warnings
 from dccgcn.artifacts.report.embedding import project
-from dccgcn.artifacts.report.layout import force_layout
-from dccgcn.artifacts.report.nodes import node_columns
+from dccgcn.artifacts.report.nodes import node_columns, shown_ids
+from dccgcn.artifacts.report.rows import OwnTable, table_columns
 from dccgcn.artifacts.report.sample import sample
-from dccgcn.artifacts.report.trust_summary import TrustedNodes, summarise_trust, trusted_nodes, verdict
+from dccgcn.artifacts.report.trust_summary import TrustedNodes, headline, summarise_trust, trusted_nodes, verdict
 from dccgcn.models import registry
-from dccgcn.palette import colours
 from dccgcn.progress import Progress
 from dccgcn.workflow.run import Run, run_csv
 
 MAX_NODES = 20_000  # with their probabilities and neighbours in the page
 MAX_CSV = 6_000_000  # characters of their rows
-MAX_MAP_NODES = 3_000
-MAX_MAP_EDGES = 12_000
+MAX_MAP_NODES = drawing.MAX_MAP_NODES
+MAX_MAP_EDGES = drawing.MAX_MAP_EDGES
+MAX_COMMUNITIES = 24
+MIN_COMMUNITY = 0.01  # share of the nodes of a community that is named
 MAX_EMBEDDED = 1_000  # t-SNE takes a second or two for so many nodes
 STAGES = 3
 
 _CHANNELS = {
-    "topology": "Uses the edges: nodes that are connected tend to share a class.",
-    "features": "Uses the features: nodes with similar features tend to share a class.",
-    "own": "Uses the node’s own features.",
-    "hop1": "Uses the mean features of the neighbours.",
-    "hop2": "Uses the mean features of the neighbours’ neighbours.",
-    "propagated": "Uses features propagated along the edges.",
-    "structure": "Uses the edges alone: nodes with the same neighbours are alike.",
-    "similar": "Uses the nodes with the most similar features.",
-    "sizes": "Uses the number of edges and the amount of features.",
-    "joint": "Uses all views of a node together.",
-    "labels": "Uses the labels nearby, spread along the edges.",
+    "topology": ("edges", "Uses the edges: nodes that are connected tend to share a class."),
+    "features": ("similar features", "Uses the features: nodes with similar features tend to share a class."),
+    "own": ("own features", "Uses the node’s own features."),
+    "hop1": ("neighbours’ features", "Uses the mean features of the neighbours."),
+    "hop2": ("features two steps away", "Uses the mean features of the neighbours’ neighbours."),
+    "propagated": ("features nearby", "Uses features propagated along the edges."),
+    "structure": ("same neighbours", "Uses the edges alone: nodes with the same neighbours are alike."),
+    "similar": ("similar nodes", "Uses the nodes with the most similar features."),
+    "sizes": ("counts", "Uses the number of edges and the amount of features."),
+    "joint": ("all together", "Uses all views of a node together."),
+    "labels": ("labels nearby", "Uses the labels nearby, spread along the edges."),
 }
 
 
@@ -45,32 +47,44 @@ def report_data(
     command: str | None = None,
     progress: Progress | None = None,
     audit: schema.AuditSummary | None = None,
+    table: OwnTable | None = None,
 ) -> schema.Report:
-    """All data of the page. command: what was typed to make the run, if anything."""
+    """All data of the page. command: what was typed to make the run, if anything. table: the nodes' own rows."""
     on_progress = progress or (lambda stage, done, total: None)
     graph, train = run.graph, run.split.train
     trusted = trusted_nodes(run)
     trust = summarise_trust(run, trusted)
-    shown = sample(graph, train, trusted.confidence, max_nodes(run))
     on_progress("report", 0, STAGES)
-    drawing = _map(run, trusted, shown)
+    size = max_nodes(run)
+    drawn = drawing.draw_graph(graph, train, min(MAX_MAP_NODES, size), MAX_MAP_EDGES)
+    shown = sample(graph, train, trusted.confidence, size, always=drawn.nodes)
+    community = _named_communities(drawn.community)
     on_progress("report", 1, STAGES)
     embeddings = _embeddings(run, shown)
     on_progress("report", 2, STAGES)
     label_next, label_next_csv = label_suggestions(run, shown)
+    classes = class_summaries(run, trusted)
     report = schema.Report(
         format=schema.FORMAT,
+        headline=headline(trust),
+        warnings=class_warnings(classes),
         verdict=verdict(run, trust),
         trust=trust,
         graph=schema.GraphSummary(
-            name=graph.name, nodes=graph.n, edges=len(graph.edges), features=graph.d, labels=len(train)
+            name=graph.name,
+            nodes=graph.n,
+            edges=len(graph.edges),
+            features=graph.d,
+            labels=len(train),
+            target=None if table is None else table.label,
         ),
-        classes=_classes(run, trusted),
+        classes=classes,
+        rankings=class_rankings(run),
         channels=_channels(run),
         channel_contingency=_channel_contingency(run),
-        nodes=node_columns(run, trusted, shown),
+        nodes=node_columns(run, trusted, shown, community, table_columns(table, graph.n, shown)),
         predictions_csv=run_csv(run, shown),
-        map=drawing,
+        map=_map(run, trusted, shown, drawn, community),
         embeddings=embeddings,
         calibration=calibration(run, trusted),
         label_next=label_next,
@@ -91,40 +105,25 @@ def max_nodes(run: Run) -> int:
     return max(1, min(MAX_NODES, int(MAX_CSV / width)))
 
 
-def _classes(run: Run, trusted: TrustedNodes) -> list[schema.ClassSummary]:
-    graph, predicted, test = run.graph, run.is_predicted, run.split.test
-    y_pred = run.prediction.y_pred
-    is_right = y_pred[test] == graph.labels[test]
-    labels = np.bincount(graph.labels[run.split.train], minlength=graph.c)
-    palette = colours(graph.c)
-    rows = []
-    for k, name in enumerate(graph.classes):
-        of_class = predicted & (y_pred == k)
-        tested = is_right[y_pred[test] == k]
-        rows.append(
-            schema.ClassSummary(
-                name=str(name),
-                colour=palette[k],
-                labels=int(labels[k]),
-                trusted=int((of_class & trusted.is_trusted).sum()),
-                doubtful=int((of_class & ~trusted.is_trusted).sum()),
-                precision=round(float(tested.mean()), 6) if len(tested) else None,
-            )
-        )
-    return rows
-
-
 def _channels(run: Run) -> list[schema.Channel]:
     weights = run.prediction.channel_weights
     return [
         schema.Channel(
             name=name,
-            description=_CHANNELS.get(name.rpartition(".")[2], ""),
+            title=_channel_title(name),
+            description=_CHANNELS.get(name.rpartition(".")[2], ("", ""))[1],
             weight=weights.get(name),
             accuracy=run.channel_accuracy.get(name),
         )
         for name in run.prediction.channels
     ]
+
+
+def _channel_title(name: str) -> str:
+    """In plain words; the channels of a relation begin with its name."""
+    relation, _, kind = name.rpartition(".")
+    title = _CHANNELS.get(kind, (kind, ""))[0]
+    return f"{relation}: {title}" if relation else title
 
 
 def _channel_contingency(run: Run) -> list[list[int]] | None:
@@ -137,26 +136,44 @@ def _channel_contingency(run: Run) -> list[list[int]] | None:
     return table
 
 
-def _map(run: Run, trusted: TrustedNodes, shown: np.ndarray) -> schema.GraphMap:
-    """Positions and edges of some of the nodes shown."""
-    graph = run.graph
-    confidence = np.where(run.is_predicted, trusted.confidence, 2.0)  # training nodes are never the least confident
-    on_map = np.intersect1d(sample(graph, run.split.train, confidence, MAX_MAP_NODES), shown)
-    row = np.searchsorted(shown, on_map)
-    index = np.full(graph.n, -1)
-    index[on_map] = np.arange(len(on_map))
-    ends = index[graph.edges]
-    edges = np.flatnonzero((ends >= 0).all(axis=1))
-    drawn = edges
-    if len(edges) > MAX_MAP_EDGES:
-        drawn = np.sort(np.random.default_rng(0).choice(edges, MAX_MAP_EDGES, replace=False))
-    position = force_layout(graph.adjacency[on_map][:, on_map])
+def _named_communities(community: np.ndarray) -> np.ndarray:
+    """(n,) the communities that are named on the map; -1 for nodes of no such community."""
+    size = np.bincount(community + 1, minlength=2)[1:]
+    named = int((size[:MAX_COMMUNITIES] >= max(MIN_COMMUNITY * len(community), 3)).sum())  # the largest come first
+    return np.where(community < named, community, -1)
+
+
+def _map(
+    run: Run, trusted: TrustedNodes, shown: np.ndarray, drawn: drawing.Drawing, community: np.ndarray
+) -> schema.GraphMap:
+    row = np.searchsorted(shown, drawn.nodes)
     return schema.GraphMap(
-        note=notes.map_note(graph, len(on_map), len(edges), len(drawn)),
+        note=notes.map_note(run.graph, len(drawn.nodes), drawn.n_edges, len(drawn.edges)),
         nodes=row.tolist(),
-        x=_fixed_point(position[:, 0]),
-        y=_fixed_point(position[:, 1]),
-        edges=row[ends[drawn]].reshape(-1).tolist(),
+        x=_fixed_point(drawn.position[:, 0]),
+        y=_fixed_point(drawn.position[:, 1]),
+        edges=row[drawn.edges].reshape(-1).tolist(),
+        communities=[
+            _community(run, trusted, np.flatnonzero(community == c), drawn.position[community[drawn.nodes] == c])
+            for c in range(community.max(initial=-1) + 1)
+        ],
+    )
+
+
+def _community(run: Run, trusted: TrustedNodes, nodes: np.ndarray, position: np.ndarray) -> schema.Community:
+    """nodes: its members. position: those of its members on the map."""
+    predicted = run.is_predicted[nodes]
+    count = np.bincount(run.prediction.y_pred[nodes], minlength=run.graph.c)
+    x, y = np.median(position[:, 0]), np.quantile(position[:, 1], 0.1)  # its name stands above most of its nodes
+    return schema.Community(
+        nodes=len(nodes),
+        predictions=int(predicted.sum()),
+        trusted=int((predicted & trusted.is_trusted[nodes]).sum()),
+        prediction=int(count.argmax()),
+        share=round(float(count.max() / len(nodes)), 4),
+        hub=shown_ids(run.graph, nodes[[run.graph.degree[nodes].argmax()]])[0],
+        x=round(10_000 * x),
+        y=round(10_000 * y),
     )
 
 

@@ -1,10 +1,9 @@
 """The nodes on the page, one column for each field."""
 
 import numpy as np
-import scipy.sparse as sp
 
 from dccgcn.artifacts.report.notes import table_note
-from dccgcn.artifacts.report.schema import Nodes, TopClasses
+from dccgcn.artifacts.report.schema import Nodes, TableColumn, TopClasses
 from dccgcn.artifacts.report.trust_summary import TrustedNodes
 from dccgcn.graph import NodeGraph
 from dccgcn.workflow.run import Run, run_frame
@@ -14,10 +13,15 @@ MAX_NEIGHBOURS = 6
 ROLES = ("train", "validation", "test", "unused", "unlabelled")
 
 
-def node_columns(run: Run, nodes: TrustedNodes, shown: np.ndarray) -> Nodes:
-    """Lists of equal length, an entry for each node shown. They are correct as made here, so not validated again."""
+def node_columns(
+    run: Run, nodes: TrustedNodes, shown: np.ndarray, community: np.ndarray, columns: list[TableColumn]
+) -> Nodes:
+    """Lists of equal length, an entry for each node shown. They are correct as made here, so not validated again.
+
+    community: (n,) of all nodes. columns: their own rows of a table.
+    """
     graph, prediction = run.graph, run.prediction
-    probabilities = {"final": prediction.probabilities, **prediction.channels}
+    width = MAX_CLASSES if len(prediction.channels) <= 2 else 1
     return Nodes.model_construct(
         note=table_note(graph, len(shown)),
         id=shown_ids(graph, shown),
@@ -29,9 +33,13 @@ def node_columns(run: Run, nodes: TrustedNodes, shown: np.ndarray) -> Nodes:
         roles=list(ROLES),
         label=graph.labels[shown].tolist(),
         degree=graph.degree[shown].tolist(),
-        class_probabilities={name: _top_classes(p[shown]) for name, p in probabilities.items()},
+        class_probabilities={
+            "final": _top_classes(prediction.probabilities[shown], MAX_CLASSES),
+            **{name: _top_classes(p[shown], width) for name, p in prediction.channels.items()},
+        },
         neighbours=_neighbours(run, nodes, shown),
-        support=None if prediction.support is None else _support(prediction.support, shown),
+        community=community[shown].tolist(),
+        columns=columns,
     )
 
 
@@ -43,9 +51,9 @@ def shown_ids(graph: NodeGraph, nodes: np.ndarray) -> list[str]:
     return [f"{name} ({i})" if name else i for name, i in zip(graph.names[nodes], ids, strict=True)]
 
 
-def _top_classes(probabilities: np.ndarray) -> TopClasses:
+def _top_classes(probabilities: np.ndarray, most: int) -> TopClasses:
     """The most probable classes of each node, first to last, and their probabilities."""
-    k = min(MAX_CLASSES, probabilities.shape[1])
+    k = min(most, probabilities.shape[1])
     order = np.argsort(-probabilities, axis=1, kind="stable")[:, :k]  # stable: ties in the order of argmax
     return TopClasses.model_construct(
         classes=order.reshape(-1).tolist(),
@@ -58,34 +66,14 @@ def _neighbours(run: Run, nodes: TrustedNodes, shown: np.ndarray) -> list[list[i
     adjacency = run.graph.adjacency
     rank = nodes.confidence.astype(np.float64).copy()
     rank[run.split.train] += 2
-    row = _rows(shown, run.graph.n)
+    row = np.full(run.graph.n, -1)  # of the page, for each node of the graph
+    row[shown] = np.arange(len(shown))
     listed = []
     for node in shown:
         near = adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]]
         near = near[row[near] >= 0]
         listed.append(row[near[np.argsort(-rank[near], kind="stable")[:MAX_NEIGHBOURS]]].tolist())
     return listed
-
-
-def _support(support: sp.csr_array, shown: np.ndarray) -> list[list[int]]:
-    """The neighbours that corrected each prediction: row, weight in thousandths, row, weight, …; largest first."""
-    row = _rows(shown, support.shape[0])
-    listed = []
-    for node in shown:
-        part = slice(support.indptr[node], support.indptr[node + 1])
-        near, weight = support.indices[part], np.abs(support.data[part])
-        total = weight.sum()
-        largest = np.argsort(-weight, kind="stable")[:MAX_NEIGHBOURS]
-        kept = [e for e in largest if row[near[e]] >= 0 and weight[e] > 0]
-        listed.append([int(x) for e in kept for x in (row[near[e]], round(1000 * weight[e] / total))])
-    return listed
-
-
-def _rows(shown: np.ndarray, n: int) -> np.ndarray:
-    """(n,) the page's row of each node of the graph, -1 for nodes that are not shown."""
-    row = np.full(n, -1)
-    row[shown] = np.arange(len(shown))
-    return row
 
 
 def _thousandths(values: np.ndarray) -> list[int]:

@@ -10,8 +10,8 @@ def map_note(graph: NodeGraph, nodes: int, edges: int, drawn: int) -> str:
         note = f"All {nodes:,} nodes and {edges:,} edges."
     else:
         note = (
-            f"{nodes:,} of {graph.n:,} nodes: training labels, the least confident predictions and their "
-            f"neighbourhoods, with the {edges:,} edges between them."
+            f"{nodes:,} of {graph.n:,} nodes: the training labels and a random sample of each community, in proportion "
+            f"to its size, with the {edges:,} edges between them."
         )
     return note if drawn == edges else f"{note} {drawn:,} of these edges are drawn, chosen at random."
 
@@ -29,8 +29,9 @@ def embeddings_note(graph: NodeGraph, prediction: Prediction, nodes: int) -> str
 
 def table_note(graph: NodeGraph, nodes: int) -> str:
     if nodes == graph.n:
-        return f"All {nodes:,} nodes. The download is the run’s predictions.csv."
+        return f"All {nodes:,} nodes, the least trusted first. The download is the run’s predictions.csv."
     return (
-        f"{nodes:,} of {graph.n:,} nodes: training labels, the least confident predictions and their neighbourhoods. "
+        f"{nodes:,} of {graph.n:,} nodes, the least trusted first: training labels, the least trusted predictions, the "
+        "nodes of the map, and neighbours of these. "
         "The download holds these rows; the run’s predictions.csv holds all."
     )

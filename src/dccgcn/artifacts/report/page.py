@@ -25,8 +25,14 @@ def render(report: Report) -> str:
         "base-uri 'none'; form-action 'none'"
     )
     table = report.channel_contingency
+    warned = [finding for finding in report.findings if finding.level != "note"]
+    noted = [finding for finding in report.findings if finding.level == "note"]
     return _template().render(
         data=report,
+        channels=sorted(report.channels, key=lambda channel: -(channel.weight or 0)),
+        has_weights=any(channel.weight is not None for channel in report.channels),
+        has_accuracies=any(channel.accuracy is not None for channel in report.channels),
+        findings=[(level, found) for level, found in (("warning", warned), ("note", noted)) if found],
         agreed=sum(row[i] for i, row in enumerate(table)) if table else 0,
         policy=policy,
         script=Markup(script),

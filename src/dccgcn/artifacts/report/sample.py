@@ -5,19 +5,29 @@ import numpy as np
 from dccgcn.graph import NodeGraph
 
 
-def sample(graph: NodeGraph, train: np.ndarray, confidence: np.ndarray, size: int, seed: int = 0) -> np.ndarray:
+def sample(
+    graph: NodeGraph,
+    train: np.ndarray,
+    confidence: np.ndarray,
+    size: int,
+    always: np.ndarray | None = None,
+    seed: int = 0,
+) -> np.ndarray:
     """At most `size` node positions, sorted; all nodes if the graph has no more.
 
-    A quarter are training nodes and a quarter the least confident predictions. The rest are their neighbours, hop by
-    hop, then random nodes once no neighbour is left.
+    always: nodes that are in the sample, at most all of it. A quarter are training nodes and a quarter the least
+    confident predictions. The rest are their neighbours, hop by hop, then random nodes once no neighbour is left.
     """
     if graph.n <= size:
         return np.arange(graph.n)
     rng = np.random.default_rng(seed)
     chosen = np.zeros(graph.n, dtype=bool)
-    chosen[_at_most(train, max(size // 4, 1), rng)] = True
+    chosen[[] if always is None else always] = True
+    left = size - int(chosen.sum())
+    chosen[_at_most(train[~chosen[train]], min(max(size // 4, 1), left), rng)] = True
     least_confident = np.argsort(confidence, kind="stable")
-    chosen[least_confident[~chosen[least_confident]][: size // 4]] = True
+    left = size - int(chosen.sum())
+    chosen[least_confident[~chosen[least_confident]][: min(size // 4, left)]] = True
     frontier = chosen
     while (remaining := size - int(chosen.sum())) > 0:
         frontier = (graph.adjacency @ frontier.astype(np.float32) > 0) & ~chosen

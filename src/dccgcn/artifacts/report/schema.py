@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-FORMAT: Final = 2  # rises when a field changes its name or meaning
+FORMAT: Final = 3  # rises when a field changes its name or meaning
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -35,6 +35,7 @@ class TrustSummary(Part):
     trusted: int = Field(description="Predictions that can be trusted")
     doubtful: int = Field(description="The other predictions")
     mean_confidence: Share | None = Field(description="Mean confidence of the trusted predictions")
+    mean_confidence_doubtful: Share | None = Field(description="Mean confidence of the doubtful predictions")
     test_nodes: int = Field(description="Test nodes: their true class is known and was not trained on")
     accuracy_trusted: Share | None = Field(description="Accuracy of the trusted predictions on the test nodes")
     accuracy_doubtful: Share | None = Field(description="Accuracy of the doubtful predictions on the test nodes")
@@ -48,6 +49,7 @@ class GraphSummary(Part):
     edges: int = Field(description="Number of edges")
     features: int = Field(description="Number of features of a node")
     labels: int = Field(description="Number of training labels")
+    target: str | None = Field(description="Column of the table whose classes are predicted, if there is a table")
 
 
 class ClassSummary(Part):
@@ -58,23 +60,54 @@ class ClassSummary(Part):
     labels: int = Field(description="Training labels of this class")
     trusted: int = Field(description="Trusted predictions of this class")
     doubtful: int = Field(description="Doubtful predictions of this class")
+    expected: Share | None = Field(description="Mean confidence of the predictions of this class")
     precision: Share | None = Field(description="Of the test nodes predicted as this class, the share that is right")
+    recall: Share | None = Field(description="Of the test nodes of this class, the share predicted as it")
+    verdict: str = Field(description="In two or three words, such as `mostly trusted` or `never predicted`")
+
+
+class RankedNode(Part):
+    """A node that may belong to the class it is ranked for."""
+
+    id: str = Field(description="Id as text")
+    probability: int = Field(description="Probability of the class, in thousandths")
+    prediction: int = Field(description="Predicted class")
+
+
+class ClassRanking(Part):
+    """The nodes that most probably belong to a class that is rare or never predicted."""
+
+    class_position: int = Field(description="Position of the class in `classes`")
+    nodes: list[RankedNode] = Field(description="At most 20, by falling probability")
+    average_precision: Share | None = Field(description="Average precision of the ranking on the test nodes")
+    recall: Share | None = Field(
+        description="Share of the test nodes of this class among the first `test_nodes` of the ranking"
+    )
+    test_nodes: int | None = Field(description="Test nodes of this class")
 
 
 class Channel(Part):
     """One channel: a classifier on one view of the nodes."""
 
     name: str = Field(description="Name of the channel")
+    title: str = Field(description="What it uses, in two or three words")
     description: str = Field(description="What it uses")
     weight: float | None = Field(description="Its weight in the final prediction; the weights sum to 1")
     accuracy: Share | None = Field(description="Accuracy of its own predictions on the test nodes")
 
 
 class TopClasses(Part):
-    """The most probable classes of each node, at most 8, the same number for all nodes."""
+    """The most probable classes of each node: at most 8; for the channels of a method with more than two, 1."""
 
     classes: list[int] = Field(description="Classes, most probable first, node after node")
     probabilities: list[int] = Field(description="Their probabilities in thousandths")
+
+
+class TableColumn(Part):
+    """One column of the user's table."""
+
+    name: str = Field(description="Name of the column")
+    cells: list[str] = Field(description="Cells as text, long ones shortened; empty if missing")
 
 
 class Nodes(Part):
@@ -99,10 +132,21 @@ class Nodes(Part):
     neighbours: list[list[int]] = Field(
         description="At most 6 neighbours: those with a training label first, then by confidence"
     )
-    support: list[list[int]] | None = Field(
-        description="The neighbours that corrected the prediction: node, weight in thousandths, node, weight, …; at "
-        "most 6, largest weight first"
-    )
+    community: list[int] = Field(description="Position in `communities` of the map; -1 for none of them")
+    columns: list[TableColumn] = Field(description="The nodes' own rows of the user's table; empty without a table")
+
+
+class Community(Part):
+    """A group of nodes with many edges among them."""
+
+    nodes: int = Field(description="Nodes of the whole graph that belong to it")
+    predictions: int = Field(description="Of these, nodes that were not trained on")
+    trusted: int = Field(description="Of the predictions, those that can be trusted")
+    prediction: int = Field(description="Class that is predicted most often")
+    share: Share = Field(description="Share of its nodes that are predicted as this class")
+    hub: str = Field(description="Id of its node with most edges, as text")
+    x: int = Field(description="Horizontal position of its name in ten-thousandths")
+    y: int = Field(description="Vertical position of its name in ten-thousandths")
 
 
 class GraphMap(Part):
@@ -113,6 +157,9 @@ class GraphMap(Part):
     x: list[int] = Field(description="Horizontal positions in ten-thousandths")
     y: list[int] = Field(description="Vertical positions in ten-thousandths")
     edges: list[int] = Field(description="Edges as u, v, u, v, …")
+    communities: list[Community] = Field(
+        description="At most 24 communities with a hundredth of the nodes, largest first"
+    )
 
 
 class Projection(Part):
@@ -235,11 +282,14 @@ class AuditSummary(Part):
 class Report(Part):
     """Everything the page shows."""
 
-    format: Literal[2] = Field(description="Version of this format; rises when a field changes its name or meaning")
-    verdict: list[str] = Field(description="Three sentences: the task, what can be trusted, and how that is known")
+    format: Literal[3] = Field(description="Version of this format; rises when a field changes its name or meaning")
+    headline: str = Field(description="How many predictions can be trusted")
+    warnings: list[str] = Field(description="What the headline hides: classes never predicted, never trusted")
+    verdict: list[str] = Field(description="Three sentences: the task, what is called trusted, and how that is known")
     trust: TrustSummary
     graph: GraphSummary
     classes: list[ClassSummary] = Field(description="All classes; elsewhere a class is its position in this list")
+    rankings: list[ClassRanking] = Field(description="Of the classes that are never predicted or rare")
     channels: list[Channel] = Field(description="Empty for a method without channels")
     channel_contingency: list[list[int]] | None = Field(
         description="Entry [i][j]: predictions for which the first channel predicts class i and the second class j"
@@ -266,19 +316,26 @@ class Report(Part):
             nodes.role,
             nodes.label,
             nodes.degree,
+            nodes.neighbours,
+            nodes.community,
+            *(column.cells for column in nodes.columns),
         ]
-        columns += [column for column in (nodes.neighbours, nodes.support, nodes.corrected) if column is not None]
+        columns += [] if nodes.corrected is None else [nodes.corrected]
         _require(all(len(column) == n for column in columns), "nodes: the lists differ in length")
         _require(_within(nodes.role, len(nodes.roles)), "nodes.role: no such role")
         _require(_within(nodes.prediction, c), "nodes.prediction: no such class")
         _require(_within([label + 1 for label in nodes.label], c + 1), "nodes.label: no such class")
         _require(all(_within(near, n) for near in nodes.neighbours), "nodes.neighbours: no such node")
-        _require(all(_within(pairs[::2], n) for pairs in nodes.support or ()), "nodes.support: no such node")
+        groups = self.map.communities
+        _require(_within([at + 1 for at in nodes.community], len(groups) + 1), "nodes.community: no such community")
+        _require(_within([group.prediction for group in groups], c), "map.communities: no such class")
+        ranked = [k for row in self.rankings for k in (row.class_position, *(node.prediction for node in row.nodes))]
+        _require(_within(ranked, c), "rankings: no such class")
         names = {"final", *(channel.name for channel in self.channels)}
         _require(names <= nodes.class_probabilities.keys(), "nodes.class_probabilities: a channel is missing")
-        widths = {(len(top.classes), len(top.probabilities)) for top in nodes.class_probabilities.values()}
-        first, second = next(iter(widths))
-        _require(len(widths) == 1 and first == second and first % max(n, 1) == 0, "nodes.class_probabilities: lengths")
+        lengths = [(len(top.classes), len(top.probabilities)) for top in nodes.class_probabilities.values()]
+        is_regular = all(first == second and first % max(n, 1) == 0 for first, second in lengths)
+        _require(is_regular, "nodes.class_probabilities: lengths")
         _require(
             all(_within(top.classes, c) for top in nodes.class_probabilities.values()),
             "nodes.class_probabilities: no such class",

@@ -45,32 +45,40 @@ def summarise_trust(run: Run, nodes: TrustedNodes) -> TrustSummary:
         trusted=int((predicted & nodes.is_trusted).sum()),
         doubtful=int((predicted & ~nodes.is_trusted).sum()),
         mean_confidence=_mean(nodes.confidence[predicted & nodes.is_trusted]),
+        mean_confidence_doubtful=_mean(nodes.confidence[predicted & ~nodes.is_trusted]),
         test_nodes=len(test),
         accuracy_trusted=_mean(is_right[is_trusted]),
         accuracy_doubtful=_mean(is_right[~is_trusted]),
     )
 
 
+def headline(trust: TrustSummary) -> str:
+    """How many predictions can be trusted."""
+    if trust.predictions == 0:
+        return "There was nothing to predict"
+    if trust.trusted == 0:
+        return f"None of the {trust.predictions:,} predictions can be trusted"
+    share = _percent(trust.trusted / trust.predictions)
+    return f"{trust.trusted:,} of {trust.predictions:,} predictions can be trusted ({share})"
+
+
 def verdict(run: Run, trust: TrustSummary) -> list[str]:
-    """Three sentences: the task, what can be trusted, and how that is known."""
+    """Three sentences: the task, what is called trusted, and how that is known."""
     labels = len(run.split.train)
     classes = len(np.unique(run.graph.labels[run.split.train]))
     if trust.predictions == 0:
         return [
             f"All {labels:,} nodes of {run.graph.name} have a training label.",
-            "There was nothing to predict.",
+            "Without other nodes there is no prediction to be judged.",
             "This page shows what the method predicts for the labelled nodes.",
         ]
     task = (
         f"{trust.predictions:,} nodes of {run.graph.name} were classified from {labels:,} labels in {classes} classes."
     )
-    task = " ".join([*(f.text.partition(". ")[0] + "." for f in run.findings if f.code == "never-predicted"), task])
     promise = next((f.text for f in run.prediction.findings if f.code in ("uninformative", "too-few-labels")), None)
     if promise:
-        return [task, "None of the predictions can be trusted.", promise]
-    share = f"{trust.trusted:,} of the predictions ({_percent(trust.trusted / trust.predictions)})"
-    how_many = share if trust.trusted else "None of the predictions"
-    return [task, f"{how_many} can be trusted: {_why(run, trust)}.", _evidence(run, trust)]
+        return [task, "No prediction is called trusted, whatever its probability.", promise]
+    return [task, f"{_why(run, trust)}.", _evidence(run, trust)]
 
 
 def _why(run: Run, trust: TrustSummary) -> str:
@@ -78,15 +86,20 @@ def _why(run: Run, trust: TrustSummary) -> str:
     match trust.basis:
         case "trust" if trust.mean_confidence is not None:
             mean = _percent(trust.mean_confidence)
-            return f"by the method’s own estimate each is right with a chance of {threshold} or more, on average {mean}"
+            chance = f"right with a chance of {threshold} or more"
+            return f"Trusted means: by the method’s own estimate {chance}; on average {mean}"
         case "trust":
-            return f"by the method’s own estimate none is right with a chance of {threshold} or more"
+            return f"By the method’s own estimate no prediction is right with a chance of {threshold} or more"
         case "agreement":
             channels = _and([f"the {name} channel" for name in run.prediction.channels]) or "the channels"
-            return f"{channels} {'' if trust.trusted else 'never '}predict the same class"
+            if not trust.trusted:
+                return f"{channels.capitalize()} never predict the same class"
+            return f"Trusted means: {channels} predict the same class"
         case _:
-            whose = "their" if trust.trusted else "no"
-            return f"{whose} class has a probability of {threshold} or more; these probabilities are not calibrated"
+            return (
+                f"Trusted means: the class has a probability of {threshold} or more; "
+                "these probabilities are not calibrated"
+            )
 
 
 def _evidence(run: Run, trust: TrustSummary) -> str:

@@ -1,4 +1,4 @@
-"""The labelling page in a real browser, on Cora's tables: by keyboard, killed, restarted, two people, an audit."""
+"""The labelling page in a real browser, on a part of Cora: by keyboard, killed, restarted, two people, an audit."""
 
 import csv
 import io
@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dccgcn.labelling.events import replay
-from helpers.browser import AXE, chromium
+from helpers.browser import AXE, chromium, keep_messages
 from helpers.command import dccgcn
 from helpers.served import cora_tables, labelling
 
@@ -24,9 +24,9 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def tables(tmp_path_factory, cora):
+def tables(tmp_path_factory, small_cora):
     folder = tmp_path_factory.mktemp("cora")
-    return folder, cora_tables(folder, cora)
+    return folder, cora_tables(folder, small_cora)
 
 
 class Person:
@@ -38,8 +38,7 @@ class Person:
         self.page = self.context.new_page()
         self.page.set_default_timeout(120_000)
         self.messages = []
-        self.page.on("console", lambda message: self.messages.append(message.text))
-        self.page.on("pageerror", lambda error: self.messages.append(str(error)))
+        keep_messages(self.page, self.messages)
         self.open(address)
         self.page.fill("#name", name)
         self.page.keyboard.press("Enter")

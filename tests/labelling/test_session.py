@@ -1,5 +1,7 @@
 """The state of labelling: refits, questions, leases, disagreements, audits, and the evidence for a node."""
 
+import threading
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,7 @@ from dccgcn.labelling.evidence import authors, evidence, search
 from dccgcn.labelling.log import EventLog
 from dccgcn.labelling.session import Session
 from dccgcn.labelling.source import Source, class_name
+from dccgcn.workflow.active_learning import suggest_labels
 from helpers.runs import toy
 from helpers.served import source_of
 
@@ -54,6 +57,48 @@ def test_the_answers_are_those_of_a_run_without_the_page(session):
     labels = [session.labels.labels.get(str(node)) for node in range(graph.n)]
     alone = run(graph.with_labels(labels, classes=CLASSES), None, "ssgc")
     np.testing.assert_array_equal(session.picture.result.prediction.probabilities, alone.prediction.probabilities)
+
+
+def test_labelling_goes_on_while_a_fit_runs_and_the_picture_knows_its_labels(session, monkeypatch):
+    answer(session, 4)
+    session.wait()
+    fit, go_on = session._fit, threading.Event()
+
+    def slowly(labels):
+        assert go_on.wait(60)
+        return fit(labels)
+
+    monkeypatch.setattr(session, "_fit", slowly)
+    answer(session, 4)
+    with session._changed:
+        assert session._changed.wait_for(lambda: session.refitting, 60)
+    assert len(session.labels.labels) == 8
+    assert session.picture.n_labels == 4
+    go_on.set()
+    session.wait()
+    assert session.picture.n_labels == 8
+
+
+def test_answers_are_shown_before_the_next_questions_are_chosen(session, monkeypatch):
+    answer(session, 4)
+    session.wait()
+    chosen, go_on = session.picture.queue, threading.Event()
+
+    def slowly(*given):
+        assert go_on.wait(60)
+        return suggest_labels(*given)
+
+    monkeypatch.setattr("dccgcn.labelling.session.suggest_labels", slowly)
+    answer(session)
+    with session._changed:
+        assert session._changed.wait_for(lambda: session.picture.n_labels == 5, 60)
+    assert not session.refitting
+    assert session.picture.queue == chosen
+    answer(session)  # from the earlier questions
+    go_on.set()
+    session.wait()
+    assert session.picture.n_labels == 6
+    assert not {session.source.ids[node] for node, _ in session.picture.queue} & set(session.labels.given)
 
 
 def test_two_people_never_get_the_same_question(session):

@@ -52,17 +52,13 @@ def _prediction(result: Result | None, trusted: TrustedNodes | None, node: int) 
 def _neighbours(
     source: Source, labels: Labels, node: int, result: Result | None, trusted: TrustedNodes | None
 ) -> list[Any]:
-    """Neighbours that decided the prediction: those that corrected it, labelled ones, then the most confident."""
+    """A few neighbours: labelled ones first, then the most confident."""
     adjacency = source.graph.adjacency
     near = adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]]
     known = labels.labels
     rank = np.array([2.0 if source.ids[other] in known else 0.0 for other in near])
     if trusted is not None:
         rank += trusted.confidence[near]
-    if result is not None and (support := result.prediction.support) is not None:
-        part = slice(support.indptr[node], support.indptr[node + 1])
-        weight = dict(zip(support.indices[part].tolist(), np.abs(support.data[part]).tolist(), strict=True))
-        rank += np.array([3.0 * (weight.get(int(other), 0) > 0) for other in near])
     listed = []
     for other in near[np.argsort(-rank, kind="stable")[:MAX_NEIGHBOURS]].tolist():
         name = source.ids[other]

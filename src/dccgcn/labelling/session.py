@@ -1,7 +1,8 @@
 """Session: one graph being labelled. The log, the predictions that follow from it, and who is asked what.
 
-All computing happens in one worker thread: after an event it fits again, and publishes a new Picture when it is done.
-People label on meanwhile. A Picture knows which labels it was made from, so a page can say how old it is.
+All computing happens in one worker thread: after an event it fits again, publishes a new Picture, and then chooses the
+next questions. People label on meanwhile. A Picture knows which labels it was made from, so a page can say how old it
+is. Each fit is made from the labels alone, never from an earlier fit, so that replaying the log repeats it bit by bit.
 """
 
 import threading
@@ -9,7 +10,7 @@ import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,7 @@ class Session:
         self.map: MapData | None = None
         self.picture: Picture | None = None
         self.refitting = False
+        self._choosing = False  # whether the questions are still those of an earlier picture
         self._failed: Any = None  # the labels that could not be fitted
         self.labels = self._replay()
         self._leases: dict[str, tuple[str, float]] = {}  # node → client, until when
@@ -203,9 +205,11 @@ class Session:
         return future
 
     def wait(self, timeout: float = 600.0) -> None:
-        """Return once the picture is of all labels so far."""
+        """Return once the picture and its questions are of all labels so far."""
         with self._changed:
-            self._changed.wait_for(lambda: self._is_current() or not self._worker.is_alive(), timeout)
+            self._changed.wait_for(
+                lambda: (self._is_current() and not self._choosing) or not self._worker.is_alive(), timeout
+            )
 
     def _is_current(self) -> bool:
         key = _key(self.labels)
@@ -235,39 +239,51 @@ class Session:
             self._fail(f"The map could not be drawn ({type(error).__name__}: {error}).")
 
     def _publish(self, labels: Labels) -> None:
-        """Fit again. If that fails, the old picture stays, and the next label is another try."""
-        picture, error = self.picture, None
+        """Fit again, then choose the next questions. If that fails, the last label is not tried again."""
+        before, error = self.picture, None
         try:
             picture = self._fit(labels)
+            if before is not None:  # its questions are good enough until the new ones are there
+                self._show(replace(picture, queue=before.queue), choosing=True)
+            self._show(replace(picture, queue=self._choose_questions(picture, labels)))
         except DccgcnError as failure:
             error = str(failure)
         except Exception as failure:
             traceback.print_exc()
             error = f"The fit failed ({type(failure).__name__}: {failure})."
         with self._changed:
-            self.picture, self.error, self.refitting = picture, error, False
+            self.error, self.refitting, self._choosing = error, False, False
             self._failed = _key(labels) if error else None
 
+    def _show(self, picture: Picture, choosing: bool = False) -> None:
+        with self._changed:
+            self.picture, self.refitting, self._choosing = picture, False, choosing
+            self._notify()
+
     def _fit(self, labels: Labels) -> Picture:
+        """All predictions, without questions."""
         start = time.perf_counter()
         number = self.picture.number + 1 if self.picture else 1
         result = self.source.fit(labels)
         trusted = None if result is None else trusted_nodes(result)
-        graph = self.source.labelled_graph(labels) if result is None else result.graph
-        nodes = [self.source.position[name] for name in labels.given if name in self.source.position]
-        free = np.setdiff1d(np.arange(graph.n), nodes)
-        queue = []
-        if len(free):
-            prediction = None if result is None else result.prediction
-            chosen = suggest_labels(graph, prediction, graph.labelled, min(QUEUE, len(free)), free)
-            queue = [(suggestion.position, suggestion.reason) for suggestion in chosen]
         seconds = time.perf_counter() - start
-        picture = Picture(number, _key(labels), len(labels.labels), result, trusted, queue, seconds)
+        picture = Picture(number, _key(labels), len(labels.labels), result, trusted, [], seconds)
         if shares := picture.shares:
             history = self.log.history
             if not history or history[-1][0] != picture.n_labels:
                 self.log.add_history(picture.n_labels, *shares[1:])
         return picture
+
+    def _choose_questions(self, picture: Picture, labels: Labels) -> list[tuple[int, str]]:
+        result = picture.result
+        graph = self.source.labelled_graph(labels) if result is None else result.graph
+        nodes = [self.source.position[name] for name in labels.given if name in self.source.position]
+        free = np.setdiff1d(np.arange(graph.n), nodes)
+        if len(free) == 0:
+            return []
+        prediction = None if result is None else result.prediction
+        chosen = suggest_labels(graph, prediction, graph.labelled, min(QUEUE, len(free)), free)
+        return [(suggestion.position, suggestion.reason) for suggestion in chosen]
 
     def _fail(self, message: str) -> None:
         with self._changed:

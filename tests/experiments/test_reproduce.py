@@ -32,7 +32,7 @@ def killed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("killed")
     store = folder / "runs" / "paper.jsonl"
     quiet = {"stderr": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-    started = subprocess.Popen(command(folder, "all", "--jobs", "2"), **quiet)
+    started = subprocess.Popen(command(folder, "all", "--jobs", "1"), **quiet)
     for _ in range(12000):
         if store.exists() and store.read_bytes().count(b"\n") >= 20:
             break

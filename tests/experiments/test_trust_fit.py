@@ -103,7 +103,7 @@ def test_the_evidence_is_that_of_a_fit() -> None:
 
 def test_the_package_promises_what_the_page_shows() -> None:
     text = (RESULTS / "trust.md").read_text(encoding="utf-8")
-    (broken, judged) = re.search(r"5 or more labels per class, z ≥ 3 \|.*?\| (\d+) of (\d+) \|", text).groups()
+    (broken, judged) = re.search(r"5 or more labels per class, z ≥ 3\.5 \|.*?\| (\d+) of (\d+) \|", text).groups()
     assert (int(judged) - int(broken), int(judged)) == (KEPT, JUDGED)
     assert "| " + " | ".join(f"{value:g}" for value in astuple(TrustModel())) + " |" in text
     assert len(read_runs(RESULTS / "trust-runs.npz")) == judged_runs(text)
@@ -111,6 +111,6 @@ def test_the_package_promises_what_the_page_shows() -> None:
 
 def judged_runs(text: str) -> int:
     """Runs of the page's summary: enough and few labels, and shuffled ones with enough; a third of those has few."""
-    counts = [int(n) for n in re.findall(r"^\|[^|]*z ≥ 3 \| (\d+) \|", text, flags=re.M)]
+    counts = [int(n) for n in re.findall(r"^\|[^|]*z ≥ 3\.5 \| (\d+) \|", text, flags=re.M)]
     enough, few, null = counts
     return enough + few + null * 3 // 2

@@ -18,6 +18,7 @@ from dccgcn.experiments.concord import concord_body
 from dccgcn.experiments.confidence import confidence_body, confidence_json
 from dccgcn.experiments.overview import overview_body
 from dccgcn.experiments.published import published_body
+from dccgcn.experiments.reading import reading
 from dccgcn.experiments.results import Results
 from dccgcn.experiments.rows import RunRow
 from dccgcn.experiments.spec import Spec
@@ -81,7 +82,7 @@ def files_of(results: Results, command: str) -> Files:
     images = [f"![{spec.title}]({name}.svg)" for name in content.figures]
     parts = [f"# {spec.title}", f"The paper: {spec.claim}" if spec.claim else "", spec.intro or protocol(spec)]
     left = "" if spec.kind in _COUNTS_ITSELF else results.runs_left()
-    parts += [left, *images, content.body, spec.reading, content.closing, provenance(command, results.used())]
+    parts += [left, *images, content.body, reading(results), content.closing, provenance(command, results.used())]
     files[f"{page}.md"] = "\n\n".join(part for part in parts if part) + "\n"
     return files
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dccgcn.experiments.confidence import rankings
 from dccgcn.experiments.dcc_parts import parts_table
 from dccgcn.experiments.pages import provenance
+from dccgcn.experiments.reading import reading
 from dccgcn.experiments.results import Comparison, Results
 from dccgcn.experiments.tables import compatibility_sentence, not_measured, value_table
 from dccgcn.experiments.theorems import theorem_checks
@@ -15,7 +16,13 @@ def readme(every: Sequence[Results], command: str) -> str:
     parts = [_INTRODUCTION]
     for results in every:
         spec = results.spec
-        parts += [f"## {spec.title}", f"The paper: {spec.claim}", results.runs_left(), *_summary(results), spec.reading]
+        parts += [
+            f"## {spec.title}",
+            f"The paper: {spec.claim}",
+            results.runs_left(),
+            *_summary(results),
+            reading(results),
+        ]
         parts.append(f"All numbers: [{spec.name}.md]({spec.name}.md), [{spec.name}.json]({spec.name}.json).")
     parts += [_OTHERS, provenance(command, [row for results in every for row in results.used()])]
     return "\n\n".join(part for part in parts if part) + "\n"

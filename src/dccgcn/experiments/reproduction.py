@@ -14,11 +14,12 @@ from dccgcn.experiments.readme import readme
 from dccgcn.experiments.results import Results, further_jobs
 from dccgcn.experiments.rows import Failures, Rows
 from dccgcn.experiments.runner import OnProgress, Pool, run_jobs
-from dccgcn.experiments.spec import PAPER, Spec, jobs_of
+from dccgcn.experiments.spec import PAPER, Spec, jobs_of, read_spec
 from dccgcn.experiments.store import pack, read_stores, stores_in
 from dccgcn.experiments.table1 import table1_page
 
 _RUNS = "runs.jsonl.gz"  # every run behind the pages
+_PUBLISHED = (*PAPER, "overview", "concord")  # pages that are made from it
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,7 @@ class Reproduction:
             if results.spec.kind == "choices":  # on splits of its own, so no other page has its runs
                 files[f"{results.spec.page}-runs.jsonl.gz"] = pack(results.used())
         if complete:
-            known = {key for spec in self.specs for key in spec.keys.values()}
-            files[_RUNS] = pack(row for key, row in rows.items() if key in known)
+            files[_RUNS] = pack(published_runs(rows, self.specs).values())
             files["README.md"] = readme(every, f"{command} all")
             files["table1.md"] = table1_page()
         return files
@@ -103,3 +103,9 @@ class Reproduction:
 
     def _runnable(self, jobs: Sequence[Job]) -> list[Job]:
         return [job for job in jobs if self._is_chosen(job) and job.dataset not in self.unavailable]
+
+
+def published_runs(rows: Rows, specs: Sequence[Spec] = ()) -> Rows:
+    """The runs behind the pages of `specs` and behind the published ones, also those that are not written now."""
+    known = {key for spec in (*specs, *map(read_spec, _PUBLISHED)) for key in spec.keys.values()}
+    return {key: row for key, row in rows.items() if key in known}

@@ -8,7 +8,6 @@ All runs are on development splits. A graph and its shuffled copy, and both Twit
 graph counts the same.
 """
 
-import argparse
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from scipy.special import expit, logit
 
 from dccgcn.datasets import describe, load_dataset
 from dccgcn.evaluation.trust import auroc
+from dccgcn.experiments.study import collect_or_write
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
 from dccgcn.models.concord import method
@@ -82,7 +82,7 @@ def collect(graph: NodeGraph, name: str, labels_per_class: int, seed: int) -> Tr
     given = Labels.of(split.train, graph.labels[split.train], graph.c)
     q = scarcity(given.per_class, settings.scarcity_scale)
     inputs = precompute(graph, settings)
-    state = method.stack(method.build_members(inputs, q, settings), given, settings, seed, {})
+    state = method.stack(method.build_members(inputs, q, settings), given, settings, seed)
     f = method.smooth_and_refit(state, inputs, settings, None)
     evidence = method.collect_evidence(state, inputs, f)
     test = np.random.default_rng(seed).permutation(split.test)[:SAMPLE]
@@ -293,22 +293,12 @@ Made by `python -m dccgcn.experiments.trust_fit` from [trust-runs.npz](trust-run
 """
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="?", choices=["collect", "fit"], default="fit")
-    parser.add_argument("--runs", type=Path, default=RUNS)
-    parser.add_argument("--page", type=Path, default=PAGE)
-    arguments = parser.parse_args()
-    if arguments.what == "collect":
-        collect_all(arguments.runs)
-        return
-    runs = read_runs(arguments.runs)
+def fitted_page(path: Path) -> str:
+    """The page on runs in a file, by constants fitted to them."""
+    runs = read_runs(path)
     model = fit(runs, TrustModel(), 30)
-    print(model, flush=True)
-    text = page(model, leave_one_graph_out(runs, model))
-    arguments.page.write_text(text, encoding="utf-8")
-    print(text)
+    return page(model, leave_one_graph_out(runs, model))
 
 
 if __name__ == "__main__":
-    main()
+    collect_or_write(__doc__, RUNS, PAGE, collect_all, fitted_page)

@@ -317,7 +317,7 @@ def test_the_page_on_concord_compares_whatever_was_run_on_common_splits():
     page = page_of(spec, rows)
     assert "| cora, 1 per class | 80.1 ± 10.1 (3) | 85.1 ± 10.1 (3) | – |" in page
     assert "| cora, 1 per class | lp | -5.0 (-5.0 to -5.0) |" in page
-    assert f"| {part} | -2.00 | 1 | 1 | 0 |" in page
+    assert f"| {part} | 1 | -2.0 | cora -2.0 | cora -2.0 |" in page
     assert "| cora, 1 per class | 5.0 | 1.0 | 80.0 | 70.0 |" in page
     words = " ".join(page.split())
     assert "Of 2 comparisons with at least two common splits it is significantly better in 1 and significantly" in words

@@ -130,7 +130,7 @@ def test_a_plan_and_stored_pages_download_nothing(option, tmp_path, monkeypatch)
     assert not (tmp_path / "empty").exists()
 
 
-@pytest.mark.parametrize("what", ["choices", "overview", "systems", "concord"])
+@pytest.mark.parametrize("what", ["choices", "overview", "systems", "concord", "many-labels"])
 def test_every_option_is_there_for_every_page(what, tmp_path) -> None:
     planned = CliRunner().invoke(app, command(tmp_path, what, "--only", "cora", "--splits", "1", "--plan")[3:])
     assert planned.exit_code == 0, planned.output

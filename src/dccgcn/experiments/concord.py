@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dccgcn.evaluation.paired import PairedDifference, summary
+from dccgcn.evaluation.paired import PairedDifference, paired_difference, summary
 from dccgcn.experiments.results import Results
 from dccgcn.experiments.spec import System
 from dccgcn.text import markdown_table
@@ -29,7 +29,7 @@ def concord_body(results: Results) -> str:
         ranks=_ranks(results, [concord, *rivals]),
         best=markdown_table(["", "best other system", "Concord less the best"], best),
         paired=markdown_table(["Concord less …", *(s.name for s in rivals)], paired),
-        ablation=markdown_table(["", "mean", "cells", "significantly worse", "better"], _ablation(results, concord)),
+        ablation=markdown_table(["", "graphs", "mean", "loses most", "gains most"], _ablation(results, concord)),
         trust=markdown_table(["", *_TRUST], _trust(results, concord)),
     )
 
@@ -80,8 +80,9 @@ def _lost(results: Results, differences: dict[tuple[str, int], PairedDifference]
     return f"Lost: {'; '.join(lost)}." if lost else "None is lost."
 
 
-def _ranks(results: Results, systems: Sequence[System]) -> str:
-    """Mean rank over the cells in which all systems were run."""
+def _ranks(results: Results, every: Sequence[System]) -> str:
+    """Mean rank over the cells in which all systems that are left out of no column were run."""
+    systems = [s for s in every if not any(s.method in column.excluded for column in results.spec.columns)]
     means = np.array([[np.mean(list(results.values(s, c).values()) or [np.nan]) for s in systems]
                       for c in range(len(results.spec.columns))])  # fmt: skip
     complete = means[~np.isnan(means).any(axis=1)]
@@ -94,16 +95,24 @@ def _ranks(results: Results, systems: Sequence[System]) -> str:
 
 
 def _ablation(results: Results, concord: System) -> list[list[str]]:
+    """Of each part: its graphs, the mean over them, and the graphs on which it matters most."""
     rows = []
     for system in results.spec.of_group("ablation"):
-        found = [d for c in range(len(results.spec.columns)) if (d := _paired(results, system, concord, c))]
-        mean = f"{np.mean([d.mean for d in found]):+.2f}" if found else "–"
-        rows.append([system.name, mean, *(str(n) for n in (len(found), *_counts(found)))])
+        by_graph: dict[str, list[float]] = {}
+        for c, column in enumerate(results.spec.columns):
+            if found := results.paired(system, concord, c):
+                by_graph.setdefault(column.dataset, []).append(found.mean)
+        means = {graph: float(np.mean(cells)) for graph, cells in by_graph.items()}
+        if not means:
+            rows.append([system.name, "0", "–", "–", "–"])
+            continue
+        mean = paired_difference(list(means.values()), np.zeros(len(means)))
+        ends = [
+            f"{name} {means[name]:+.1f}"
+            for name in (min(means, key=means.__getitem__), max(means, key=means.__getitem__))
+        ]
+        rows.append([system.name, str(len(means)), str(mean), *ends])
     return rows
-
-
-def _counts(differences: Sequence[PairedDifference]) -> tuple[int, int]:
-    return sum(map(_is_worse, differences)), sum(map(_is_better, differences))
 
 
 _TRUST = ("ECE", "confidence less accuracy", "AUROC of trust", "AUROC of the pool's margin")
@@ -139,8 +148,8 @@ Concord's accuracy less that of the other system on the same splits, with a 95 %
 
 ## Ablation
 
-Accuracy of Concord without one part less that of Concord, on the same splits: the mean over all cells that were run,
-and the number of cells in which it is significantly worse or better without the part.
+Accuracy of Concord without one part less that of Concord, on the same splits, as a mean over the cells of each graph;
+then the mean over graphs with its 95 % interval, and the graphs that lose and gain most without the part.
 
 {ablation}
 

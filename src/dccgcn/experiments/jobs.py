@@ -21,8 +21,10 @@ class Job:
     """Everything that determines a run's result. Options are those that differ from the published settings."""
 
     dataset: str
-    draw: str  # "rate", "per-class", "per-class-large" (without the three smallest classes), or a published split
-    amount: float  # label rate, or labels per class; 0 for a published split
+    # "rate" (equal classes), "share" (of each class), "per-class", "per-class-large" (without the three smallest
+    # classes), or a published split
+    draw: str
+    amount: float  # label rate, share, or labels per class; 0 for a published split
     split_seed: int
     method: str
     seed: int
@@ -49,6 +51,8 @@ def graph_and_split(dataset: datasets.Dataset, job: Job) -> tuple[NodeGraph, spl
     graph = dataset.graph
     if job.draw == "rate":
         return graph, splits.by_rate(graph, job.amount, job.split_seed)
+    if job.draw == "share":
+        return graph, splits.hold_out(graph, 1 - job.amount, job.split_seed)
     if job.draw == "per-class-large":
         size = np.bincount(graph.labels[graph.labelled], minlength=graph.c)
         graph = graph.with_classes(np.sort(np.argsort(size, kind="stable")[_N_SMALLEST:]))

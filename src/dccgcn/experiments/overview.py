@@ -7,6 +7,7 @@ import numpy as np
 
 from dccgcn.evaluation.paired import PairedDifference, Summary, summary
 from dccgcn.experiments.results import Results
+from dccgcn.experiments.spec import System
 from dccgcn.text import markdown_table
 
 
@@ -41,11 +42,26 @@ def leaderboard(results: Results, c: int = 0) -> list[Standing]:
 
 
 def overview_body(results: Results) -> str:
-    """Mean ± standard deviation of the accuracy, a row per method."""
+    """Mean ± standard deviation of the accuracy: a row per method, or per column of the spec if these are more."""
     runs = results.spec.runs
 
     def text(ours: Summary | None) -> str:
         return "–" if ours is None else str(ours) if ours.n == runs else f"{ours} (n = {ours.n})"
 
     rows = [[s.name, *(text(cell.ours) for cell in results.cells(s))] for s in results.spec.systems]
-    return markdown_table(["accuracy in %", *map(str, results.spec.columns)], rows)
+    rows += [_lead(results, subject) for subject in results.spec.systems if subject.subject]
+    table = [["accuracy in %", *map(str, results.spec.columns)], *rows]
+    header, *lines = (
+        map(list, zip(*table, strict=True)) if len(table) < len(table[0]) else table
+    )  # rather long than wide
+    return markdown_table(header, lines)
+
+
+def _lead(results: Results, subject: System) -> list[str]:
+    """The paired difference to the best other system of each column, with its 95 % interval."""
+    cells = []
+    for c in range(len(results.spec.columns)):
+        best = results.best_other(subject, c, "accuracy", "all")
+        difference = results.paired(subject, best, c) if best else None
+        cells.append(f"{best.name}: {difference}" if best and difference else "–")
+    return [f"{subject.name} less the best other", *cells]

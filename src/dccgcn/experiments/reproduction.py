@@ -19,7 +19,7 @@ from dccgcn.experiments.store import pack, read_stores, stores_in
 from dccgcn.experiments.table1 import table1_page
 
 _RUNS = "runs.jsonl.gz"  # every run behind the pages
-_PUBLISHED = (*PAPER, "overview", "concord")  # pages that are made from it
+_PUBLISHED = (*PAPER, "overview", "concord", "many-labels")  # pages that are made from it
 
 
 @dataclass(frozen=True)

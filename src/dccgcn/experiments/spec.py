@@ -18,7 +18,7 @@ PAPER = (
     "table2", "table3", "table4", "table5", "table6", "table7",
     "figure4", "figure5", "figure6", "figure7", "theorems", "confidence",
 )  # fmt: skip
-OTHERS = ("overview", "choices", "systems", "concord")
+OTHERS = ("overview", "choices", "systems", "concord", "many-labels")
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Column:
     @property
     def is_drawn(self) -> bool:
         """Whether each run has its own split; on a published split runs differ in their seeds only."""
-        return self.draw == "rate" or self.draw.startswith("per-class")
+        return self.draw in ("rate", "share") or self.draw.startswith("per-class")
 
     @property
     def labels(self) -> str:
@@ -48,6 +48,8 @@ class Column:
         """
         if self.draw == "rate":
             return f"{100 * self.amount:g} %"
+        if self.draw == "share":
+            return f"{100 * self.amount:g} % of each class"
         return f"{self.amount:g} per class" if self.draw.startswith("per-class") else self.draw
 
     def __str__(self) -> str:

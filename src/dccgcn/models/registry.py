@@ -108,6 +108,12 @@ ENTRIES = {
         "Pedregosa et al., JMLR 2011; Frasca et al. 2020 (SIGN)",
         extra=None,
     ),
+    "boosting-hops": MethodEntry(
+        "baselines.boosting",
+        "Gradient boosting on own, neighbours' and two-hop features; for many labels.",
+        "Friedman 2001; Ke et al., NIPS 2017 (histograms)",
+        extra=None,
+    ),
     "graphany": MethodEntry(
         "baselines.graphany",
         "The mean of least-squares classifiers on own, neighbours' and two-hop features.",

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from sklearn.ensemble import HistGradientBoostingClassifier
 
 import dccgcn
 from dccgcn import append_nodes, datasets
@@ -128,10 +129,21 @@ def test_logreg_on_coras_public_split():
     assert accuracy("logreg-hops", "cora") > 0.76
 
 
+def test_boosting_is_scikit_learns_on_the_rows_of_logreg_hops(cora):
+    graph = cora.graph
+    rows, _ = logreg.hop_features(graph, 16)
+    train = np.flatnonzero(np.arange(graph.n) % 2 == 0)
+    trees = HistGradientBoostingClassifier(max_iter=5, early_stopping=False, random_state=0)
+    expected = trees.fit(rows[train], graph.labels[train]).predict_proba(rows)
+    found = fit("boosting-hops", graph, train, n_iterations=5, n_components=16).probabilities
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert (found.argmax(axis=1) == graph.labels)[1::2].mean() > 0.75
+
+
 def test_they_predict_a_graph_without_features():
     edges = np.array([(0, 1), (1, 2), (2, 3), (4, 5)])
     graph = NodeGraph(np.ones((7, 1)), edges, np.arange(7) % 2, featureless=True)
-    for name in ("logreg", "logreg-hops", "graphany"):
+    for name in ("logreg", "logreg-hops", "boosting-hops", "graphany"):
         p = fit(name, graph, [0, 1]).probabilities
         assert (p.dtype, p.shape) == (np.float32, (7, 2))
         np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-6)

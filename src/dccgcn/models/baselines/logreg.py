@@ -54,7 +54,7 @@ def fit(
 ) -> Prediction:
     """Logistic regression on X. Deterministic; validation nodes are not used."""
     numeric = columns_to_standardise(graph, _FEW)
-    return _fit_head(scaled_features(graph, numeric), graph, train, settings.C, _moments(numeric))
+    return _fit_head(scaled_features(graph, numeric), _moments(numeric), graph, train, settings.C)
 
 
 def fit_hops(
@@ -66,13 +66,7 @@ def fit_hops(
     validation: np.ndarray | None = None,
 ) -> Prediction:
     """Logistic regression on [X V_0, M X V_1, M² X V_2]. Deterministic; validation nodes are not used."""
-    numeric = columns_to_standardise(graph, _FEW)
-    r = settings.n_components
-    vectors = graph.cached(("logreg-hops", r), lambda: hop_vectors(graph, scaled_features(graph, numeric), r))
-    blocks = hop_blocks(graph, numeric, vectors)
-    scale = None if numeric is None else np.sqrt(np.square(blocks).mean(axis=(1, 2)))  # (3,)
-    state = {**_moments(numeric), "vectors": vectors, **({} if scale is None else {"scale": scale})}
-    return _fit_head(join_blocks(blocks, scale), graph, train, settings.C, state)
+    return _fit_head(*hop_features(graph, settings.n_components), graph, train, settings.C)
 
 
 def predict_new(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: LogregSettings) -> Prediction:
@@ -87,6 +81,16 @@ def predict_new(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: Log
 def scaled_features(graph: NodeGraph, numeric: NumericColumns | None) -> Any:
     """X with these columns standardised, or, without any, with rows of unit length, (n, d)."""
     return normalise_rows(graph.features, "unit") if numeric is None else standardised(graph.features, numeric)
+
+
+def hop_features(graph: NodeGraph, r: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """[X V_0, M X V_1, M² X V_2], scaled, (n, 3r), and the moments and V_h that they are made with."""
+    numeric = columns_to_standardise(graph, _FEW)
+    vectors = graph.cached(("logreg-hops", r), lambda: hop_vectors(graph, scaled_features(graph, numeric), r))
+    blocks = hop_blocks(graph, numeric, vectors)
+    scale = None if numeric is None else np.sqrt(np.square(blocks).mean(axis=(1, 2)))  # (3,)
+    state = {**_moments(numeric), "vectors": vectors, **({} if scale is None else {"scale": scale})}
+    return join_blocks(blocks, scale), state
 
 
 def hop_vectors(graph: NodeGraph, x: Any, r: int) -> np.ndarray:
@@ -133,7 +137,7 @@ def _moments(numeric: NumericColumns | None) -> dict[str, np.ndarray]:
     return {} if numeric is None else {name: getattr(numeric, name) for name in ("columns", "mean", "deviation")}
 
 
-def _fit_head(rows: Any, graph: NodeGraph, train: np.ndarray, c: float, state: dict[str, np.ndarray]) -> Prediction:
+def _fit_head(rows: Any, state: dict[str, np.ndarray], graph: NodeGraph, train: np.ndarray, c: float) -> Prediction:
     head = LogisticRegression(C=c, max_iter=_MAX_ITERATIONS).fit(rows[train].astype(np.float64), graph.labels[train])
     w, b = head.coef_, head.intercept_
     if graph.c == 2:  # scikit-learn gives the log-odds of the second class only

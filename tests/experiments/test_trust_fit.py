@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dccgcn import per_class
+from dccgcn.errors import DataFileError
 from dccgcn.experiments.trust_fit import (
     TrustRun,
     calibration_error,
@@ -90,6 +91,10 @@ def test_runs_are_written_and_read(tmp_path: Path) -> None:
         np.testing.assert_array_equal(other.right, one.right)
     assert runs[1].is_shuffled
     assert runs[0].group == runs[1].group
+    with np.load(tmp_path / "runs.npz") as file:
+        np.savez(tmp_path / "later.npz", **{**file, "version": np.array(2)})
+    with pytest.raises(DataFileError, match="format 2, and this reads format 1"):
+        read_runs(tmp_path / "later.npz")
 
 
 def test_the_evidence_is_that_of_a_fit() -> None:

@@ -17,6 +17,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from dccgcn.datasets import describe, load_dataset
+from dccgcn.errors import DataFileError
 from dccgcn.evaluation.trust import auroc
 from dccgcn.experiments.study import collect_or_write
 from dccgcn.graph import NodeGraph
@@ -36,6 +37,7 @@ GRAPHS = (
     "facebook-pages",
 )  # fmt: skip
 SHUFFLED = ("cora", "citeseer", "acm", "polblogs")
+VERSION = 1  # of the file of runs; one without a version is of the first
 LABELS_PER_CLASS = (2, 5, 20)
 FIRST_SEED, N_SPLITS, N_SPLITS_LARGE = 1000, 5, 3
 LARGE = 7500  # nodes
@@ -118,6 +120,7 @@ def write_runs(runs: Sequence[TrustRun], path: Path) -> None:
     evidence = [run.evidence for run in runs]
     np.savez_compressed(
         path,
+        version=np.array(VERSION),
         graph=np.array([run.graph for run in runs]),
         labels_per_class=np.array([run.labels_per_class for run in runs]),
         seed=np.array([run.seed for run in runs]),
@@ -132,8 +135,10 @@ def write_runs(runs: Sequence[TrustRun], path: Path) -> None:
 
 
 def read_runs(path: Path) -> list[TrustRun]:
-    with np.load(path) as file:
+    with np.load(path, allow_pickle=False) as file:
         data = dict(file)
+    if (version := int(data.get("version", 1))) != VERSION:
+        raise DataFileError(f"{path} is of format {version}, and this reads format {VERSION}.", "Collect it again.")
     ends = np.cumsum(data["n_nodes"])[:-1]
     e, log_odds, right, margins = (np.split(data[name], ends) for name in ("e", "log_odds", "right", "pool_margin"))
     return [

@@ -23,7 +23,8 @@ from dccgcn.experiments.readme import readme
 from dccgcn.experiments.reproduction import published_runs
 from dccgcn.experiments.results import Results
 from dccgcn.experiments.rows import ConfidenceMetrics
-from dccgcn.experiments.spec import PAPER, Column, Spec, System, read_spec
+from dccgcn.experiments.smoke import tiny
+from dccgcn.experiments.spec import OTHERS, PAPER, Column, Spec, System, read_spec
 from dccgcn.experiments.store import read_store
 from dccgcn.experiments.table1 import PRINTED, table1_page
 from dccgcn.experiments.theorems import theorem_checks
@@ -134,6 +135,47 @@ def test_the_numbers_of_an_interpretation_are_those_of_the_runs():
         trust = row.trust.model_copy(update={"final": row.trust.final.model_copy(update={"confidence_gap": gap})})
         rows |= row_of(spec, "GCN", c, 0, trust=trust)
     assert reading(Results(spec, rows)) == "1 of 2 columns, -12.5 to +25.0 points, +25.0"
+
+
+def test_comparisons_of_an_interpretation_are_counted_from_the_runs():
+    text = "{less GCN less LP}; {less GCN less\n  GAT}; {less GCN less LP: citeseer}; {above_paper ssgc}; {mean GCN}"
+    spec = replace(read_spec("table3"), runs=3, reading=text + "; {change GCN, from accuracy_low_before to accuracy}")
+    rows = {}
+    for nth, gain in enumerate((0.02, 0.021, 0.022)):
+        for c, lead in enumerate((gain, -0.1 * gain * nth)):
+            before = {"accuracy_low_before": 0.5 - gain} if c == 0 else {}
+            rows |= row_of(spec, "LP", c, nth, accuracy=0.5) | row_of(spec, "ssgc", c, nth, accuracy=0.51)
+            rows |= row_of(spec, "GCN", c, nth, accuracy=0.5 + lead, **before)
+    assert reading(Results(spec, rows)).split("; ") == [
+        "-0.2 to +2.1 points (significantly above zero in 1 and below in 0 of 2 columns)",
+        "not measured",
+        "not measured",
+        "1 of 2 columns",
+        "49.8 to 52.1",
+        "+4.2 points (significantly above zero in 1 and below in 0 of 1 columns)",
+    ]
+
+
+def test_an_interpretation_names_the_columns_in_which_a_signal_is_better_than_the_margin():
+    spec = replace(read_spec("confidence"), runs=3, reading="{to_margin GCN, final, agreement}")
+    rows = {}
+    for c, auroc in ((0, 0.9), (1, 0.5), (2, None)):
+        for nth in range(3):
+            signals = {"margin": {"auroc": 0.7 + 0.001 * nth, "aurc": 0.1, "risk": []}}
+            signals["agreement"] = {"auroc": auroc, "aurc": 0.1, "risk": []}
+            final = {"accuracy": 0.8, "confidence_gap": 0.0, "ece": 0.0, "bins": [], "signals": signals}
+            rows |= row_of(spec, "GCN", c, nth, trust={"final": final})
+    assert (
+        reading(Results(spec, rows)) == "higher in 1 of 2 columns (cora, 0.5 %) and lower in 1 of 2 columns (cora, 2 %)"
+    )
+    assert reading(Results(spec, {})) == "not measured"
+
+
+def test_every_interpretation_can_be_filled_with_and_without_runs():
+    for name in (*PAPER, *OTHERS):
+        spec = read_spec(name)
+        for some in (spec, tiny(spec)):
+            assert "{" not in reading(Results(some, {}))
 
 
 def test_a_leaderboard_is_sorted_and_paired():
@@ -317,7 +359,7 @@ def test_the_page_on_concord_compares_whatever_was_run_on_common_splits():
     page = page_of(spec, rows)
     assert "| cora, 1 per class | 80.1 ± 10.1 (3) | 85.1 ± 10.1 (3) | – |" in page
     assert "| cora, 1 per class | lp | -5.0 (-5.0 to -5.0) |" in page
-    assert f"| {part} | -2.00 | 1 | 1 | 0 |" in page
+    assert f"| {part} | -2.00 | 1 | 1 | 0 | cora, 1 per class: -2.0 (-2.0 to -2.0) |" in page
     assert "| cora, 1 per class | 5.0 | 1.0 | 80.0 | 70.0 |" in page
     words = " ".join(page.split())
     assert "Of 2 comparisons with at least two common splits it is significantly better in 1 and significantly" in words
@@ -404,7 +446,8 @@ def test_the_best_is_of_those_with_the_most_runs_and_higher_ones_are_named():
     fewer = {s.name for s in spec.systems if s.method and spec.n_runs(s, spec.columns[0]) < spec.runs}
     assert one.best not in fewer
     assert all(name.split(" ")[0] in fewer for name in one.higher)
-    few = replace(spec, systems=tuple(s for s in spec.systems if s.name in ("DCC-GCN", "glp", "grand", "E-GCN")))
+    kept = ("DCC-GCN", "glp", "grand", "E-GCN")
+    few = replace(spec, systems=tuple(s for s in spec.systems if s.name in kept), reading="")
     first = next(one for one in Results(few, rows).comparisons("accuracy") if one.baselines == "all")
     assert (first.best, [name.split(" ")[0] for name in first.higher]) == ("glp", ["grand"])
     assert "Higher than glp, with fewer runs: grand" in readme([Results(few, rows)], "dccgcn reproduce")

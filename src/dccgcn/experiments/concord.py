@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dccgcn.evaluation.paired import PairedDifference, summary
+from dccgcn.evaluation.paired import PairedDifference, significance, summary
 from dccgcn.experiments.results import Results
 from dccgcn.experiments.spec import System
 from dccgcn.text import markdown_table
@@ -29,7 +29,7 @@ def concord_body(results: Results) -> str:
         ranks=_ranks(results, [concord, *rivals]),
         best=markdown_table(["", "best other system", "Concord less the best"], best),
         paired=markdown_table(["Concord less …", *(s.name for s in rivals)], paired),
-        ablation=markdown_table(["", "mean", "cells", "significantly worse", "better"], _ablation(results, concord)),
+        ablation=markdown_table(_ABLATION, _ablation(results, concord)),
         trust=markdown_table(["", *_TRUST], _trust(results, concord)),
     )
 
@@ -54,28 +54,20 @@ def _best(results: Results, concord: System, c: int) -> list[str]:
     return ["–", "–"] if best is None else [best.name, _text(_paired(results, concord, best, c))]
 
 
-def _is_better(d: PairedDifference) -> bool:
-    return d.low is not None and d.low > 0
-
-
-def _is_worse(d: PairedDifference) -> bool:
-    return d.high is not None and d.high < 0
-
-
 def _verdict(differences: Sequence[PairedDifference]) -> str:
     parts = []
     for least, name in ((2, "two"), (_MANY, "ten")):
-        judged = [d for d in differences if d.n >= least]
+        counts = significance(d for d in differences if d.n >= least)
         parts.append(
-            f"of {len(judged)} comparisons with at least {name} common splits it is significantly better in "
-            f"{sum(map(_is_better, judged))} and significantly worse in {sum(map(_is_worse, judged))}"
+            f"of {counts.of} comparisons with at least {name} common splits it is significantly better in "
+            f"{counts.above} and significantly worse in {counts.below}"
         )
     return f"{parts[0].capitalize()}; {parts[1]}."
 
 
 def _lost(results: Results, differences: dict[tuple[str, int], PairedDifference]) -> str:
     lost = [
-        f"{results.spec.columns[c]} to {name} ({d.mean:+.1f})" for (name, c), d in differences.items() if _is_worse(d)
+        f"{results.spec.columns[c]} to {name} ({d.mean:+.1f})" for (name, c), d in differences.items() if d.is_below
     ]
     return f"Lost: {'; '.join(lost)}." if lost else "None is lost."
 
@@ -93,17 +85,22 @@ def _ranks(results: Results, systems: Sequence[System]) -> str:
     return f"Mean ranks over {len(complete)} cells: {listed}."
 
 
+_ABLATION = ["", "mean", "cells", "significantly worse", "better", "largest loss"]
+
+
 def _ablation(results: Results, concord: System) -> list[list[str]]:
     rows = []
     for system in results.spec.of_group("ablation"):
-        found = [d for c in range(len(results.spec.columns)) if (d := _paired(results, system, concord, c))]
-        mean = f"{np.mean([d.mean for d in found]):+.2f}" if found else "–"
-        rows.append([system.name, mean, *(str(n) for n in (len(found), *_counts(found)))])
+        by_column = {str(one): _paired(results, system, concord, c) for c, one in enumerate(results.spec.columns)}
+        found = {column: d for column, d in by_column.items() if d}
+        mean, worst = "–", "–"
+        if found:
+            mean = f"{np.mean([d.mean for d in found.values()]):+.2f}"
+            column, d = min(found.items(), key=lambda item: item[1].mean)
+            worst = f"{column}: {d}"
+        counts = significance(found.values())
+        rows.append([system.name, mean, str(len(found)), str(counts.below), str(counts.above), worst])
     return rows
-
-
-def _counts(differences: Sequence[PairedDifference]) -> tuple[int, int]:
-    return sum(map(_is_worse, differences)), sum(map(_is_better, differences))
 
 
 _TRUST = ("ECE", "confidence less accuracy", "AUROC of trust", "AUROC of the pool's margin")
@@ -140,7 +137,7 @@ Concord's accuracy less that of the other system on the same splits, with a 95 %
 ## Ablation
 
 Accuracy of Concord without one part less that of Concord, on the same splits: the mean over all cells that were run,
-and the number of cells in which it is significantly worse or better without the part.
+the number of cells in which it is significantly worse or better without the part, and the cell with the largest loss.
 
 {ablation}
 

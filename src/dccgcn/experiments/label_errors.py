@@ -20,7 +20,7 @@ from dccgcn.evaluation.label_errors import POOL, suspect_labels
 from dccgcn.experiments.rows import Stored
 from dccgcn.experiments.store import parse_row, read_lines
 from dccgcn.experiments.study import collect_or_write
-from dccgcn.experiments.trust_fit import GRAPHS
+from dccgcn.experiments.trust_runs import GRAPHS
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
 from dccgcn.models.concord import method
@@ -149,6 +149,8 @@ def page(runs: Sequence[FlipRun]) -> str:
         graphs=f"all {n_graphs}" if n_graphs == len(GRAPHS) else f"{n_graphs} of the {len(GRAPHS)}",
         n_splits=N_SPLITS,
         per_class=LABELS_PER_CLASS,
+        labels=sum(run.labels for run in runs),
+        **{finder: sum(len(getattr(run, finder)) for run in runs) for finder in FINDERS},
         **{f"share{i}": f"{share:.0%}" for i, share in enumerate(SHARES)},
         **{f"table{i}": tables[share] for i, share in enumerate(SHARES)},
     )
@@ -177,9 +179,9 @@ held-out probabilities contradict are flagged: by `Result.suspect_labels`, and b
 same probabilities. On {graphs} development graphs, {n_splits} development splits of {per_class} labels per class each.
 *Precision*: the share of changed labels among the first flagged; of both equally many in each run, as many as were
 changed or as the shorter list has. *Chance*: the share of changed labels; *found*: the share of changed labels that
-are flagged at all. dccgcn flags fewer labels, since it also
-asks that channels with more than half of the weight contradict the label and that the other class leads clearly; its
-list is shown to a person.
+are flagged at all. Of all {labels} labels dccgcn flags {dccgcn}, cleanlab {cleanlab}: dccgcn also asks that channels
+with more than half of the weight contradict the label and that the other class leads clearly, since its list is shown
+to a person.
 
 ## {share0} of the labels changed
 

@@ -356,10 +356,12 @@ def test_the_page_on_concord_compares_whatever_was_run_on_common_splits():
         for name, gain in (("concord", 0.0), ("ssgc", -0.1), ("lp", 0.05), (part, -0.02)):
             trust = {"final": final, "other_auroc": others}
             rows |= row_of(spec, name, 0, nth, accuracy=accuracy + gain + 0.001 * nth, trust=trust)
+        for name, gain in (("concord", 0.0), (part, 0.01)):
+            rows |= row_of(spec, name, 1, nth, accuracy=accuracy + gain, trust=trust)
     page = page_of(spec, rows)
     assert "| cora, 1 per class | 80.1 ± 10.1 (3) | 85.1 ± 10.1 (3) | – |" in page
     assert "| cora, 1 per class | lp | -5.0 (-5.0 to -5.0) |" in page
-    assert f"| {part} | -2.00 | 1 | 1 | 0 | cora, 1 per class: -2.0 (-2.0 to -2.0) |" in page
+    assert f"| {part} | -0.50 | 2 | 1 | 1 | cora, 1 per class: -2.0 (-2.0 to -2.0) |" in page
     assert "| cora, 1 per class | 5.0 | 1.0 | 80.0 | 70.0 |" in page
     words = " ".join(page.split())
     assert "Of 2 comparisons with at least two common splits it is significantly better in 1 and significantly" in words

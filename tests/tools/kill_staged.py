@@ -35,7 +35,11 @@ def staged(count: int, folder: Path, seed: int) -> Counter[int]:
     for number in range(count):
         attempt = Attempt([*DCCGCN, *map(str, command)], folder, lambda: stages(scratch))
         attempt.wait_until(attempt.has_begun)
-        time.sleep(rng.uniform(0, timing.end))
+        if number % 3 == 0:
+            time.sleep(rng.uniform(0, timing.end))
+        else:  # between its first stage and its end
+            attempt.wait_until(attempt.has_written)
+            time.sleep(rng.uniform(0, timing.end - timing.first_file))
         attempt.kill()
         left[len(stages(scratch))] += 1
         if number % 2 and number < count - 1:  # the next run continues it and is killed too

@@ -16,7 +16,7 @@ import numpy as np
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.io.write import write_tables
 from dccgcn.runtime.files import is_temporary
-from tools.kill import DCCGCN, Attempt, run_command, time_without_kill
+from tools.attempt import DCCGCN, Attempt, run_command, time_without_kill
 
 N = 600
 

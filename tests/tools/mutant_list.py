@@ -35,6 +35,7 @@ FOLDERS = "tests/test_robustness_folders.py"
 RUNS = "tests/test_robustness_runs.py"
 JOBS = "tests/experiments/test_jobs.py"
 PAGES = "tests/experiments/test_pages.py"
+READING = "tests/experiments/test_reading.py"
 NEXT = "tests/workflow/test_active_learning.py"
 DOCTOR = "tests/workflow/test_doctor.py"
 SPECTRAL = "tests/models/concord/test_spectral_features.py"
@@ -311,8 +312,8 @@ MUTANTS = [
         ("experiments/store.py", "if (version := _version(line, kind)) == _current(kind):", "if (version := _version(line, kind)):", "tests/workflow/test_compare.py -k another_version"),
         ("workflow/compare.py", "test_to_train=1 / (folds - 1)", "test_to_train=0.0", "tests/workflow/test_compare.py"),
         ("workflow/compare.py", "yield from (graph.edges, graph.weights, graph.labels)", "yield from (graph.weights, graph.labels)", "tests/workflow/test_compare.py -k goes_on"),
-        ("evaluation/paired.py", "return self.low is not None and self.low > 0", "return self.low is not None and self.mean > 0", f"{PAGES} -k interpretation"),
-        ("experiments/reading.py", "found.append(own.mean > max(others))", "found.append(own.mean > min(others))", f"{PAGES} -k interpretation"),
+        ("evaluation/paired.py", "return self.low is not None and self.low > 0", "return self.low is not None and self.mean > 0", READING),
+        ("experiments/reading.py", "found.append(own.mean > max(others))", "found.append(own.mean > min(others))", READING),
         ("experiments/concord.py", "min(found.items(), key=lambda item: item[1].mean)", "max(found.items(), key=lambda item: item[1].mean)", f"{PAGES} -k page_on_concord"),
         # api
         ("api/result.py", "if seed < 0:", "if False:", "tests/api/test_estimator.py -k run_takes"),

@@ -33,10 +33,11 @@ fuzz: .venv/installed
 fuzz-guided: .venv/installed
 	cd tests && ../$(BIN)/python -m tools.fuzz_guided -runs=$(COUNT)
 
-# kill -9 seven commands fifty times each; all files must stay complete and readable
+# kill -9 eight commands fifty times each; all files must stay complete and readable
 kill: .venv/installed
 	cd tests && ../$(BIN)/python -m tools.kill 50
 	cd tests && ../$(BIN)/python -m tools.kill_label 50
+	cd tests && ../$(BIN)/python -m tools.kill_staged 50
 
 # one small mistake at a time in the source: 95 % of them must make a test fail. Half an hour on one idle core
 mutants: .venv/installed

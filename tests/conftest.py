@@ -26,7 +26,7 @@ LONGEST = (
     "test_browser",
     "test_jobs",
 )
-LONGEST += ("test_pages", "test_cli", "test_estimator")
+LONGEST += ("test_committed_pages", "test_pages", "test_cli", "test_estimator")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -123,8 +123,9 @@ def test_a_hand_written_exponent_is_a_number(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"", "holds no settings"), (b"- 1\n", "holds no settings"), (b"k: [1", "not readable"), (b"\xff\xfe\x00", "not")],
-)
+    [(b"", "holds no settings"), (b"- 1\n", "holds no settings"), (b"k: [1", "not readable"), (b"\xff\xfe\x00", "not"),
+     (b"format: 2\nk: 5\n", "is of format 2, and this version of dccgcn reads format 1")],
+)  # fmt: skip
 def test_a_file_without_settings_is_refused(tmp_path, content, message):
     file = tmp_path / "settings.yaml"
     file.write_bytes(content)

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from dccgcn.errors import SettingsError
 from dccgcn.text import did_you_mean
 
+FORMAT = 1  # of a settings file; one without a format is of the first
 _MAX_YAML = 1_000_000  # bytes
 _MOST_STEPS = 1000
 
@@ -125,6 +126,11 @@ def read_yaml(path: Path) -> dict[str, Any]:
         ) from None
     if not isinstance(values, dict):
         raise SettingsError(f"{path} holds no settings.", "It must hold lines such as 'k: 5'.")
+    if (version := values.pop("format", FORMAT)) != FORMAT:
+        raise SettingsError(
+            f"{path} is of format {repr(version)[:20]}, and this version of dccgcn reads format {FORMAT}.",
+            "Use the version that wrote it, or write its options again; 'dccgcn methods NAME' lists them.",
+        )
     return {str(name): value for name, value in values.items()}
 
 

@@ -1,16 +1,22 @@
 """Flipped labels, who finds them, and the committed page."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from dccgcn.errors import DataFileError
 from dccgcn.experiments.label_errors import FlipRun, cleanlab_issues, collect, flip, found, page, precision, read_runs
 from helpers.runs import toy
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
-RUN = FlipRun("cora", 0.05, 1000, 40, 2, [True, False, True], [True, True])
+RUN = FlipRun(
+    graph="cora", share=0.05, seed=1000, labels=40, flipped=2, dccgcn=[True, False, True], cleanlab=[True, True]
+)
+
+
+def changed(**fields: list[bool]) -> FlipRun:
+    return RUN.model_copy(update=fields)
 
 
 def test_labels_are_flipped_to_another_class():
@@ -24,11 +30,11 @@ def test_labels_are_flipped_to_another_class():
 
 def test_precision_counts_equally_many_of_the_first_flagged_of_both():
     assert precision([RUN], "dccgcn") == 0.5  # of two that were flipped; the third is beyond
-    assert precision([RUN, replace(RUN, dccgcn=[True, True])], "dccgcn") == 0.75
-    assert precision([replace(RUN, cleanlab=[False])], "dccgcn") == 1.0  # of one
-    assert precision([replace(RUN, cleanlab=[])], "dccgcn") is None
+    assert precision([RUN, changed(dccgcn=[True, True])], "dccgcn") == 0.75
+    assert precision([changed(cleanlab=[False])], "dccgcn") == 1.0  # of one
+    assert precision([changed(cleanlab=[])], "dccgcn") is None
     assert found([RUN], "dccgcn") == 1.0
-    assert found([replace(RUN, cleanlab=[True])], "cleanlab") == 0.5
+    assert found([changed(cleanlab=[True])], "cleanlab") == 0.5
 
 
 def test_both_flag_a_label_that_the_others_contradict():
@@ -46,3 +52,20 @@ def test_both_flag_a_label_that_the_others_contradict():
 def test_the_committed_page_is_made_from_the_committed_runs():
     runs = read_runs(RESULTS / "label-errors-runs.jsonl")
     assert page(runs) == (RESULTS / "label-errors.md").read_text(encoding="utf-8")
+
+
+def test_a_file_of_runs_of_another_version_or_kind_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "runs.jsonl"
+    assert read_runs(file) == []
+    file.write_text(RUN.model_dump_json() + "\n")
+    assert read_runs(file) == [RUN]
+    line = RUN.model_dump_json()
+    for other, words in (
+        (line.replace('"version":1', '"version":2'), r"line 1: the run is stored in format 2, and .* reads format 1"),
+        (line.replace('"seed":1000', '"seed":"x"'), "line 1 is not a run"),
+        (line.replace('"seed"', '"sed"'), "line 1 is not a run"),
+    ):
+        file.write_text(other + "\n")
+        with pytest.raises(DataFileError, match=words) as error:
+            read_runs(file)
+        assert error.value.remedy

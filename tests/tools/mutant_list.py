@@ -35,8 +35,13 @@ FOLDERS = "tests/test_robustness_folders.py"
 RUNS = "tests/test_robustness_runs.py"
 JOBS = "tests/experiments/test_jobs.py"
 PAGES = "tests/experiments/test_pages.py"
+READING = "tests/experiments/test_reading.py"
 NEXT = "tests/workflow/test_active_learning.py"
 DOCTOR = "tests/workflow/test_doctor.py"
+SPECTRAL = "tests/models/concord/test_spectral_features.py"
+STAGES = "tests/models/concord/test_stages.py"
+HETERO = "tests/io/test_hetero.py"
+AUDIT = "tests/evaluation/test_audit.py"
 INDUCTIVE = "tests/workflow/test_inductive.py"
 
 MUTANTS = [
@@ -160,6 +165,8 @@ MUTANTS = [
         ("models/concord/method.py", "confidence[no_evidence] = 1 / f.shape[1]", "pass", "tests/workflow/test_featureless.py"),
         ("models/concord/method.py", "l2 = settings.stacking_l2 * given.per_class", "l2 = settings.stacking_l2", "tests/models/concord/test_method.py"),
         ("models/concord/method.py", "np.asarray(votes > 0.5)", "np.asarray(votes > 0.1)", "tests/models/concord/test_method.py -k every_field"),
+        ("models/concord/method.py", "spectral_reweight(view, q * settings.spectral_weighting) if", "spectral_reweight(view, settings.spectral_weighting) if", "tests/models/concord/test_members.py -k scarcity"),
+        ("models/concord/method.py", "settings.spectral_weighting) if spec.is_spectral else view.z", 'settings.spectral_weighting) if spec.name == "propagated" else view.z', "tests/models/concord/test_members.py -k scarcity"),
         ("models/concord/confidence.py", "GATE = 3.5", "GATE = 1.0", "tests/models/concord/test_confidence.py"),
         ("models/concord/confidence.py", "slope = _GRID**model.gamma", "slope = np.ones_like(_GRID)", "tests/models/concord/test_confidence.py"),
         ("models/concord/confidence.py", "misses = held_out.n_checkable - held_out.n_recovered +", "misses = held_out.n_checkable +", "tests/models/concord/test_confidence.py"),
@@ -247,7 +254,7 @@ MUTANTS = [
         ("text.py", "if character.isprintable() else replacement", "if True else replacement", "tests/test_robustness_inputs.py -k row_59"),
         # experiments
         ("experiments/store.py", "if hashlib.sha256(line).hexdigest().encode() != found[1]:", "if False:", "tests/test_robustness_inputs.py -k row_58"),
-        ("experiments/store.py", "elif checksum_needed and _is_current(line):", "elif False:", "tests/test_robustness_inputs.py -k row_58"),
+        ("experiments/store.py", "elif checksum_needed and _version(line, kind) == _current(kind):", "elif False:", "tests/test_robustness_inputs.py -k row_58"),
         ("experiments/store.py", "if repair and len(complete) < len(content):", "if False:", f"{JOBS} -k incomplete"),
         ("experiments/jobs.py", '"amount": float(self.amount), "options": settings}', '"amount": float(self.amount), "options": self.options}', f"{JOBS} -k key_depends"),
         ("experiments/results.py", "np.sqrt(2 / self.ours.n)", "np.sqrt(1 / self.ours.n)", f"{PAGES} -k compatible"),
@@ -256,6 +263,60 @@ MUTANTS = [
         ("experiments/published.py", "cell.difference >= -system.tolerance", "cell.difference >= 0", f"{PAGES} -k systems_names"),
         ("experiments/theorems.py", "bound1_holds=int((low < bound1).sum())", "bound1_holds=int((low < p1).sum())", f"{PAGES} -k theorems_are"),
         ("experiments/execute.py", "before = prediction.uncorrected.argmax(axis=1)[test]", "before = prediction.y_pred[test]", f"{JOBS} -k without_calibration"),
+        # newer parts: filters and decompositions
+        ("kernels/chebyshev.py", "np.float32(1 if k == 0 else 2)", "np.float32(2)", "tests/kernels/test_chebyshev.py"),
+        ("kernels/chebyshev.py", "sums[j] = loops * current[i, j]", "sums[j] = current[i, j]", "tests/kernels/test_chebyshev.py"),
+        ("kernels/chebyshev.py", "new = squared * sums[j] - previous[i, j]", "new = squared * sums[j]", "tests/kernels/test_chebyshev.py"),
+        ("kernels/chebyshev.py", "fours = begin + (end - begin) % 4", "fours = begin", "tests/kernels/test_chebyshev.py"),
+        ("kernels/chebyshev.py", "values.min() == values.max() == 1", "values.min() == values.max()", "tests/kernels/test_chebyshev.py"),
+        ("models/concord/svd.py", "signs = np.where(-bottom > top, np.float32(-1), np.float32(1))", "signs = np.float32(1)", f"{SPECTRAL} -k svd"),
+        ("models/concord/svd.py", "return total - np.outer(sums, sums) / max(n, 1)", "return total", f"{SPECTRAL} -k centred"),
+        ("models/concord/svd.py", "v = np.ascontiguousarray(v[:, ::-1][:, :rank])", "v = np.ascontiguousarray(v[:, :rank])", f"{SPECTRAL} -k centred"),
+        ("models/concord/svd.py", "norm[norm < _MIN_NORM] = 1", "pass", f"{SPECTRAL} tests/models/concord/test_views.py -k zero or neighbours or components"),
+        # newer parts: stages in a scratch folder
+        ("models/concord/stages.py", "graph.features, graph.edges, graph.weights, graph.directed", "graph.features, graph.edges, graph.directed", f"{STAGES} -k inputs_decide"),
+        ("models/concord/stages.py", "fingerprint(__version__, settings.model_dump_json(), *inputs)", "fingerprint(__version__, *inputs)", f"{STAGES} -k another_one_removes"),
+        ("runtime/scratch.py", "os.replace(temporary, path)", "shutil.copytree(temporary, path)", "tests/runtime/test_scratch.py -k written_whole"),
+        ("runtime/scratch.py", "if needed - used > free:", "if needed - used > 10**6 * free:", f"{STAGES} -k too_little"),
+        ("runtime/scratch.py", "return all(name == LOCK or is_temporary(name) or _is_fingerprint(name) for name in names)", "return True", f"{STAGES} -k left_alone"),
+        ("runtime/scratch.py", "        shutil.rmtree(place, ignore_errors=True)  # mapped", "        pass  # mapped", f"{STAGES} -k continues"),
+        ("runtime/scratch.py", "if at in self._names:", "if False:", f"{STAGES} -k stored_once"),
+        # newer parts: relations
+        ("io/hetero.py", "1 / np.maximum(degree - 1, 1)", "1 / np.maximum(degree, 1)", f"{HETERO} -k meta_paths"),
+        ("io/hetero.py", "apart = shared.row != shared.col", "apart = shared.row >= 0", f"{HETERO} -k meta_paths"),
+        ("io/hetero.py", "order = np.lexsort((-weights, cols, rows))", "order = np.lexsort((weights, cols, rows))", f"{HETERO} -k largest"),
+        ("io/hetero.py", "MAX_MEAN_DEGREE = 200", "MAX_MEAN_DEGREE = 20000", f"{HETERO} -k nearly_all"),
+        ("io/hetero.py", "if not any(_same(members, one) for one in known.values()):", "if True:", f"{HETERO} -k meta_paths or reverse"),
+        ("io/edge_tables.py", "        if name in tables:\n", "        if False:\n", "tests/io/test_relations.py -k one_name"),
+        ("io/edge_tables.py", "{r: relations == r for r in", "{r: relations >= r for r in", "tests/io/test_relations.py -k column_give"),
+        ("io/edge_tables.py", 'file = table.name.removesuffix(".gz")', "file = table.name", "tests/io/test_relations.py -k called_like"),
+        # newer parts: wrong labels, audits, labelling
+        ("evaluation/label_errors.py", "confident = np.where(p >= usual, p, -1.0)", "confident = p", "tests/evaluation/test_label_errors.py"),
+        ("evaluation/label_errors.py", "(np.asarray(against) > 0.5)", "(np.asarray(against) > 0.0)", "tests/evaluation/test_label_errors.py"),
+        ("evaluation/label_errors.py", "LEAD = 0.5", "LEAD = 0.3", "tests/evaluation/test_label_errors.py"),
+        ("experiments/label_errors.py", "rng.integers(1, c, len(labels))", "rng.integers(0, c, len(labels))", "tests/experiments/test_label_errors.py -k flipped"),
+        ("experiments/label_errors.py", "min(self.flipped, len(self.dccgcn), len(self.cleanlab))", "min(len(self.dccgcn), len(self.cleanlab))", "tests/experiments/test_label_errors.py -k equally"),
+        ("evaluation/audit.py", "low, high = errors, population - checks + errors  # every", "low, high = errors, population  # every", AUDIT),
+        ("evaluation/audit.py", "weight[low:high] + likelihood[:-1]", "weight[low:high]", AUDIT),
+        ("evaluation/audit.py", "_PRIOR = 0.5", "_PRIOR = 1.0", AUDIT),
+        ("labelling/audits.py", "trusted.is_trusted & result.is_predicted", "trusted.is_trusted", "tests/labelling/test_session.py -k audit_is_drawn"),
+        ("labelling/audits.py", "is_fixed = len(wrong) >= draw.planned", "is_fixed = bool(wrong)", "tests/labelling/test_audits.py"),
+        ("labelling/events.py", "wrong.append(set(self.answers[node].values()) != {prediction})", "wrong.append(prediction not in self.answers[node].values())", "tests/labelling/test_events.py -k audit_counts"),
+        ("labelling/events.py", "ordered = sorted(events)", "ordered = list(events)", "tests/labelling/test_events.py -k order_of_reading"),
+        ("labelling/events.py", "if event.kind == \"undo\" or event.id in undone:", "if event.kind == \"undo\":", "tests/labelling/test_events.py -k undoing"),
+        ("labelling/log.py", "if id in self._events:", "if False:", "tests/labelling -k repeated or opening or round_of"),
+        ("labelling/doors.py", "if any(origin not in origins for origin in headers.getlist(\"origin\")):", "if False:", "tests/labelling/test_server.py -k other_origins"),
+        ("labelling/doors.py", "return hmac.compare_digest(given.encode(errors=\"replace\"), self.token.encode())", "return bool(given)", "tests/labelling/test_server.py -k token"),
+        ("labelling/doors.py", "if received > MAX_BODY:", "if False:", "tests/labelling/test_server.py -k large"),
+        # newer parts: stored rows, comparisons, texts of pages
+        ("settings.py", 'if (version := values.pop("format", FORMAT)) != FORMAT:', 'if (version := values.pop("format", FORMAT)) is None:', "tests/test_settings.py -k without_settings"),
+        ("experiments/fold_store.py", "kind=FoldRow, checksum_needed=True", "kind=FoldRow, checksum_needed=False", "tests/workflow/test_compare.py -k another_version"),
+        ("experiments/store.py", "if (version := _version(line, kind)) == _current(kind):", "if (version := _version(line, kind)):", "tests/workflow/test_compare.py -k another_version"),
+        ("workflow/compare.py", "test_to_train=1 / (folds - 1)", "test_to_train=0.0", "tests/workflow/test_compare.py"),
+        ("workflow/compare.py", "yield from (graph.edges, graph.weights, graph.labels)", "yield from (graph.weights, graph.labels)", "tests/workflow/test_compare.py -k goes_on"),
+        ("evaluation/paired.py", "return self.low is not None and self.low > 0", "return self.low is not None and self.mean > 0", READING),
+        ("experiments/reading.py", "found.append(own.mean > max(others))", "found.append(own.mean > min(others))", READING),
+        ("experiments/concord.py", "min(found.items(), key=lambda item: item[1].mean)", "max(found.items(), key=lambda item: item[1].mean)", f"{PAGES} -k page_on_concord"),
         # api
         ("api/result.py", "if seed < 0:", "if False:", "tests/api/test_estimator.py -k run_takes"),
     )

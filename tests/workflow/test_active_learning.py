@@ -10,7 +10,7 @@ import dccgcn.workflow.active_learning as module
 from dccgcn import NodeGraph, Prediction, per_class, run, suggest_labels
 from dccgcn.benchmarks.label_next import query_strategies
 from dccgcn.benchmarks.seeds import for_each_seed
-from dccgcn.errors import DccgcnError
+from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.workflow.active_learning import most_similar, similarity
 from helpers.command import dccgcn
 
@@ -184,6 +184,9 @@ def test_a_stopped_benchmark_goes_on(tmp_path):
     for_each_seed(measure, range(2), {"dataset": "citeseer"}, store)
     for_each_seed(measure, range(2), about)
     assert measured[6:] == [0, 1, 0, 1]
+    store.write_text(store.read_text().replace('"accuracy":0.1', '"accuracy":0.2', 1))
+    with pytest.raises(DataFileError, match="line 2: the line was altered"):
+        for_each_seed(measure, range(5), about, store)
 
 
 def test_label_next_of_a_run_and_of_a_graph(cora, tmp_path):

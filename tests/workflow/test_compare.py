@@ -5,13 +5,15 @@ import json
 import numpy as np
 import pytest
 
-from dccgcn.errors import SplitError
+from dccgcn.errors import DataFileError, SplitError
 from dccgcn.evaluation.paired import paired_difference
+from dccgcn.experiments.fold_store import append_fold_score, read_fold_scores
+from dccgcn.experiments.store import with_checksum
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.folds import label_folds
 from dccgcn.io.write import write_tables
 from dccgcn.models.registry import get_method
-from dccgcn.workflow.compare import compare_methods, conclusion
+from dccgcn.workflow.compare import FoldScore, compare_methods, conclusion
 from dccgcn.workflow.run import fit_and_measure
 from helpers.command import dccgcn, refused
 from helpers.runs import toy
@@ -89,8 +91,21 @@ def test_an_interrupted_comparison_goes_on_from_its_finished_runs(tmp_path, monk
     assert dccgcn(*arguments, cwd=tmp_path).returncode != 0  # another graph
     assert len(fits) == 3
     text = store.read_text()
-    store.write_text(text.replace('"scores":[', '"scores":[1', 1))
-    refused(dccgcn(*arguments, cwd=tmp_path), "line 1", "altered")
+    store.write_text(text.replace('"score":[', '"score":[1', 1))
+    refused(dccgcn(*arguments, cwd=tmp_path), "line 1", "altered", "Delete the line")
+
+
+def test_finished_runs_of_another_version_are_refused(tmp_path):
+    store = tmp_path / "tables.jsonl"
+    append_fold_score(store, "lp 0", FoldScore(50.0, 40.0, 0.1))
+    assert read_fold_scores(store) == {"lp 0": FoldScore(50.0, 40.0, 0.1)}
+    store.write_text(with_checksum('{"version":2,"key":"lp 0","score":{"accuracy":50}}') + "\n")
+    with pytest.raises(DataFileError, match=r"line 1: the run is stored in format 2, and .* reads format 1") as error:
+        read_fold_scores(store)
+    assert "Move the file" in error.value.remedy
+    store.write_text('{"version":1,"key":"lp 0","score":[50,40,0.1]}\n')
+    with pytest.raises(DataFileError, match="no checksum"):
+        read_fold_scores(store)
 
 
 def test_the_command_compares_on_ones_own_tables(tmp_path):

@@ -18,6 +18,7 @@ from dccgcn.io.tables import Tables
 from dccgcn.io.write import csv_text
 from dccgcn.runtime.files import is_temporary, read_json, temporary_path
 from dccgcn.runtime.lock import LOCK, lock_folder
+from dccgcn.settings import FORMAT as SETTINGS_FORMAT
 from dccgcn.text import first_few
 from dccgcn.workflow.class_summary import rankings
 from dccgcn.workflow.run import Run, run_csv
@@ -47,7 +48,7 @@ def save_run(
     again = f"dccgcn fit … --method {run.method} --seed {run.seed} --settings settings.yaml --split split.json"
     files: dict[str, str | bytes] = {
         "predictions.csv": run_csv(run) if predictions is None else csv_text(predictions, float_format="%.6f"),
-        "settings.yaml": f"# {again}\n{run.settings.to_yaml()}",
+        "settings.yaml": f"# {again}\nformat: {SETTINGS_FORMAT}\n{run.settings.to_yaml()}",
         "split.json": run.split.to_json(),
         **model_files(run, tables),
         RESULT: json.dumps(run.summary(), indent=2) + "\n",

@@ -1,15 +1,15 @@
 """GAT's first layer, forward and backward: the project's kernel and PyG's GATConv."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from dccgcn import datasets
+from dccgcn.benchmarks.measurement import Measurement
 from dccgcn.benchmarks.timing import interleave, largest_difference, median_ratio
 from dccgcn.models.baselines.gat import AttentionLayer, GatSettings
 from dccgcn.models.receptive_field import receptive_layers
@@ -26,7 +26,7 @@ except ModuleNotFoundError:
 
 
 @dataclass(frozen=True)
-class AttentionBenchmark:
+class AttentionBenchmark(Measurement):
     """Times are medians; the ratio is the median over rounds."""
 
     dataset: str
@@ -38,9 +38,6 @@ class AttentionBenchmark:
     ours_ms: float
     ratio: float
     parity: float  # largest relative difference of the layer's output and gradients to PyG's, dropout off
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def bench_attention(name: str, rounds: int, threads: int) -> AttentionBenchmark:

@@ -4,7 +4,7 @@ import multiprocessing
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
@@ -14,6 +14,7 @@ from numba.core.event import Event, Listener, install_listener
 
 from dccgcn.api import run
 from dccgcn.artifacts.report import write_report
+from dccgcn.benchmarks.measurement import Measurement
 from dccgcn.datasets import load
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
@@ -24,7 +25,7 @@ GRAPHS = ("cora", "measurements")
 
 
 @dataclass(frozen=True)
-class CompileBenchmark:
+class CompileBenchmark(Measurement):
     """One graph, fitted and reported in two processes that share an empty cache. All times are CPU seconds."""
 
     dataset: str
@@ -38,7 +39,7 @@ class CompileBenchmark:
         return self.first_s / self.second_s
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"ratio": self.ratio}
+        return super().to_json() | {"ratio": self.ratio}
 
 
 def bench_compile(dataset: str, method: str) -> CompileBenchmark:

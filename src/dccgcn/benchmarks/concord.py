@@ -1,13 +1,13 @@
 """A run of Concord against a run of DCC-GCN on the same kernels, both with cached operators."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from dccgcn import datasets
 from dccgcn.api import run
+from dccgcn.benchmarks.measurement import Measurement
 from dccgcn.evaluation.paired import Summary, summary
 from dccgcn.graph import NodeGraph, splits
 from dccgcn.models.concord.settings import ConcordSettings
@@ -21,7 +21,7 @@ _OPERATORS = ("topology", "knn", "feature", "idf", "numeric columns", "standardi
 
 
 @dataclass(frozen=True)
-class ConcordBenchmark:
+class ConcordBenchmark(Measurement):
     """Seconds are medians, ratios are medians of the ratios of neighbouring rounds. Accuracies are in per cent.
 
     ``first`` is Concord's first run on a graph, which computes its embeddings; later runs find them cached.
@@ -39,9 +39,6 @@ class ConcordBenchmark:
     ratio: float
     concord_accuracy: Summary
     dcc_gcn_accuracy: Summary
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def bench_concord(

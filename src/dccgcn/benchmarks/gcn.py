@@ -1,7 +1,7 @@
 """One training epoch of GCN: the project's kernels, and PyG's layers as in PyG's own example."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from dccgcn import datasets
+from dccgcn.benchmarks.measurement import Measurement
 from dccgcn.benchmarks.timing import interleave, largest_difference, median_ratio
 from dccgcn.graph import NodeGraph, splits
 from dccgcn.models.baselines.gcn import GcnSettings
@@ -29,7 +30,7 @@ except ModuleNotFoundError:
 
 
 @dataclass(frozen=True)
-class GcnBenchmark:
+class GcnBenchmark(Measurement):
     """Times are medians; ratios are medians over rounds."""
 
     dataset: str
@@ -44,9 +45,6 @@ class GcnBenchmark:
     receptive_field_ratio: float
     parity: float  # largest relative difference of loss and gradients to PyG's, dropout off
     nodes_in_field: tuple[int, int]  # inputs of the receptive field, all nodes
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def bench_gcn(name: str, hidden: int, rounds: int, threads: int) -> GcnBenchmark:

@@ -1,19 +1,19 @@
 """The exact feature kNN graph: the project's search and scikit-learn's brute force."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 
 from dccgcn import datasets
+from dccgcn.benchmarks.measurement import Measurement
 from dccgcn.benchmarks.timing import interleave, median_ratio
 from dccgcn.operators.exact_knn import exact_knn
 
 
 @dataclass(frozen=True)
-class KnnBenchmark:
+class KnnBenchmark(Measurement):
     """Times are medians; the ratio is the median over rounds."""
 
     dataset: str
@@ -26,9 +26,6 @@ class KnnBenchmark:
     same_similarities: bool  # of the k neighbours of each node
     same_neighbours: bool  # after ranking all similarities under the tie rule
     tied: float  # share of nodes whose k-th neighbour is decided by the tie rule
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def bench_knn(name: str, k: int, rounds: int, threads: int) -> KnnBenchmark:

@@ -5,7 +5,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 import uvicorn
 
 from dccgcn import datasets
+from dccgcn.benchmarks.measurement import Measurement
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import DccgcnError
 from dccgcn.graph import NodeGraph
@@ -36,7 +37,7 @@ _DURATION = "name => performance.getEntriesByName(name)[0].duration"
 
 
 @dataclass(frozen=True)
-class LabelBenchmark:
+class LabelBenchmark(Measurement):
     """Times of one round of labelling."""
 
     dataset: str
@@ -46,9 +47,6 @@ class LabelBenchmark:
     click_p95_ms: float
     graph_median_s: float  # from the key to the map repainted with all labels
     graph_p95_s: float
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def bench_label(name: str, count: int, progress: Callable[[int, int], None] | None = None) -> LabelBenchmark:

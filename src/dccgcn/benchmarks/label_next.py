@@ -1,14 +1,14 @@
 """Active learning: accuracy with the nodes of label-next, with random and with the most uncertain nodes labelled."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from dccgcn import datasets
 from dccgcn.api import run
+from dccgcn.benchmarks.measurement import Measurement
 from dccgcn.benchmarks.seeds import for_each_seed
 from dccgcn.evaluation.metrics import accuracy
 from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
@@ -20,7 +20,7 @@ from dccgcn.workflow.active_learning import suggest_labels
 
 
 @dataclass(frozen=True)
-class LabelNextBenchmark:
+class LabelNextBenchmark(Measurement):
     """Accuracies in per cent after training again, on the nodes that no strategy chose."""
 
     dataset: str
@@ -33,9 +33,6 @@ class LabelNextBenchmark:
     uncertain: Summary
     over_random: PairedDifference
     over_uncertain: PairedDifference
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def bench_label_next(

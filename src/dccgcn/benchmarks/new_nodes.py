@@ -1,14 +1,14 @@
 """Accuracy on nodes added after training, and on the same nodes if they are in the graph at training."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from dccgcn import datasets
 from dccgcn.api import run
+from dccgcn.benchmarks.measurement import Measurement
 from dccgcn.benchmarks.seeds import for_each_seed
 from dccgcn.evaluation.metrics import accuracy
 from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
@@ -20,7 +20,7 @@ from dccgcn.workflow.inductive import append_nodes, predict_new
 
 
 @dataclass(frozen=True)
-class NewNodesBenchmark:
+class NewNodesBenchmark(Measurement):
     """Accuracies in per cent, on the same nodes of each split."""
 
     dataset: str
@@ -30,9 +30,6 @@ class NewNodesBenchmark:
     transductive: Summary  # trained on the whole graph
     inductive: Summary  # trained without the nodes, which are added afterwards
     difference: PairedDifference  # inductive - transductive
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def bench_new_nodes(

@@ -3,7 +3,7 @@
 import multiprocessing
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import log10
 from pathlib import Path
 from time import perf_counter, process_time
@@ -11,6 +11,7 @@ from typing import Any
 
 from dccgcn.api import run
 from dccgcn.benchmarks.alternatives import Measured, measure_alternatives
+from dccgcn.benchmarks.measurement import Measurement
 from dccgcn.benchmarks.memory import peak_mb, reset_peak
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import Finding
@@ -25,7 +26,7 @@ from dccgcn.runtime.threads import use_threads
 
 
 @dataclass(frozen=True)
-class ScaleBenchmark:
+class ScaleBenchmark(Measurement):
     """One size, measured in a process of its own."""
 
     nodes: int
@@ -42,9 +43,6 @@ class ScaleBenchmark:
     parts: dict[str, float]  # seconds of each part, in their order
     peaks: dict[str, float]  # MB at the peak of each part
     alternatives: list[Measured]  # other methods on the same graph and labels
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 class PartClock:
@@ -76,7 +74,7 @@ class PartClock:
 
 
 @dataclass(frozen=True)
-class Growth:
+class Growth(Measurement):
     """From one size to the next, per tenfold number of nodes. An exponent of 1 is linear growth."""
 
     from_nodes: int
@@ -84,9 +82,6 @@ class Growth:
     seconds: float  # factor of train_s
     memory: float
     exponent: float
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def bench_scale(nodes: int, **options: Any) -> ScaleBenchmark:

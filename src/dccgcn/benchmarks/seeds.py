@@ -4,13 +4,24 @@ import hashlib
 import json
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from dccgcn.experiments.store import append_line, read_lines
+from dccgcn.experiments.rows import Stored
+from dccgcn.experiments.store import append_line, parse_row, read_lines, with_checksum
 from dccgcn.runtime.lock import lock_file
+
+
+class SeedRow(Stored):
+    """One measurement, by what determines it."""
+
+    version: Literal[1] = 1
+    key: str
+    about: dict[str, Any]
+    measured: dict[str, float]
 
 
 def for_each_seed(
@@ -26,21 +37,17 @@ def for_each_seed(
     store: a file of finished measurements, which are not made again.
     """
     with lock_file(store) if store else nullcontext():
-        rows = dict(read_lines(store, _parse)) if store else {}
+        stored = read_lines(store, partial(parse_row, kind=SeedRow, checksum_needed=True)) if store else []
+        rows = {row.key: row for row in stored}
         found = []
         for done, seed in enumerate(seeds):
             described = json.dumps({**about, "seed": seed}, sort_keys=True)
             key = hashlib.sha256(described.encode()).hexdigest()[:24]
             if key not in rows:
-                rows[key] = {"key": key, **json.loads(described), "measured": measure(seed)}
+                rows[key] = SeedRow(key=key, about=json.loads(described), measured=measure(seed))
                 if store:
-                    append_line(store, json.dumps(rows[key]))
-            found.append(rows[key]["measured"])
+                    append_line(store, with_checksum(rows[key].model_dump_json()))
+            found.append(rows[key].measured)
             if progress:
                 progress(done + 1, len(seeds))
     return {name: np.array([each[name] for each in found]) for name in found[0]}
-
-
-def _parse(line: bytes) -> tuple[str, dict[str, Any]]:
-    row = json.loads(line)
-    return row["key"], row

@@ -2,7 +2,7 @@
 
 import multiprocessing
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from dccgcn import datasets
+from dccgcn.benchmarks.measurement import Measurement
 from dccgcn.benchmarks.memory import peak_mb
 from dccgcn.benchmarks.straightforward import StraightforwardStep
 from dccgcn.benchmarks.timing import interleave, largest_difference, median_ratio
@@ -24,7 +25,7 @@ from dccgcn.runtime.threads import use_threads
 
 
 @dataclass(frozen=True)
-class StepBenchmark:
+class StepBenchmark(Measurement):
     """Times are medians; the ratio is the median over rounds."""
 
     dataset: str
@@ -39,9 +40,6 @@ class StepBenchmark:
     straightforward_peak_mb: float | None
     parity: float | None  # largest relative difference of loss and gradients, dropout off
     nodes_in_field: tuple[int, int]  # inputs of the larger receptive field, all nodes
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def bench_step(

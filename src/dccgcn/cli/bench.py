@@ -1,14 +1,16 @@
 """dccgcn bench: compare speed, memory and accuracy with other implementations, and print one table for each."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import Annotated, TypeVar
 
 import typer
 
-from dccgcn.cli.display import errors, output, print_json, progress_bar, table
+from dccgcn.benchmarks.measurement import Measurement
+from dccgcn.cli.display import errors, print_json, progress_bar
+from dccgcn.cli.measurements import print_measurements, show
 from dccgcn.cli.options import Json, Method, Set, Threads
 from dccgcn.errors import DccgcnError
 
@@ -19,13 +21,6 @@ app = typer.Typer(
 )
 
 _MAX_DIFFERENCE = 1e-4  # of loss and gradients, relative; above it the two times are not comparable
-_UNITS = {"ms": "{:,.1f} ms", "s": "{:,.3f} s", "mb": "{:,.0f} MB"}  # by the end of a name
-
-
-class Measurement(Protocol):
-    """One row of a benchmark."""
-
-    def to_json(self) -> dict[str, Any]: ...
 
 
 M = TypeVar("M", bound=Measurement)
@@ -242,9 +237,9 @@ def scale(
         sizes_json, growth_json = [m.to_json() for m in measured], [step.to_json() for step in steps]
         print_json({"sizes": sizes_json, "growth": growth_json, "per_node_ratios": per_node_ratios(measured)})
         return
-    _print_table("Concord on synthetic graphs", measured, heading="nodes")
+    print_measurements("Concord on synthetic graphs", measured, heading="nodes")
     if steps:
-        _print_table("Factors of growth per tenfold number of nodes", steps, heading="to_nodes")
+        print_measurements("Factors of growth per tenfold number of nodes", steps, heading="to_nodes")
 
 
 @app.command("compile")
@@ -275,52 +270,6 @@ def each_graph(graphs: str, unit: str, bench: Callable[[str, Callable[[int, int]
         with progress_bar(name) as progress:
             measured.append(bench(name.strip(), partial(progress, unit)))
     return measured
-
-
-def show(title: str, measured: Measurement | Sequence[Measurement], json: bool) -> None:
-    """Print one measurement or one of each graph, as JSON or as a table."""
-    rows = measured if isinstance(measured, Sequence) else [measured]
-    if json:
-        listed = [row.to_json() for row in rows]
-        print_json(listed if rows is measured else listed[0])
-    else:
-        _print_table(title, rows, heading="dataset")
-
-
-def _print_table(title: str, measured: Sequence[Measurement], heading: str) -> None:
-    """One column per measurement and one row per field; the heading is the field that names the columns."""
-    columns = [{**m.to_json(), **vars(m)} for m in measured]  # to_json adds properties
-    shown = table(title, heading.replace("_", " "), *(_text(heading, column[heading]) for column in columns))
-    for name in columns[0]:
-        values = [column[name] for column in columns]
-        if name != heading and any(value is not None for value in values):
-            stem, _, unit = name.rpartition("_")
-            label = stem if unit in _UNITS else name
-            shown.add_row(label.replace("_", " "), *(_text(name, value) for value in values))
-    output.print(shown)
-
-
-def _text(name: str, value: Any) -> str:
-    """The value of a field, with the unit at the end of its name."""
-    unit = name.rpartition("_")[2]
-    match value:
-        case None:
-            return "–"
-        case bool():
-            return "yes" if value else "no"
-        case int():
-            return f"{value:,}"
-        case float():
-            return _UNITS.get(unit, "{:.3g}").format(value)
-        case dict():
-            form = _UNITS["mb" if name == "peaks" else "s"]
-            return "\n".join(f"{part} {form.format(number)}" for part, number in value.items())
-        case list():
-            return "\n".join(map(str, value)) or "–"
-        case tuple():
-            return " / ".join("exact" if part is None else _text(name, part) for part in value)  # None: recall
-        case _:  # a name, a Summary or a PairedDifference
-            return str(value)
 
 
 def _check_parity(parity: float | None) -> None:

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from dccgcn.cli.bench import each_graph, show, use_threads
+from dccgcn.cli.bench import each_graph, use_threads
+from dccgcn.cli.measurements import show
 from dccgcn.cli.options import Json, Threads
 
 

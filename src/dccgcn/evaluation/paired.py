@@ -1,5 +1,6 @@
 """Paired comparison of two methods on the same splits: mean, standard deviation, confidence interval."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,8 +49,33 @@ class PairedDifference:
         """The interval as text, such as "+0.4 to +1.2"; a dash for a single split."""
         return "–" if self.low is None or self.high is None else f"{self.low:+.1f} to {self.high:+.1f}"
 
+    @property
+    def is_above(self) -> bool:
+        """Whether the interval lies above zero."""
+        return self.low is not None and self.low > 0
+
+    @property
+    def is_below(self) -> bool:
+        """Whether the interval lies below zero."""
+        return self.high is not None and self.high < 0
+
     def __str__(self) -> str:
         return f"{self.mean:+.1f}" + (f" ({self.interval})" if self.low is not None else "")
+
+
+@dataclass(frozen=True)
+class Significance:
+    """How many of some differences have an interval above zero, below zero, and an interval at all."""
+
+    above: int
+    below: int
+    of: int
+
+
+def significance(differences: Iterable[PairedDifference]) -> Significance:
+    """Count the differences whose interval excludes zero."""
+    found = [d for d in differences if d.low is not None]
+    return Significance(sum(d.is_above for d in found), sum(d.is_below for d in found), len(found))
 
 
 def paired_difference(first: Any, second: Any, level: float = 0.95, test_to_train: float = 0.0) -> PairedDifference:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dccgcn.evaluation.paired import PairedDifference, Summary
+from dccgcn.evaluation.paired import PairedDifference, Summary, significance
 from dccgcn.experiments.results import Results
 from dccgcn.experiments.spec import System, shown
 from dccgcn.models.registry import get_method
@@ -64,11 +64,11 @@ def _significant(results: Results) -> str:
     """How many differences exclude zero, and how many would by chance."""
     start, *alternatives = results.spec.systems
     found = [d for s in alternatives for d in _differences(results, s, start) if isinstance(d, PairedDifference)]
-    ends = [(d.low, d.high) for d in found if d.low is not None and d.high is not None]
-    if not ends:
+    counts = significance(found)
+    if not counts.of:
         return ""
-    worse, better = sum(high < 0 for _, high in ends), sum(low > 0 for low, _ in ends)
     return (
-        f"Of {len(ends)} differences with an interval, {worse} are significantly below zero and {better} above. The "
-        f"intervals are not corrected for their number: {len(ends) / 40:.0f} on either side are expected by chance."
+        f"Of {counts.of} differences with an interval, {counts.below} are significantly below zero and {counts.above} "
+        f"above. The intervals are not corrected for their number: {counts.of / 40:.0f} on either side are expected by "
+        "chance."
     )

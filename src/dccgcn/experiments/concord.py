@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dccgcn.evaluation.paired import PairedDifference, paired_difference, summary
+from dccgcn.evaluation.paired import PairedDifference, paired_difference, significance, summary
 from dccgcn.experiments.results import Results
 from dccgcn.experiments.spec import System
 from dccgcn.text import markdown_table
@@ -54,28 +54,20 @@ def _best(results: Results, concord: System, c: int) -> list[str]:
     return ["–", "–"] if best is None else [best.name, _text(_paired(results, concord, best, c))]
 
 
-def _is_better(d: PairedDifference) -> bool:
-    return d.low is not None and d.low > 0
-
-
-def _is_worse(d: PairedDifference) -> bool:
-    return d.high is not None and d.high < 0
-
-
 def _verdict(differences: Sequence[PairedDifference]) -> str:
     parts = []
     for least, name in ((2, "two"), (_MANY, "ten")):
-        judged = [d for d in differences if d.n >= least]
+        counts = significance(d for d in differences if d.n >= least)
         parts.append(
-            f"of {len(judged)} comparisons with at least {name} common splits it is significantly better in "
-            f"{sum(map(_is_better, judged))} and significantly worse in {sum(map(_is_worse, judged))}"
+            f"of {counts.of} comparisons with at least {name} common splits it is significantly better in "
+            f"{counts.above} and significantly worse in {counts.below}"
         )
     return f"{parts[0].capitalize()}; {parts[1]}."
 
 
 def _lost(results: Results, differences: dict[tuple[str, int], PairedDifference]) -> str:
     lost = [
-        f"{results.spec.columns[c]} to {name} ({d.mean:+.1f})" for (name, c), d in differences.items() if _is_worse(d)
+        f"{results.spec.columns[c]} to {name} ({d.mean:+.1f})" for (name, c), d in differences.items() if d.is_below
     ]
     return f"Lost: {'; '.join(lost)}." if lost else "None is lost."
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from dccgcn.evaluation.paired import PairedDifference, paired_difference, summary
+from dccgcn.evaluation.paired import PairedDifference, paired_difference, significance, summary
 from dccgcn.experiments.results import Results
 from dccgcn.experiments.rows import RunRow
 from dccgcn.text import markdown_table
@@ -25,26 +25,19 @@ def parts_table(results: Results) -> str:
     for c, column in enumerate(spec.columns):
         if rows := list(results.runs(dcc, c).values()):
             to_gcn = results.paired(dcc, gcn, c)
-            gain = _calibration_gain(rows)
+            added = _calibration_gain(rows)
             against = f"{to_gcn}, {to_gcn.n} splits" if to_gcn else "–"
-            lines.append([f"{column} ({len(rows)} splits)", *_parts(rows, str(gain or "–")), against])
-            gains.append(gain)
+            lines.append([f"{column} ({len(rows)} splits)", *_parts(rows, str(added or "–")), against])
+            gains.append(added)
             leads.append(to_gcn)
     if not lines:
         return ""
-    gained, lost, n_gains = _significant(gains)
-    above, below, n_leads = _significant(leads)
+    gain, lead = (significance(filter(None, found)) for found in (gains, leads))
     sentence = (
-        f"Calibration gains significantly in {gained} and costs significantly in {lost} of {n_gains} columns. DCC-GCN "
-        f"is significantly above GCN in {above} and significantly below it in {below} of {n_leads}."
+        f"Calibration gains significantly in {gain.above} and costs significantly in {gain.below} of {gain.of} columns."
+        f" DCC-GCN is significantly above GCN in {lead.above} and significantly below it in {lead.below} of {lead.of}."
     )
     return f"{markdown_table(_HEADER, lines)}\n\n{sentence}"
-
-
-def _significant(differences: list[PairedDifference | None]) -> tuple[int, int, int]:
-    """How many differences are significantly above zero, how many below, and how many have an interval."""
-    ends = [(d.low, d.high) for d in differences if d and d.low is not None and d.high is not None]
-    return sum(low > 0 for low, _ in ends), sum(high < 0 for _, high in ends), len(ends)
 
 
 def _calibration_gain(rows: list[RunRow]) -> PairedDifference | None:

@@ -7,19 +7,20 @@ All runs are on development splits. Both see the same held-out probabilities of 
 cleanlab's ``find_label_issues`` with its defaults, ranked by self-confidence (Northcutt, Jiang & Chuang 2021).
 """
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from dccgcn.datasets import load_dataset
 from dccgcn.evaluation.label_errors import POOL, suspect_labels
+from dccgcn.experiments.rows import Stored
+from dccgcn.experiments.store import parse_row, read_lines
 from dccgcn.experiments.study import collect_or_write
-from dccgcn.experiments.trust_fit import GRAPHS
+from dccgcn.experiments.trust_runs import GRAPHS
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
 from dccgcn.models.concord import method
@@ -34,10 +35,10 @@ LABELS_PER_CLASS, FIRST_SEED, N_SPLITS = 20, 1000, 3
 FINDERS = ("dccgcn", "cleanlab")
 
 
-@dataclass(frozen=True)
-class FlipRun:
+class FlipRun(Stored):
     """The labels that were flagged in one run, most suspect first, each with whether it was flipped."""
 
+    version: Literal[1] = 1
     graph: str
     share: float
     seed: int
@@ -74,8 +75,15 @@ def collect(graph: NodeGraph, name: str, share: float, seed: int) -> FlipRun:
     prediction = method.fit(graph.with_labels(names, classes=graph.classes), train, ConcordSettings(), seed)
     ours = suspect_labels(prediction.held_out, prediction.channel_weights, given).positions
     theirs = cleanlab_issues(given, prediction.held_out[POOL])
-    found = (is_flipped[ours].tolist(), is_flipped[theirs].tolist())
-    return FlipRun(name, share, seed, len(train), int(is_flipped.sum()), *found)
+    return FlipRun(
+        graph=name,
+        share=share,
+        seed=seed,
+        labels=len(train),
+        flipped=int(is_flipped.sum()),
+        dccgcn=is_flipped[ours].tolist(),
+        cleanlab=is_flipped[theirs].tolist(),
+    )
 
 
 def cleanlab_issues(given: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -93,19 +101,20 @@ def cleanlab_issues(given: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 def collect_all(path: Path) -> None:
     """All runs that the file does not have yet; written after every graph."""
-    runs = read_runs(path) if path.exists() else []
+    runs = read_runs(path)
     known = {(run.graph, run.share, run.seed) for run in runs}
     for name in GRAPHS:
         wanted = [(name, share, FIRST_SEED + i) for share in SHARES for i in range(N_SPLITS)]
         if missing := [key for key in wanted if key not in known]:
             graph = load_dataset(name).graph
             runs += [collect(graph, *key) for key in missing]
-            write_atomically(path, "".join(json.dumps(asdict(run)) + "\n" for run in runs))
+            write_atomically(path, "".join(run.model_dump_json() + "\n" for run in runs))
             print(f"{name}: {len(missing)} runs", flush=True)
 
 
 def read_runs(path: Path) -> list[FlipRun]:
-    return [FlipRun(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    """The runs of a file; none if there is no file."""
+    return read_lines(path, partial(parse_row, kind=FlipRun, checksum_needed=False), repair=False)
 
 
 def precision(runs: Sequence[FlipRun], finder: str) -> float | None:
@@ -140,6 +149,8 @@ def page(runs: Sequence[FlipRun]) -> str:
         graphs=f"all {n_graphs}" if n_graphs == len(GRAPHS) else f"{n_graphs} of the {len(GRAPHS)}",
         n_splits=N_SPLITS,
         per_class=LABELS_PER_CLASS,
+        labels=sum(run.labels for run in runs),
+        **{finder: sum(len(getattr(run, finder)) for run in runs) for finder in FINDERS},
         **{f"share{i}": f"{share:.0%}" for i, share in enumerate(SHARES)},
         **{f"table{i}": tables[share] for i, share in enumerate(SHARES)},
     )
@@ -168,9 +179,9 @@ held-out probabilities contradict are flagged: by `Result.suspect_labels`, and b
 same probabilities. On {graphs} development graphs, {n_splits} development splits of {per_class} labels per class each.
 *Precision*: the share of changed labels among the first flagged; of both equally many in each run, as many as were
 changed or as the shorter list has. *Chance*: the share of changed labels; *found*: the share of changed labels that
-are flagged at all. dccgcn flags fewer labels, since it also
-asks that channels with more than half of the weight contradict the label and that the other class leads clearly; its
-list is shown to a person.
+are flagged at all. Of all {labels} labels dccgcn flags {dccgcn}, cleanlab {cleanlab}: dccgcn also asks that channels
+with more than half of the weight contradict the label and that the other class leads clearly, since its list is shown
+to a person.
 
 ## {share0} of the labels changed
 

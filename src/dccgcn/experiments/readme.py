@@ -8,7 +8,7 @@ from dccgcn.experiments.pages import provenance
 from dccgcn.experiments.reading import reading
 from dccgcn.experiments.results import Comparison, Results
 from dccgcn.experiments.tables import compatibility_sentence, not_measured, value_table
-from dccgcn.experiments.theorems import theorem_checks
+from dccgcn.experiments.theorems import counts_sentence
 
 
 def readme(every: Sequence[Results], command: str) -> str:
@@ -34,7 +34,7 @@ def _summary(results: Results) -> list[str]:
     image = f"![{spec.title}]({spec.name}.svg)"
     match spec.kind:
         case "theorems":
-            return [_theorems(results)]
+            return [counts_sentence(results)]
         case "confidence":
             return _confidence(results)
         case "surface" | "map":
@@ -51,9 +51,9 @@ def _summary(results: Results) -> list[str]:
 
 def _sentence(one: Comparison) -> str:
     d = one.unbiased
-    if d is None or d.low is None or d.high is None:
+    if d is None or d.low is None:
         return ""
-    verdict = "above" if d.low > 0 else "below" if d.high < 0 else "not significantly different from"
+    verdict = "above" if d.is_above else "below" if d.is_below else "not significantly different from"
     others = "the paper's baselines" if one.baselines == "paper" else "all other systems"
     which = "further " if d is one.further else ""
     paper = f" The paper has {one.published:+.1f}." if one.published is not None else ""
@@ -61,21 +61,6 @@ def _sentence(one: Comparison) -> str:
     return (
         f"- {one.column}: {one.subject} is {verdict} {one.best}, the best of {others} here "
         f"({d.mean:+.1f}, 95 % interval {d.interval}, {d.n} {which}{one.unit}).{paper}{higher}"
-    )
-
-
-def _theorems(results: Results) -> str:
-    found = theorem_checks(results)
-    if not found:
-        return ""
-    n, below, bound1, assumed, bound2, corrected = (
-        sum(getattr(t, name) for t in found)
-        for name in ("n", "below_p1", "bound1_holds", "assumption2_holds", "bound2_holds", "bound2_corrected_holds")
-    )
-    return (
-        f"In {n} runs, Theorem 1's bound held in {bound1}, and its statement in words (low-confidence nodes are less "
-        f"accurate than the first channel overall) in {below}. Assumption 2 held in {assumed}; of these, Theorem 2's "
-        f"bound held in {bound2} and the corrected one in {corrected}."
     )
 
 
@@ -98,10 +83,10 @@ number of epochs (Appendix D), the settings of Table 8, ten runs. Splits are cla
 system, so that differences are paired. Choices that the paper leaves open were made on
 [development splits](dcc-gcn-choices.md); other splits are reported. Only Table 6 uses the public split, with its
 validation nodes. Systems below the paper's own rows are ones that it leaves out. Slow ones among them have fewer than
-ten runs, given in the cell (n), so that everything runs in three hours on two cores.
+ten runs, given in the cell (n), so that everything can be run on two cores.
 
-At the lowest label rates accuracy varies more between splits than between systems, so a mean over ten runs is
-uncertain. The paper does not report the spread of its runs. Its value counts as statistically compatible (95 %) with
+At the lowest label rates accuracy varies much between splits, as the standard deviations show, so a mean over ten runs
+is uncertain. The paper does not report the spread of its runs. Its value counts as statistically compatible (95 %) with
 ours if two means over as many runs, both with our spread, may differ by so much. Systems are compared by paired
 differences, on the number of splits given in each line. "The best" is the best of the systems with the most runs; a
 system with fewer runs and a higher mean is named. It was chosen by the first ten splits, and DCC-GCN's reading was

@@ -11,11 +11,13 @@ from dccgcn.experiments.jobs import Job
 VERSION: Literal[2] = 2  # of the format; version 1 had other field names and other keys
 
 
-class _Stored(BaseModel):
+class Stored(BaseModel):
+    """What a line of a store is made of: frozen, and without fields that this version does not know."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class SignalMetrics(_Stored):
+class SignalMetrics(Stored):
     """How well one signal ranks right predictions above wrong ones."""
 
     auroc: float | None  # None: all predictions are right, or all wrong
@@ -23,7 +25,7 @@ class SignalMetrics(_Stored):
     risk: list[float]  # share of wrong predictions at each of evaluation.signals.COVERAGES
 
 
-class ConfidenceMetrics(_Stored):
+class ConfidenceMetrics(Stored):
     """Calibration and ranking quality of one set of predictions on the test nodes."""
 
     accuracy: float
@@ -33,7 +35,7 @@ class ConfidenceMetrics(_Stored):
     signals: dict[str, SignalMetrics]
 
 
-class TrustMetrics(_Stored):
+class TrustMetrics(Stored):
     """Confidence metrics of the final predictions and, of a dual-channel method, of its first channel."""
 
     final: ConfidenceMetrics
@@ -43,7 +45,7 @@ class TrustMetrics(_Stored):
     other_auroc: dict[str, dict[str, float | None]] = {}
 
 
-class Picture(_Stored):
+class Picture(Stored):
     """A t-SNE map of the embeddings."""
 
     nodes: list[int]
@@ -51,7 +53,7 @@ class Picture(_Stored):
     purity: float  # share of the ten nearest nodes on the map that have the same class
 
 
-class RunRow(_Stored):
+class RunRow(Stored):
     """One finished run. Accuracies are shares of the test nodes."""
 
     version: Literal[2] = VERSION

@@ -28,7 +28,6 @@ def tiny(spec: Spec) -> Spec:
         systems=tuple(_tiny(system, at) for system in spec.systems),
         runs=min(spec.runs, _RUNS),
         pictures=min(spec.pictures, _MAP_NODES),
-        targets=spec.targets[at : at + 1],
     )
 
 

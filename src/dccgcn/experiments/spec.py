@@ -64,7 +64,7 @@ class System:
     method: str | None  # None: cannot be run
     options: Mapping[str, Any] = field(default_factory=dict)  # that differ from the published settings
     published: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)  # in %, by metric, one per column
-    group: Literal["paper", "extra", "stored", "ablation"] = "paper"  # stored: shown if its runs exist, never run
+    group: Literal["paper", "extra", "ablation"] = "paper"
     subject: bool = False  # compared with the best other system on further splits
     edges_only: bool = False  # uses no features
     max_runs: int | None = None
@@ -91,7 +91,6 @@ class Spec:
     page: str = ""  # file name without ending, if not the spec's own name
     first_seed: int = 0
     pictures: int = 0  # number of nodes on a map of each run's embeddings
-    targets: tuple[float, ...] = ()  # of accuracy in %, for the first columns
 
     def of_group(self, *groups: str) -> tuple[System, ...]:
         return tuple(system for system in self.systems if system.group in groups)
@@ -158,24 +157,21 @@ def read_spec(name: str) -> Spec:
 def parse_spec(name: str, content: dict[str, Any]) -> Spec:
     """A spec from the content of its YAML file.
 
-    `systems` are those of the paper, `extra` further ones, `stored` and `ablation` those of Concord's page; `common`
-    holds what all systems share; names under `shared` are only YAML anchors.
+    `systems` are those of the paper, `extra` further ones, `ablation` those of Concord's page; `common` holds
+    what all systems share; names under `shared` are only YAML anchors.
     """
     content = {key: value for key, value in content.items() if key != "shared"}
     columns = tuple(column for given in content.pop("columns", ()) for column in _columns(given))
     metrics = content.get("metrics", {"accuracy": "ACC"})
     common, ablation_splits = content.pop("common", {}), content.pop("ablation_splits", None)
-    groups = {"paper": "systems", "extra": "extra", "stored": "stored", "ablation": "ablation"}
+    groups = {"paper": "systems", "extra": "extra", "ablation": "ablation"}
     systems = []
     for group, key in groups.items():
         shared = {**common, "group": group}
-        if group == "stored":
-            shared["max_runs"] = 0
-        elif group == "ablation":
+        if group == "ablation":
             shared |= {"max_runs": ablation_splits, "method": "concord"}
         systems += [parse_system(given, metrics, columns, shared) for given in content.pop(key, ())]
     texts = {key: content.pop(key).strip() for key in ("claim", "intro", "reading") if key in content}
-    content["targets"] = tuple(content.pop("targets", ()))
     return Spec(name, columns=columns, systems=tuple(systems), **{"runs": 0, **content}, **texts)
 
 

@@ -13,14 +13,15 @@ import zlib
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from dccgcn.errors import DataFileError
-from dccgcn.experiments.rows import VERSION, Rows, RunRow
+from dccgcn.experiments.rows import Rows, RunRow
 
 T = TypeVar("T")
+R = TypeVar("R", bound=BaseModel)
 
 _CHECKSUM = re.compile(rb',"sha256":"([0-9a-f]{64})"}$')
 _REMEDY = "Delete the line; its job will be run again."
@@ -77,7 +78,10 @@ def read_stores(store: Path, others: Iterable[Path] = ()) -> Rows:
 def read_store(store: Path, repair: bool = True) -> Rows:
     """Finished runs by key; the last line of equal keys wins."""
     is_packed = store.suffix == ".gz"
-    return {row.key: row for row in read_lines(store, partial(_parse, checksum_needed=not is_packed), repair)}
+    return {
+        row.key: row
+        for row in read_lines(store, partial(parse_row, kind=RunRow, checksum_needed=not is_packed), repair)
+    }
 
 
 def read_lines(store: Path, parse: Callable[[bytes], T], repair: bool = True) -> list[T]:
@@ -105,30 +109,34 @@ def read_lines(store: Path, parse: Callable[[bytes], T], repair: bool = True) ->
     return parsed
 
 
-def _parse(line: bytes, checksum_needed: bool) -> RunRow:
+def parse_row(line: bytes, kind: type[R], checksum_needed: bool) -> R:
+    """A line as a row of a kind that has a version; altered lines and those of other versions are refused."""
     if found := _CHECKSUM.search(line):
         line = line[: found.start()] + b"}"
         if hashlib.sha256(line).hexdigest().encode() != found[1]:
             raise DataFileError("the line was altered: its checksum does not fit.", _REMEDY)
-    elif checksum_needed and _is_current(line):
+    elif checksum_needed and _version(line, kind) == _current(kind):  # rows of older versions have none
         raise DataFileError("the line was altered: it has no checksum.", _REMEDY)
     try:
-        return RunRow.model_validate_json(line)
+        return kind.model_validate_json(line)
     except ValidationError:
-        row = json.loads(line)
-        form = row.get("version", 1) if isinstance(row, dict) else VERSION
-        if form == VERSION:
+        if (version := _version(line, kind)) == _current(kind):
             raise
         raise DataFileError(
-            f"the run is stored in format {form}, and this version of dccgcn reads format {VERSION}.",
+            f"the run is stored in format {repr(version)[:20]}, and this version of dccgcn reads format "
+            f"{_current(kind)}.",
             "Move the file out of the folder; its jobs will be run again.",
         ) from None
 
 
-def _is_current(line: bytes) -> bool:
-    """Whether this is a row of the present version; older ones have no checksum."""
+def _version(line: bytes, kind: type[BaseModel]) -> Any:
+    """The version of a row, 1 if it has none."""
     row = json.loads(line)
-    return isinstance(row, dict) and row.get("version", 1) == VERSION
+    return row.get("version", 1) if isinstance(row, dict) else _current(kind)
+
+
+def _current(kind: type[BaseModel]) -> int:
+    return int(kind.model_fields["version"].default)
 
 
 def _gunzip(store: Path, content: bytes) -> bytes:

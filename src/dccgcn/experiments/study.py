@@ -18,5 +18,7 @@ def collect_or_write(
     arguments = parser.parse_args()
     if arguments.what == "collect":
         collect(arguments.runs)
+    elif not arguments.runs.exists():
+        parser.error(f"There is no {arguments.runs}: collect the runs first.")
     else:
         write_atomically(arguments.page, make(arguments.runs))

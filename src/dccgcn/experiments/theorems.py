@@ -100,8 +100,29 @@ def theorems_body(results: Results) -> str:
                "the paper's bound", "p_low < p1", "bound holds"]  # fmt: skip
     header2 = ["Theorem 2", "labels", "gain", "the paper's bound", "corrected bound", "Assumption 2 holds",
                "the paper's bound holds", "corrected bound holds"]  # fmt: skip
-    parts = [markdown_table(header1, one), markdown_table(header2, two), results.columns_without_runs()]
+    parts = [
+        markdown_table(header1, one),
+        markdown_table(header2, two),
+        counts_sentence(results),
+        results.columns_without_runs(),
+    ]
     return "\n\n".join(part for part in parts if part)
+
+
+def counts_sentence(results: Results) -> str:
+    """In how many runs of all columns the theorems held; empty without runs."""
+    found = theorem_checks(results)
+    if not found:
+        return ""
+    n, below, bound1, assumed, bound2, corrected = (
+        sum(getattr(t, name) for t in found)
+        for name in ("n", "below_p1", "bound1_holds", "assumption2_holds", "bound2_holds", "bound2_corrected_holds")
+    )
+    return (
+        f"In {n} runs, Theorem 1's bound held in {bound1}, and its statement in words (low-confidence nodes are less "
+        f"accurate than the first channel overall) in {below}. Assumption 2 held in {assumed}; of these, Theorem 2's "
+        f"bound held in {bound2} and the corrected one in {corrected}."
+    )
 
 
 def theorems_json(results: Results) -> dict[str, Any]:

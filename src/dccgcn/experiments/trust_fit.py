@@ -16,138 +16,27 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
-from dccgcn.datasets import describe, load_dataset
+from dccgcn.datasets import describe
 from dccgcn.evaluation.trust import auroc
 from dccgcn.experiments.study import collect_or_write
-from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import per_class
-from dccgcn.models.concord import method
-from dccgcn.models.concord.confidence import GATE, TRUSTED, Evidence, HeldOut, TrustModel, margin, trust
-from dccgcn.models.concord.labels import Labels
-from dccgcn.models.concord.settings import ConcordSettings
-from dccgcn.models.concord.spectral_features import scarcity
-from dccgcn.models.concord.views import precompute
+from dccgcn.experiments.trust_runs import (
+    FIRST_SEED,
+    GRAPHS,
+    LABELS_PER_CLASS,
+    SHUFFLED,
+    TrustRun,
+    collect_all,
+    read_runs,
+)
+from dccgcn.models.concord.confidence import GATE, TRUSTED, TrustModel, trust
 from dccgcn.text import markdown_table
 
 RUNS, PAGE = Path("docs/results/trust-runs.npz"), Path("docs/results/trust.md")
-GRAPHS = (
-    "cora", "citeseer", "acm", "uai2010", "wisconsin", "polblogs", "squirrel-filtered-directed",
-    "fb100-amherst41-year", "minesweeper", "twitch-engb", "amazon-photo", "flickr", "twitch-de", "dblp", "pubmed",
-    "facebook-pages",
-)  # fmt: skip
-SHUFFLED = ("cora", "citeseer", "acm", "polblogs")
-LABELS_PER_CLASS = (2, 5, 20)
-FIRST_SEED, N_SPLITS, N_SPLITS_LARGE = 1000, 5, 3
-LARGE = 7500  # nodes
-SAMPLE = 1000  # test nodes of a run that are kept
-FITTED = 30  # of these, for the fit, so that large graphs do not dominate
+FITTED = 30  # test nodes of a run, for the fit, so that large graphs do not dominate
 ENOUGH = 5  # labels per class for which the promise is made
 _RIDGE = 0.01
 _FEWEST = 10  # trusted predictions of a run that is judged
-_SHUFFLED = "-shuffled"
-
-
-@dataclass(frozen=True, eq=False)
-class TrustRun:
-    """The test nodes of one run."""
-
-    graph: str
-    labels_per_class: int
-    seed: int
-    held_out: HeldOut
-    evidence: Evidence
-    right: np.ndarray  # (nodes,) bool
-    pool_margin: np.ndarray  # (nodes,)
-
-    @property
-    def is_shuffled(self) -> bool:
-        return self.graph.endswith(_SHUFFLED)
-
-    @property
-    def group(self) -> str:
-        """Graphs that are left out together."""
-        return "twitch" if self.graph.startswith("twitch") else self.graph.removesuffix(_SHUFFLED)
-
-    def sample(self, size: int) -> "TrustRun":
-        e = self.evidence
-        few = Evidence(e.e[:size], e.log_odds[:size], e.mean_confidence)
-        return TrustRun(
-            self.graph, self.labels_per_class, self.seed, self.held_out, few, self.right[:size], self.pool_margin[:size]
-        )
-
-
-def collect(graph: NodeGraph, name: str, labels_per_class: int, seed: int) -> TrustRun:
-    """The evidence of one run of Concord, on a random sample of the test nodes."""
-    settings, split = ConcordSettings(), per_class(graph, labels_per_class, seed, "half")
-    given = Labels.of(split.train, graph.labels[split.train], graph.c)
-    q = scarcity(given.per_class, settings.scarcity_scale)
-    inputs = precompute(graph, settings)
-    state = method.stack(method.build_members(inputs, q, settings), given, settings, seed)
-    f = method.smooth_and_refit(state, inputs, settings, None)
-    evidence = method.collect_evidence(state, inputs, f)
-    test = np.random.default_rng(seed).permutation(split.test)[:SAMPLE]
-    right = f.argmax(axis=1)[test] == graph.labels[test]
-    kept = Evidence(evidence.e[test], evidence.log_odds[test], evidence.mean_confidence)
-    return TrustRun(name, labels_per_class, seed, state.held_out, kept, right, margin(state.pooled)[test])
-
-
-def collect_all(path: Path) -> None:
-    """All runs, written after every graph."""
-    runs: list[TrustRun] = []
-    for name in (*GRAPHS, *(graph + _SHUFFLED for graph in SHUFFLED)):
-        graph = load_dataset(name.removesuffix(_SHUFFLED)).graph
-        if name.endswith(_SHUFFLED):
-            graph = shuffled(graph)
-        n_splits = N_SPLITS_LARGE if graph.n > LARGE or name.endswith(_SHUFFLED) else N_SPLITS
-        for k in LABELS_PER_CLASS:
-            runs += [collect(graph, name, k, FIRST_SEED + i) for i in range(n_splits)]
-        accuracy = np.mean([run.right.mean() for run in runs if run.graph == name])
-        print(f"{name}: {accuracy:.1%} right", flush=True)
-        write_runs(runs, path)
-
-
-def shuffled(graph: NodeGraph) -> NodeGraph:
-    """The same graph with its labels in random order, so that nothing depends on them."""
-    labels, known = graph.labels.copy(), graph.labelled
-    labels[known] = np.random.default_rng(7).permutation(labels[known])
-    return graph.with_labels(labels)
-
-
-def write_runs(runs: Sequence[TrustRun], path: Path) -> None:
-    """One npz without pickles: numbers of each run, and its nodes one run after the other."""
-    evidence = [run.evidence for run in runs]
-    np.savez_compressed(
-        path,
-        graph=np.array([run.graph for run in runs]),
-        labels_per_class=np.array([run.labels_per_class for run in runs]),
-        seed=np.array([run.seed for run in runs]),
-        held_out=np.array([astuple(run.held_out) for run in runs]),
-        mean_confidence=np.array([e.mean_confidence for e in evidence]),
-        n_nodes=np.array([len(run.right) for run in runs]),
-        e=np.concatenate([e.e for e in evidence]).astype(np.float16),
-        log_odds=np.concatenate([e.log_odds for e in evidence]).astype(np.float16),
-        right=np.concatenate([run.right for run in runs]),
-        pool_margin=np.concatenate([run.pool_margin for run in runs]).astype(np.float16),
-    )
-
-
-def read_runs(path: Path) -> list[TrustRun]:
-    with np.load(path) as file:
-        data = dict(file)
-    ends = np.cumsum(data["n_nodes"])[:-1]
-    e, log_odds, right, margins = (np.split(data[name], ends) for name in ("e", "log_odds", "right", "pool_margin"))
-    return [
-        TrustRun(
-            str(data["graph"][i]),
-            int(data["labels_per_class"][i]),
-            int(data["seed"][i]),
-            HeldOut(float(h), int(m), float(g)),
-            Evidence(e[i].astype(float), log_odds[i].astype(float), float(data["mean_confidence"][i])),
-            right[i],
-            margins[i].astype(float),
-        )
-        for i, (h, m, g) in enumerate(data["held_out"])
-    ]
+_ALL = "all graphs"
 
 
 def fit(runs: Sequence[TrustRun], start: TrustModel, n_steps: int) -> TrustModel:
@@ -247,18 +136,27 @@ def page(model: TrustModel, judged: Sequence[tuple[TrustRun, TrustModel]]) -> st
     few = [(run, model) for run, model in real if run.labels_per_class < ENOUGH]
     null = [(run, model) for run, model in judged if run.is_shuffled and run.labels_per_class >= ENOUGH]
     rows = []
-    for name, part in ((f"{ENOUGH} or more labels per class", enough), ("2 labels per class", few)):
+    fewest = f"{min(LABELS_PER_CLASS)} labels per class"
+    for name, part in ((f"{ENOUGH} or more labels per class", enough), (fewest, few)):
         rows += [[f"{name}, {text}", *judge(part, gate).cells()] for text, gate in GATES.items()]
     rows.append([f"shuffled labels, {ENOUGH} or more, {_gated()}", *judge(null, GATE).cells()])
     by_graph = []
     for name in dict.fromkeys(run.graph for run, _ in enough):
         promise = judge([pair for pair in enough if pair[0].graph == name], GATE)
         by_graph.append([name, describe(name).kind, *promise.cells()])
+    left_out = {f"all but {run.group}": one for run, one in judged}
+    constants = [[name, *map("{:g}".format, astuple(one))] for name, one in {_ALL: model, **left_out}.items()]
     return _PAGE.format(
         gate=_gated(),
         summary=markdown_table(["", *HEADER], rows),
         graphs=markdown_table(["graph", "kind", *HEADER], by_graph),
-        constants=markdown_table(list(asdict(model)), [[f"{value:g}" for value in astuple(model)]]),
+        constants=markdown_table(["fitted on", *asdict(model)], constants),
+        n_graphs=len(GRAPHS),
+        n_shuffled=len(SHUFFLED),
+        first_seed=FIRST_SEED,
+        trusted=f"{TRUSTED:.0%}".replace("%", " %"),
+        fewest=_FEWEST,
+        enough=ENOUGH,
     )
 
 
@@ -272,19 +170,20 @@ GATES = {"no gate": -np.inf, _gated(): GATE}
 _PAGE = """# Trust on graphs left out
 
 The constants of [Concord's trust](../concord.md#confidence-confidencepy) are fitted on development splits (seeds from
-1000) of sixteen graphs and four with shuffled labels. Every figure is of a graph that its constants were not fitted
-to; both Twitch graphs, and a graph and its shuffled copy, were left out together. *Trusted*: share of the test nodes
-whose trust is 80 % or more; *right* and *stated*: their accuracy and mean trust, pooled; *broken*: runs in which fewer
-than 80 % of at least ten trusted predictions are right; AUROC: for right predictions. Not left out: the gate, the
-form of the model and Concord itself were chosen on these graphs.
+{first_seed}) of {n_graphs} graphs and {n_shuffled} with shuffled labels. Every figure is of a graph that its
+constants were not fitted to; both Twitch graphs, and a graph and its shuffled copy, were left out together.
+*Trusted*: share of the test nodes whose trust is {trusted} or more; *right* and *stated*: their accuracy and mean
+trust, pooled; *broken*: runs in which fewer than {trusted} of at least {fewest} trusted predictions are right;
+AUROC: for right predictions. Not left out: the gate, the form of the model and Concord itself were chosen on these
+graphs.
 
 {summary}
 
-Five or more labels per class, {gate}:
+{enough} or more labels per class, {gate}:
 
 {graphs}
 
-The constants of the package, fitted on all of them:
+The constants of the package, fitted on all of them, and those by which each graph above was judged:
 
 {constants}
 

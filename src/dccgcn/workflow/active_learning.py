@@ -139,7 +139,7 @@ def suggest_labels(
         bound[best] = -np.inf
         np.maximum(coverage, similarity(target, embedding[[node]])[:, 0], out=coverage)
         n_labels[y_pred[node]] += prediction is not None
-    represented = _represented(embedding, labelled, np.array(chosen))
+    represented = represented_nodes(embedding, labelled, np.array(chosen))
     return [_suggestion(graph, prediction, labelled, u, nodes) for u, nodes in zip(chosen, represented, strict=True)]
 
 
@@ -213,7 +213,7 @@ def _lazy_argmax(bound: np.ndarray, gain: Callable[[np.ndarray], np.ndarray]) ->
     return best
 
 
-def _represented(embedding: np.ndarray, labelled: np.ndarray, chosen: np.ndarray) -> list[np.ndarray]:
+def represented_nodes(embedding: np.ndarray, labelled: np.ndarray, chosen: np.ndarray) -> list[np.ndarray]:
     """For each chosen node: positions of the nodes to which it is the most similar labelled node."""
     nearest, value = most_similar(embedding, embedding[np.concatenate([labelled, chosen])])
     nearest[value < _MIN_SIMILARITY] = -1

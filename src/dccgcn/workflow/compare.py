@@ -40,7 +40,7 @@ class MethodScore:
     def is_different(self) -> bool | None:
         """Whether the interval of the difference excludes zero; None for the first method or without an interval."""
         d = self.difference
-        return None if d is None or d.low is None or d.high is None else d.low > 0 or d.high < 0
+        return None if d is None or d.low is None else d.is_above or d.is_below
 
     def to_json(self) -> dict[str, Any]:
         """The fields as plain values, and whether the method differs from the first."""

@@ -31,6 +31,22 @@ def graph() -> NodeGraph:
     return blocks()
 
 
+def test_spectral_views_are_reweighted_by_the_scarcity_of_labels(graph: NodeGraph) -> None:
+    settings, q = ConcordSettings(), 0.6
+    inputs = precompute(graph, settings)
+    members = {member.name: member.z[0] for member in method.build_members(inputs, q, settings) if member.z}
+    assert {"propagated", "structure"} <= members.keys()
+    for spec in inputs.specs:
+        view = inputs.projections.embeddings[spec.name]
+        expected = view.z
+        if spec.is_spectral:
+            expected = view.z * view.scale ** (q * settings.spectral_weighting)
+            expected = expected / np.linalg.norm(expected, axis=1, keepdims=True)
+            assert abs(expected - view.z).max() > 0.01
+        if spec.name in members:
+            np.testing.assert_allclose(members[spec.name], expected, atol=1e-5)
+
+
 @pytest.mark.parametrize(("rows", "columns"), [(6, 40), (6, 8), (60, 8), (600, 8)])
 def test_head_is_softmax_regression(rows: int, columns: int) -> None:
     z = RNG.standard_normal((rows, columns))

@@ -15,9 +15,9 @@ from helpers.runs import toy
 
 
 @contextmanager
-def labelling(*arguments, cwd=None):
+def labelling(*arguments, cwd=None, port=0):
     """``dccgcn label``; yields the process with its ``address``. Ended by Ctrl-C unless it was killed."""
-    command = [sys.executable, "-m", "dccgcn", "label", *map(str, arguments), "--no-open", "--port", "0"]
+    command = [sys.executable, "-m", "dccgcn", "label", *map(str, arguments), "--no-open", "--port", str(port)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     with subprocess.Popen(
         command, cwd=cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

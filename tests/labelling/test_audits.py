@@ -26,15 +26,17 @@ def test_stopping_when_the_bound_looks_best_keeps_the_confidence():
     rng, n_wrong, planned = np.random.default_rng(0), int(BOUND * POPULATION) + 1, 60
     draw = Draw(POPULATION, planned, 0.95, "all", tuple(map(str, range(POPULATION))), ("a",) * POPULATION)
     wrong = np.arange(POPULATION) < n_wrong
-    bounds = {}  # by errors and checks
+    bounds = {}  # by errors, those among the planned checks, and checks
     broken = 0
     for _ in range(2000):
-        errors = np.cumsum(rng.permutation(wrong)[:planned])
-        for checks in range(1, planned + 1):
-            key = int(errors[checks - 1]), checks
+        errors = np.cumsum(rng.permutation(wrong)[: 2 * planned])
+        for checks in range(1, 2 * planned + 1):  # checks may go on after the planned ones
+            all_errors, early = int(errors[checks - 1]), int(errors[min(checks, planned) - 1])
+            key = all_errors, early, checks
             if key not in bounds:
-                done = [True] * key[0] + [False] * (checks - key[0])
-                bounds[key] = summarise(Checks(draw, done)).wrong_at_most
+                done = np.arange(checks) < early
+                done[checks - (all_errors - early) :] = True
+                bounds[key] = summarise(Checks(draw, done.tolist())).wrong_at_most
             if bounds[key] < n_wrong:
                 broken += 1
                 break
@@ -47,3 +49,12 @@ def test_the_planned_checks_are_enough_without_errors():
     summary = summarise(Checks(draw, [False] * planned))
     assert summary.kind == "fixed"
     assert summary.share_at_most <= BOUND
+
+
+def test_checks_after_the_planned_ones_tighten_the_bound():
+    planned = checks_needed(BOUND, POPULATION, confidence=0.975)
+    draw = Draw(POPULATION, planned, 0.95, "all", tuple(map(str, range(POPULATION))), ("a",) * POPULATION)
+    few, many = (summarise(Checks(draw, [False] * checks)) for checks in (planned + 1, 4 * planned))
+    assert (few.kind, few.checked) == ("fixed", planned)
+    assert (many.kind, many.checked) == ("sequential", 4 * planned)
+    assert many.wrong_at_most < few.wrong_at_most

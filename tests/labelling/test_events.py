@@ -194,8 +194,10 @@ def test_other_files_are_refused_and_left_alone(tmp_path):
     assert (tmp_path / "text").read_text() == "a,b\n" * 1000
     with sqlite3.connect(tmp_path / "database") as database:
         database.execute("CREATE TABLE t (x)")
+    before = (tmp_path / "database").read_bytes()
     with pytest.raises(DataFileError, match="not a log"):
         EventLog(tmp_path / "database", "graph")
+    assert (tmp_path / "database").read_bytes() == before
     with pytest.raises(DataFileError):
         EventLog(tmp_path, "graph")
 
@@ -209,5 +211,14 @@ def test_events_are_checked(tmp_path):
     with sqlite3.connect(tmp_path / "log") as database:
         database.execute("UPDATE about SET graph = 'graph'")
         database.execute("INSERT INTO events VALUES (1, 'x', '', '', 'delete', '', '', '', '')")
-    with pytest.raises(DccgcnError, match="kind"):
+    with pytest.raises(DataFileError, match=r"log, event 'x': The kind of an event is wrong.*--log"):
         read_events(tmp_path / "log", "graph")
+
+
+def test_a_log_of_a_later_version_is_refused(tmp_path):
+    EventLog(tmp_path / "log", "graph").close()
+    with sqlite3.connect(tmp_path / "log") as database:
+        database.execute("PRAGMA user_version = 2")
+    for read in (EventLog, read_events):
+        with pytest.raises(DataFileError, match=r"of format 2; .* reads format 1\. Update dccgcn"):
+            read(tmp_path / "log", "graph")

@@ -222,7 +222,7 @@ def test_the_stream_tells_of_changes(client, session):
     import asyncio
 
     async def listen():
-        stream = _changes(session, None)
+        stream = _changes(session, "one")
         first = await anext(stream)
         session.record("Ann", "skip", {"node": "3"})
         return first, await asyncio.wait_for(anext(stream), 10)

@@ -1,13 +1,14 @@
 """The state of labelling: refits, questions, leases, disagreements, audits, and the evidence for a node."""
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from dccgcn.api import run
-from dccgcn.errors import DccgcnError
+from dccgcn.errors import DccgcnError, Finding
 from dccgcn.labelling import audits
 from dccgcn.labelling.evidence import authors, evidence, search
 from dccgcn.labelling.log import EventLog
@@ -112,6 +113,32 @@ def test_two_people_never_get_the_same_question(session):
     session.record("Bo", "skip", {"node": session.source.ids[second[0]]})
     taken = session.source.ids[first[0]]
     assert session._lease(taken, "two")  # after a while it is given to others
+
+
+def test_an_open_page_keeps_its_question(session):
+    node = session.source.ids[session.next_question("one", "Ann")[0]]
+    session._leases[node] = ("one", 1.0)  # long ago
+    session.renew_lease("two")
+    assert session._leases[node][1] == 1.0
+    session.renew_lease("one")
+    assert not session._lease(node, "two")
+
+
+def test_a_picture_says_why_nothing_is_trusted(session):
+    answer(session, 3)
+    session.wait()
+    assert session.picture.warning is None
+    result = session.picture.result
+    doubtful = replace(result.prediction, findings=(Finding("warning", "too-few-labels", "Too few."),))
+    assert replace(session.picture, result=replace(result, prediction=doubtful)).warning == "Too few."
+
+
+def test_questions_of_a_large_graph_are_chosen_among_some_nodes(session, monkeypatch):
+    monkeypatch.setattr("dccgcn.labelling.session.CANDIDATES", 20)
+    answer(session, 4)
+    session.wait()
+    assert len(session.picture.queue) == 20
+    assert not {session.source.ids[node] for node, _ in session.picture.queue} & set(session.labels.given)
 
 
 def test_skips_are_not_asked_again_of_the_same_person(session):

@@ -22,6 +22,7 @@ export interface AuditStatus {
 }
 
 export interface State {
+  server: string; // another one after a restart
   revision: number;
   graph: { name: string; nodes: number; edges: number };
   ready: boolean;
@@ -30,7 +31,7 @@ export interface State {
   labels: number;
   people: Record<string, number>;
   refitting: boolean;
-  picture: { number: number; labels: number; age: number; seconds: number; trusted: number | null; share: number | null; accuracy: number | null } | null;
+  picture: { number: number; labels: number; age: number; seconds: number; trusted: number | null; share: number | null; accuracy: number | null; warning: string | null } | null;
   curve: [number, number, number][];
   disagreements: { node: string; answers: [string, string][] }[];
   audit: AuditStatus | null;
@@ -47,6 +48,7 @@ export interface Neighbour {
 
 export interface Question {
   kind: "label" | "audit" | "node";
+  picture: number; // that the evidence is from
   audit?: string;
   drawn?: string;
   reason: string;
@@ -85,9 +87,19 @@ export interface Answer {
 /** A random id: of this tab, or of an event, so that a repeated request is written once. */
 export const randomId = (): string => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
-const stored = sessionStorage.getItem("client");
-export const client = stored ?? randomId();
-sessionStorage.setItem("client", client);
+/** Of this tab, also after a reload. A duplicated tab starts with a copy of the id, which the first tab has locked. */
+export let client = sessionStorage.getItem("client") ?? randomId();
+export async function startClient(): Promise<void> {
+  if (!(await lock(client))) void lock((client = randomId()));
+  sessionStorage.setItem("client", client);
+}
+
+/** Keep a name for as long as this tab is open; false if another tab has it. */
+const lock = (id: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    if (!navigator.locks) resolve(true); // only in a secure context, such as this machine
+    else void navigator.locks.request(id, { ifAvailable: true }, (held) => (resolve(held !== null), held && new Promise(() => undefined)));
+  });
 
 export const person = (): string => localStorage.getItem("name") ?? "";
 

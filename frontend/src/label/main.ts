@@ -1,12 +1,12 @@
 // The labelling page: keys, dialogs, and the connection to the server.
 import { isDark, system } from "../colours";
 import { clip, find, h } from "../dom";
-import { get, person } from "./api";
-import { show, startMap } from "./map";
+import { client, get, person, startClient } from "./api";
+import { startMap } from "./map";
 import { startParts } from "./parts";
 import { startProgress } from "./progress";
-import { answer, proposed, skip, startQuestion, undo } from "./question";
-import { askNext, attempt, banner, notify, on, page, refresh } from "./store";
+import { accept, answer, newClass, skip, startQuestion, undo } from "./question";
+import { askNext, attempt, banner, notify, on, page, refresh, show } from "./store";
 
 const dialog = (id: string): HTMLDialogElement => find(id) as HTMLDialogElement;
 const input = (id: string): HTMLInputElement => find(id) as HTMLInputElement;
@@ -17,9 +17,9 @@ startMap();
 startProgress();
 startParts();
 startTheme();
-startName();
 startSearch();
 startKeys();
+void startClient().then(startName);
 
 on(["picture"], () => {
   const { picture, state, started } = page;
@@ -28,36 +28,40 @@ on(["picture"], () => {
   requestAnimationFrame(() => setTimeout(() => performance.measure(`repainted ${state.labels}`, { start: started })));
 });
 
-function connect(): void {
-  const stream = new EventSource("/api/stream");
-  let waiting = false;
-  let again = false;
-  const update = async (): Promise<void> => {
-    if (waiting) {
-      again = true;
-      return;
-    }
-    waiting = true;
-    try {
-      await refresh();
-      find("offline").hidden = true;
-    } catch (error) {
-      banner((error as Error).message);
-    }
-    waiting = false;
-    if (again) {
-      again = false;
-      void update();
-    }
-  };
-  stream.onmessage = () => void update();
-  stream.onerror = () => void (find("offline").hidden = false);
-  on(["state"], () => {
-    const { state } = page;
-    find("graph-name").textContent = `${clip(state!.graph.name, 40)} · ${state!.graph.nodes.toLocaleString("en-GB")} nodes`;
-    if (state!.error) banner(state!.error);
-  });
+const RETRY = 3000; // milliseconds until the next try to reach a server that was stopped
+let waiting = false;
+let again = false;
+
+/** Fetch what changed, once more if something changed meanwhile. */
+async function update(): Promise<void> {
+  again = waiting;
+  if (waiting) return;
+  waiting = true;
+  try {
+    await refresh();
+    find("offline").hidden = true;
+  } catch (error) {
+    banner((error as Error).message);
+  }
+  waiting = false;
+  if (again) void update();
 }
+
+/** The server says when something changed. A stream that the browser gives up is opened again. */
+function connect(): void {
+  const stream = new EventSource(`/api/stream?${new URLSearchParams({ client })}`);
+  stream.onmessage = () => void update();
+  stream.onerror = () => {
+    find("offline").hidden = false;
+    if (stream.readyState === EventSource.CLOSED) setTimeout(connect, RETRY);
+  };
+}
+
+on(["state"], () => {
+  const { graph, error } = page.state!;
+  find("graph-name").textContent = `${clip(graph.name, 40)} · ${graph.nodes.toLocaleString("en-GB")} nodes`;
+  if (error) banner(error);
+});
 
 function startTheme(): void {
   const button = find("theme");
@@ -152,12 +156,12 @@ function startKeys(): void {
     const target = event.target as HTMLElement;
     if (target.closest("input, select, textarea")) return;
     if (event.key === "Enter" && target.closest("button, a, summary")) return; // it presses the button
-    const label = proposed();
     if (/^[0-9]$/.test(event.key)) digit(event.key);
     else if (event.key === "Enter" && typed) choose();
-    else if (event.key === "Enter" && label !== null) answer(label);
+    else if (event.key === "Enter") accept();
     else if (event.key.toLowerCase() === "s") skip();
     else if (event.key.toLowerCase() === "u") undo();
+    else if (event.key.toLowerCase() === "n") newClass();
     else if (event.key === "/") openSearch();
     else if (event.key === "?") dialog("keys").showModal();
     else return;

@@ -5,8 +5,7 @@ import Sigma from "sigma";
 import { ink, readable } from "../colours";
 import { clip, find, h } from "../dom";
 import { number, perMille } from "../format";
-import { get, type Question } from "./api";
-import { attempt, on, page, setQuestion } from "./store";
+import { attempt, on, page, show } from "./store";
 
 interface Dot {
   x: number;
@@ -94,9 +93,12 @@ export function startMap(): void {
     return [clip(page.map!.ids[at]!, 32), clip(label, 32), trust].filter(Boolean).join(" · ");
   };
 
-  const repaint = (): void => void sigma?.refresh({ skipIndexation: true });
+  const repaint = (): void => {
+    labels = new Map(page.picture?.labels);
+    sigma?.refresh({ skipIndexation: true });
+  };
   on(["map"], start);
-  on(["question", "state"], repaint);
+  on(["question"], repaint);
   on(["theme"], () => {
     readColours();
     repaint();
@@ -114,9 +116,4 @@ export function startMap(): void {
       repaint();
     }, PULSE);
   });
-}
-
-/** Show any node in place of the question. */
-export async function show(node: string): Promise<void> {
-  setQuestion(await get<Question>("node", { id: node }));
 }

@@ -3,8 +3,7 @@ import { find, h, name } from "../dom";
 import { number, percent, plural } from "../format";
 import { post, randomId, type Answer } from "./api";
 import { classLabel, leaveAudit, send } from "./question";
-import { show } from "./map";
-import { askNext, attempt, banner, on, page, setQuestion, setState } from "./store";
+import { askNext, attempt, banner, on, page, setQuestion, setState, show } from "./store";
 
 export function startParts(): void {
   on(["state", "theme"], () => {
@@ -17,6 +16,11 @@ export function startParts(): void {
     event.preventDefault();
     const box = find("new-class") as HTMLInputElement;
     if (box.value.trim()) void send("class", { label: box.value }, "Class added.").then(() => (box.value = ""));
+  });
+  find("new-class").addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    find("new-class").blur(); // the keys are for the question again
+    find("question").scrollIntoView({ block: "nearest" });
   });
   find("rename-form").addEventListener("submit", () => {
     const [target, label] = [(find("rename") as HTMLDialogElement).dataset.target!, (find("rename-to") as HTMLInputElement).value];
@@ -43,25 +47,33 @@ function rename(target: string): void {
   (find("rename-to") as HTMLInputElement).select();
 }
 
+/** Replace the lines of a list; the button that has the focus keeps it. */
+function replaceLines(list: HTMLElement, lines: HTMLElement[]): void {
+  const held = list.contains(document.activeElement) ? (document.activeElement as HTMLElement).dataset.key : undefined;
+  list.replaceChildren(...lines);
+  if (held !== undefined) [...list.querySelectorAll<HTMLElement>("[data-key]")].find((one) => one.dataset.key === held)?.focus();
+}
+
 function drawClasses(): void {
   const lines = page.state!.classes.map((one) =>
-    h("li", {}, classLabel(one.name, 40), h("span", { class: "quiet" }, plural(one.labels, "label")), h("button", { type: "button", class: "plain", "aria-label": `Rename or merge ${one.name}`, click: () => rename(one.name) }, "Rename")),
+    h("li", {}, classLabel(one.name, 40), h("span", { class: "quiet" }, plural(one.labels, "label")), h("button", { type: "button", class: "plain", "data-key": one.name, "aria-label": `Rename or merge ${one.name}`, click: () => rename(one.name) }, "Rename")),
   );
-  find("class-list").replaceChildren(...(lines.length ? lines : [h("li", { class: "quiet" }, "No classes yet: add the first two below.")]));
+  replaceLines(find("class-list"), lines.length ? lines : [h("li", { class: "quiet" }, "No classes yet: add the first two below.")]);
 }
 
 function drawDisagreements(): void {
   const found = page.state!.disagreements;
   find("disagreements").hidden = found.length === 0;
-  find("disagreement-list").replaceChildren(
-    ...found.map(({ node, answers }) =>
+  replaceLines(
+    find("disagreement-list"),
+    found.map(({ node, answers }) =>
       h(
         "li",
         {},
-        h("button", { type: "button", class: "node", click: () => attempt(show(node)) }, name(node, 30)),
+        h("button", { type: "button", class: "node", "data-key": node, click: () => attempt(show(node)) }, name(node, 30)),
         ...[...new Map(answers.map(([who, label]) => [label, who]))].map(([label]) => {
           const who = answers.filter((one) => one[1] === label).map((one) => one[0]);
-          return h("button", { type: "button", click: () => void send("decide", { node, label }, "Decided.") }, classLabel(label, 30), h("span", { class: "quiet" }, ` ${who.join(", ")}`));
+          return h("button", { type: "button", "data-key": `${node}\n${label}`, click: () => void send("decide", { node, label }, "Decided.") }, classLabel(label, 30), h("span", { class: "quiet" }, ` ${who.join(", ")}`));
         }),
       ),
     ),
@@ -72,6 +84,7 @@ async function startAudit(): Promise<void> {
   const bound = (find("bound") as HTMLSelectElement).value;
   try {
     page.mode = "audit";
+    page.beyond = false;
     if (!page.state!.audit || page.state!.audit.done) {
       const answer = await post<Answer>("audit", { bound, id: randomId() });
       setState(answer.state);
@@ -95,9 +108,13 @@ function drawAudit(): void {
   const open = audit !== null && !audit.done;
   find("bound-part").hidden = open || inside;
   find("start-audit").hidden = inside;
-  find("start-audit").textContent = open ? `Go on checking: ${number(audit.planned - audit.checked)} left` : "Check the answers";
+  const { picture } = page.state!;
+  const reason = open || picture?.trusted ? "" : !picture || picture.trusted === null ? "Nothing is predicted yet: label nodes of two classes first." : `No answer is trusted yet. ${picture.warning ?? "Label more nodes first."}`;
+  (find("start-audit") as HTMLButtonElement).disabled = reason !== "";
+  find("start-audit").textContent = open ? `Go on checking: ${number(audit.planned - audit.checked)} left` : audit ? "Draw again" : "Check the answers";
+  find("audit-note").textContent = reason;
   if (!audit) {
-    find("audit-state").replaceChildren(h("p", { class: "quiet" }, "Nothing was checked yet."));
+    find("audit-state").replaceChildren(...(reason ? [] : [h("p", { class: "quiet" }, "Nothing was checked yet.")]));
     return;
   }
   const wishes = Object.entries(audit.more_checks).flatMap(([wish, more]) => (more === null ? [] : [`${percent(Number(wish))}: ${more === 0 ? "reached" : `${number(more)} more`}`]));

@@ -10,6 +10,7 @@ const TOP = 10;
 
 export function startProgress(): void {
   on(["state"], draw);
+  on(["state", "question"], drawNext);
   setInterval(() => {
     if (page.state?.picture) page.state.picture.age += 1;
     age();
@@ -26,18 +27,41 @@ function draw(): void {
     tile(picture?.share == null ? "–" : percent(picture.share), picture?.trusted == null ? "trusted" : `trusted: ${number(picture.trusted)} answers`),
     tile(picture?.accuracy == null ? "–" : percent(picture.accuracy), "estimated accuracy of all answers"),
   );
-  find("curve").replaceChildren(curve(state.curve));
+  find("curve").replaceChildren(curve(course(state.curve, state.labels)));
   const people = Object.entries(state.people);
   find("people").textContent = people.length > 1 ? `Labels by ${people.map(([who, count]) => `${who} (${number(count)})`).join(", ")}.` : "";
   age();
 }
+
+const LAST = 5; // labels whose effect is shown
+
+/** What the next label is expected to bring: the nodes that it represents, and what the last ones brought. */
+function drawNext(): void {
+  const { state, question } = page;
+  const points = state ? course(state.curve, state.labels) : [];
+  const now = points[points.length - 1];
+  const then = now && points.filter(([labels]) => labels <= now[0] - LAST).pop();
+  const parts: string[] = [];
+  if (question?.kind === "label" && question.reason) parts.push(`The next label: its node ${question.reason}.`);
+  if (now && then) parts.push(`The last ${now[0] - then[0]} labels changed the estimated accuracy by ${difference(now[2] - then[2])} and the trusted share by ${difference(now[1] - then[1])}.`);
+  find("next").textContent = parts.join(" ");
+}
+
+/** One point for each number of labels, the latest: labels may be undone or disputed. */
+const course = (points: [number, number, number][], labels: number): [number, number, number][] =>
+  [...new Map(points.map((point) => [point[0], point])).values()].filter(([count]) => count <= labels).sort((one, other) => one[0] - other[0]);
+
+/** A difference of shares in percentage points. */
+const difference = (share: number): string => `${share < 0 ? "−" : "+"}${Math.abs(100 * share).toFixed(1)} points`;
 
 /** Which labels the colours on the map know of. */
 function age(): void {
   const { state } = page;
   if (!state?.picture) return;
   const waiting = state.labels - state.picture.labels;
-  const text = state.refitting
+  const text = state.picture.share === null && !state.refitting
+    ? state.labels ? "Predictions start with labels of two classes." : "No labels yet: the first questions cover the graph."
+    : state.refitting
     ? `Fitting again … The picture is of ${plural(state.picture.labels, "label")}, ${ago(state.picture.age)} old. Label on meanwhile.`
     : waiting > 0
       ? `The picture does not know the last ${plural(waiting, "label")} yet.`

@@ -3,11 +3,12 @@ import { isDark, readable } from "../colours";
 import { clip, find, h, name } from "../dom";
 import { number, percent, plural } from "../format";
 import { post, randomId, type Answer, type Neighbour, type Question } from "./api";
-import { show } from "./map";
-import { announce, askNext, attempt, banner, classIndex, notify, on, page, refresh, setQuestion, setState } from "./store";
+import { announce, askNext, attempt, banner, classIndex, notify, on, page, refresh, setQuestion, setState, show } from "./store";
 
 const LINK = /^https?:\/\/[^\s<>"]+$/;
+const SETTLE = 400; // milliseconds in which Enter does not accept a proposal that replaced another before one's eyes
 let busy = false;
+let settled = 0;
 let pending: { key: string; id: string } | null = null; // a request that may have to be repeated
 
 export function startQuestion(): void {
@@ -19,13 +20,21 @@ export const classLabel = (label: string, length = 40): HTMLElement => {
   return h("span", { class: "class-label" }, h("span", { class: "swatch", "--colour": readable(colour) }), name(label, length));
 };
 
-/** The class that Enter accepts. */
-export const proposed = (): string | null => page.question?.drawn ?? page.question?.prediction?.label ?? null;
+/** The proposed class. */
+const proposed = (): string | null => page.question?.drawn ?? page.question?.prediction?.label ?? null;
 
-/** Send an event; the page shows it as done only after the server has it on disk. */
+/** Accept the proposed class. */
+export function accept(): void {
+  const label = proposed();
+  if (label !== null && performance.now() > settled) answer(label);
+}
+
+/** Send an event; the page shows it as done only after the server has it on disk. Keys are not heard meanwhile. */
 export async function send(kind: string, given: Record<string, string>, done: string): Promise<void> {
   if (busy) return;
   busy = true;
+  let finish = (): void => undefined;
+  page.saving = new Promise<void>((resolve) => (finish = resolve));
   const started = performance.now();
   find("saving").hidden = false;
   const key = JSON.stringify([kind, given]);
@@ -34,25 +43,32 @@ export async function send(kind: string, given: Record<string, string>, done: st
     const answer = await post<Answer>("event", { kind, id: pending.id, mode: page.mode, ...given });
     pending = null;
     banner("");
+    ring(given);
     setState(answer.state);
     setQuestion(answer.question);
     announce(`${done} ${page.question ? `Next: ${clip(page.question.title, 60)}.` : "Nothing is left to ask."}`);
     requestAnimationFrame(() => setTimeout(() => performance.measure(`saved ${answer.state.labels}`, { start: started })));
     page.started = started;
-    attempt(refresh());
   } catch (error) {
     banner(`Not saved. ${(error as Error).message} Press the key again to repeat.`);
     void refresh().catch(() => undefined);
   } finally {
     busy = false;
     find("saving").hidden = true;
+    finish();
   }
+}
+
+/** Show a new label on the map before the next picture has it. */
+function ring({ node, label }: Record<string, string>): void {
+  const at = page.map?.ids.indexOf(node ?? "") ?? -1;
+  if (at >= 0 && label) page.picture?.labels.push([at, classIndex(label)]);
 }
 
 /** Give the asked node a class: a label, or the true class of a check. */
 export function answer(label: string): void {
   const question = page.question;
-  if (!question) return;
+  if (!question || !find("question").querySelector(".choices")) return;
   const about = { node: question.node, label };
   if (question.kind === "audit") void send("check", { target: question.audit!, ...about }, label ? `Checked: ${label}.` : "Cannot be told.");
   else void send("label", about, `Labelled ${label}.`);
@@ -70,13 +86,16 @@ export function undo(): void {
 }
 
 let drawn = "";
+let seen: string | null = null; // the proposal on the screen
 
 /** Redraws only what changed, so that the focus stays where it is. */
 function draw(): void {
   const { state, question } = page;
-  const shown = JSON.stringify([question, page.asked, state?.ready, state?.classes.map(({ name }) => name), Boolean(state?.undo), state?.audit, isDark()]);
+  const shown = JSON.stringify([question && { ...question, picture: 0 }, page.asked, page.mode, page.beyond, state?.ready, state?.classes.map(({ name }) => name), Boolean(state?.undo), state?.audit, isDark()]);
   if (shown === drawn) return;
   drawn = shown;
+  if (seen !== null && seen !== proposed() && !busy) settled = performance.now() + SETTLE;
+  seen = proposed();
   const part = find("question");
   const hadFocus = part.contains(document.activeElement);
   redraw(part);
@@ -90,6 +109,10 @@ function redraw(part: HTMLElement): void {
   if (!state) return;
   if (!state.ready) {
     part.replaceChildren(h("h2", {}, "Preparing the graph"), h("p", { class: "lead" }, "Positions and similarities of the nodes are computed once. The first time on a machine also compiles the kernels, which takes a minute or two."), h("div", { class: "bones", "aria-hidden": "true" }, h("i"), h("i"), h("i")));
+    return;
+  }
+  if (page.mode === "audit" && state.audit?.done && !page.beyond) {
+    part.replaceChildren(...checked());
     return;
   }
   if (!question) {
@@ -107,7 +130,10 @@ function redraw(part: HTMLElement): void {
 }
 
 function heading(question: Question): string {
-  if (question.kind === "audit") return `Check ${number((page.state!.audit?.checked ?? 0) + 1)} of ${number(page.state!.audit?.planned ?? 0)}: is this answer right?`;
+  if (question.kind === "audit") {
+    const { checked, planned } = page.state!.audit!;
+    return `Check ${number(checked + 1)}${checked < planned ? ` of ${number(planned)}` : ""}: is this answer right?`;
+  }
   if (question.kind === "node") return `Node ${clip(question.node, 40)}${question.label ? `, labelled ${clip(question.label, 40)}` : ""}`;
   return `Which class? This node ${question.reason || "is asked for"}.`;
 }
@@ -122,7 +148,7 @@ function row(question: Question): HTMLElement {
 
 function proposal(question: Question): HTMLElement[] {
   const label = proposed();
-  if (label === null) return [h("p", { class: "quiet" }, "Nothing is predicted yet: label nodes of two classes first.")];
+  if (label === null) return [h("p", { class: "quiet" }, page.state!.classes.length ? "Nothing is predicted yet: label nodes of two classes first." : "There are no classes yet: add the first two with N.")];
   const { confidence, trusted } = question.prediction ?? { confidence: null, trusted: true };
   const trust = question.drawn ? "as drawn, trusted" : `${trusted ? "trusted" : "doubtful"}: right with a chance of ${percent(confidence!)}`;
   const text = question.drawn ? "Yes, it is right" : "Accept";
@@ -142,13 +168,19 @@ function choices(question: Question): HTMLElement {
     h("button", { type: "button", class: "choice", "aria-pressed": String(question.label === one.name), click: () => answer(one.name) }, h("kbd", {}, String(k + 1)), classLabel(one.name, 30)),
   );
   const last = question.kind === "audit" ? "Cannot be told" : question.kind === "node" ? "Back to the questions" : "Skip";
+  const act = (key: string, text: string, click: () => void, disabled = false): HTMLElement => h("button", { type: "button", class: "choice plain", disabled, click }, h("kbd", {}, key), text);
   return h(
     "div",
-    { class: "choices", role: "group", "aria-label": "Classes" },
-    ...buttons,
-    h("button", { type: "button", class: "choice plain", click: skip }, h("kbd", {}, "S"), last),
-    h("button", { type: "button", class: "choice plain", disabled: !page.state!.undo, click: undo }, h("kbd", {}, "U"), "Undo"),
+    {},
+    buttons.length > 0 && h("div", { class: "choices", role: "group", "aria-label": "Classes" }, ...buttons),
+    h("div", { class: "acts" }, act("S", last, skip), act("U", "Undo", undo, !page.state!.undo), act("N", "New class", newClass)),
   );
+}
+
+/** Where a new class is named. */
+export function newClass(): void {
+  find("new-class").scrollIntoView({ block: "center" });
+  find("new-class").focus({ preventScroll: true });
 }
 
 function why(question: Question): HTMLElement[] {
@@ -163,8 +195,8 @@ function why(question: Question): HTMLElement[] {
   }
   const more = question.degree - question.neighbours.length;
   parts.push(
-    h("h3", {}, "Neighbours that decided"),
-    question.neighbours.length ? h("ul", { class: "neighbours" }, ...question.neighbours.map(neighbour), more > 0 && h("li", { class: "quiet" }, `and ${number(more)} more`)) : h("p", { class: "quiet" }, "None: the node has no edges."),
+    h("h3", {}, question.prediction ? "Neighbours that decided" : "Neighbours"),
+    question.neighbours.length ? h("ul", { class: "neighbours" }, ...question.neighbours.map(neighbour), more > 0 && h("li", { class: "quiet more" }, `and ${number(more)} more`)) : h("p", { class: "quiet" }, "None: the node has no edges."),
   );
   return parts;
 }
@@ -172,13 +204,28 @@ function why(question: Question): HTMLElement[] {
 function neighbour(near: Neighbour): HTMLElement {
   const label = near.label ?? near.predicted;
   const detail = near.label ? "label" : near.trust !== null ? percent(near.trust) : "";
-  return h("li", {}, h("button", { type: "button", class: "node", click: () => attempt(show(near.node)) }, clip(near.title, 48)), label && classLabel(label, 20), h("span", { class: "quiet" }, detail));
+  return h("li", {}, h("button", { type: "button", class: "node", title: clip(near.title, 200), click: () => attempt(show(near.node)) }, clip(near.title, 60)), label ? classLabel(label, 40) : h("span"), h("span", { class: "quiet detail" }, detail));
+}
+
+/** The planned checks are done. */
+function checked(): HTMLElement[] {
+  const audit = page.state!.audit!;
+  const goOn = h("button", { type: "button", click: () => ((page.beyond = true), notify("question")) }, "Check more, for a tighter bound");
+  return [
+    h("p", { class: "quiet kind" }, `${plural(audit.checked, "check")}, ${plural(audit.errors, "error")}`),
+    h("h2", { tabindex: -1, id: "h-question" }, "The planned checks are done"),
+    h("p", { class: "verdict-line" }, audit.sentence),
+    h("p", { class: "quiet" }, "The bound, its date and its draw are in the report."),
+    h("div", { class: "inline" }, h("button", { type: "button", class: "main", click: leaveAudit }, "Back to labelling"), h("a", { href: "/api/export/report.html", download: true }, "Report"), page.question ? goOn : ""),
+  ];
 }
 
 function finished(): HTMLElement[] {
   if (page.mode === "audit") {
-    const text = page.state!.audit?.sentence || "Others are checking the rest.";
-    return [h("h2", {}, "All drawn answers are checked"), h("p", { class: "lead" }, text), h("button", { type: "button", click: leaveAudit }, "Back to labelling")];
+    const { audit } = page.state!;
+    const isAll = audit?.checked === audit?.population;
+    const text = isAll ? audit?.sentence : `The rest is being checked by others. ${audit?.sentence ?? ""}`;
+    return [h("h2", {}, isAll ? "All trusted answers are checked" : "Nothing is left to check for you"), h("p", { class: "lead" }, text), h("button", { type: "button", click: leaveAudit }, "Back to labelling")];
   }
   return [
     h("h2", {}, "No question is left"),
@@ -189,6 +236,7 @@ function finished(): HTMLElement[] {
 
 export function leaveAudit(): void {
   page.mode = "label";
+  page.beyond = false;
   notify("state");
   attempt(askNext());
 }

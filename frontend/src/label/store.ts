@@ -12,15 +12,37 @@ interface Page {
   map: MapData | null;
   started?: number; // when the key of the last label was pressed
   picture: Picture | null;
+  saving: Promise<unknown>; // the event that is being saved; what is fetched meanwhile is shown after it
+  beyond: boolean; // whether checks go on after the planned ones
 }
 
-export const page: Page = { state: null, question: null, asked: false, mode: "label", map: null, picture: null };
+export const page: Page = { state: null, question: null, asked: false, mode: "label", map: null, picture: null, saving: Promise.resolve(), beyond: false };
 
 const listeners: [Part[], () => void][] = [];
 export const on = (parts: Part[], draw: () => void): void => void listeners.push([parts, draw]);
+
+/** Redraw a part; while a button is held down, after it is let go: a button that is replaced would not be clicked. */
 export const notify = (part: Part): void => {
-  for (const [parts, draw] of listeners) if (parts.includes(part)) draw();
+  if (held) waiting.add(part);
+  else for (const [parts, draw] of listeners) if (parts.includes(part)) draw();
 };
+
+let held = false;
+const waiting = new Set<Part>();
+addEventListener("pointerdown", () => void (held = true), true);
+for (const end of ["pointerup", "pointercancel"]) {
+  addEventListener(
+    end,
+    () =>
+      setTimeout(() => {
+        held = false;
+        const parts = [...waiting];
+        waiting.clear();
+        parts.forEach(notify);
+      }),
+    true,
+  );
+}
 
 /** Speak to a screen reader. */
 export const announce = (text: string): void => void (find("live").textContent = text);
@@ -35,18 +57,24 @@ export function banner(text: string): void {
 export const attempt = (work: Promise<unknown>): void => void work.catch((error: Error) => banner(error.message));
 
 export function setState(state: State): void {
+  if (page.state && state.server !== page.state.server) location.reload(); // it was restarted, perhaps with another graph
   if (page.state && state.revision < page.state.revision) return; // an answer that was overtaken
   page.state = state;
   notify("state");
 }
 
+let turn = 0; // of questions: an answer that was overtaken is dropped
+
 export function setQuestion(question: Question | null): void {
+  turn += 1;
   page.question = question;
   page.asked = true;
   notify("question");
 }
 
 export const classIndex = (name: string): number => page.state!.classes.findIndex((one) => one.name === name);
+
+let painted = ""; // names of the classes that the picture was fetched with
 
 /** Fetch what changed. */
 export async function refresh(): Promise<void> {
@@ -55,18 +83,29 @@ export async function refresh(): Promise<void> {
     page.map = await get<MapData | null>("map");
     if (page.map) notify("map");
   }
-  const before = page.state;
+  await page.saving;
   setState(state);
-  const isNew = !before || before.labels !== state.labels || before.picture?.number !== state.picture?.number || before.classes.length !== state.classes.length;
-  if (state.picture && (isNew || !page.picture)) {
+  const { picture, question } = page;
+  const names = state.classes.map((one) => one.name).join("\n");
+  if (state.picture && (picture?.number !== state.picture.number || painted !== names)) {
     page.picture = await get<Picture | null>("picture");
+    painted = names;
     notify("picture");
   }
-  const waits = page.question === null && state.ready && !page.asked;
-  const cameToLife = page.question?.kind === "label" && page.question.prediction === null && state.picture?.share != null;
-  if (waits || cameToLife) await askNext();
+  await page.saving;
+  if (!state.ready || page.question !== question) return; // another one was asked meanwhile
+  const isOld = question && question.picture < state.picture!.number; // the evidence of an earlier picture
+  if (!page.asked || (isOld && question.kind !== "node")) await askNext();
+  else if (isOld) await show(question.node);
 }
 
-export async function askNext(): Promise<void> {
-  setQuestion(await get<Question | null>("question", { mode: page.mode }));
+export const askNext = (): Promise<void> => ask(get<Question | null>("question", { mode: page.mode }));
+
+/** Show any node in place of the question. */
+export const show = (node: string): Promise<void> => ask(get<Question>("node", { id: node }));
+
+async function ask(request: Promise<Question | null>): Promise<void> {
+  const mine = (turn += 1);
+  const question = await request;
+  if (mine === turn) setQuestion(question);
 }

@@ -1,7 +1,7 @@
 """Audits: draw trusted predictions at random, and bound the share of wrong ones from the checks of a person."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -59,17 +59,21 @@ def next_check(audit: Audit) -> str | None:
 
 
 def summarise(audit: Audit) -> AuditSummary | None:
-    """The bound: the fixed one as soon as the planned checks are done, until then the sequential one.
+    """The bound: until the planned checks are done the sequential one, then the smaller of the two.
 
     Which of them is reported depends on when a person stops, so both must hold together: each has half of the risk.
     """
     draw, wrong = audit.draw, audit.checked
     if not wrong:
         return None
-    is_fixed = len(wrong) >= draw.planned
-    counted = wrong[: draw.planned] if is_fixed else wrong
-    bound = fixed_bound if is_fixed else sequential_bound
-    at_most = bound(sum(counted), len(counted), draw.population, _of_each(draw.confidence))
+    level, first = _of_each(draw.confidence), wrong[: draw.planned]
+    kind: Literal["fixed", "sequential"] = "sequential"
+    counted = wrong
+    at_most = sequential_bound(sum(wrong), len(wrong), draw.population, level)
+    if len(first) == draw.planned:
+        fixed = fixed_bound(sum(first), len(first), draw.population, level)
+        if fixed <= at_most:
+            kind, counted, at_most = "fixed", first, fixed
     return AuditSummary(
         date=audit.time,
         who=audit.who,
@@ -79,7 +83,7 @@ def summarise(audit: Audit) -> AuditSummary | None:
         checked=len(counted),
         errors=sum(counted),
         confidence=draw.confidence,
-        kind="fixed" if is_fixed else "sequential",
+        kind=kind,
         wrong_at_most=at_most,
         share_at_most=at_most / draw.population,
     )

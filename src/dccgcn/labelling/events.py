@@ -5,19 +5,23 @@ order of (clock, id). The clock counts events; a new event gets a larger clock t
 see. Two logs are merged by the union of their events, so merging commutes, and replaying gives everybody the same.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic.dataclasses import dataclass as checked_dataclass
 
 from dccgcn.errors import DataFileError
 
 TABLE = ""  # the author of labels that were given with the graph
-KINDS = frozenset({"label", "skip", "undo", "class", "rename", "decide", "audit", "check"})
-MAX_NAME, MAX_NODE, MAX_DATA = 200, 100_000, 50_000_000  # characters
+Kind = Literal["label", "skip", "undo", "class", "rename", "decide", "audit", "check"]
+Name = Annotated[str, Field(max_length=200)]
+Node = Annotated[str, Field(max_length=100_000)]
+_STRICT = ConfigDict(strict=True, extra="forbid")
 
 
-@dataclass(frozen=True, order=True)
+@checked_dataclass(frozen=True, order=True, config=_STRICT)
 class Event:
     """One act of one person.
 
@@ -32,46 +36,52 @@ class Event:
     check    target, node, label: the true class of a node of an audit; no label: it cannot be told
     """
 
-    clock: int
-    id: str  # random, unique
-    who: str
-    time: str  # UTC, for people; the order does not depend on it
-    kind: str
-    node: str = ""
-    label: str = ""
-    target: str = ""
-    data: str = ""
+    clock: Annotated[int, Field(ge=0)]
+    id: Annotated[str, Field(min_length=1, max_length=32)]  # random, unique
+    who: Name
+    time: Annotated[str, Field(max_length=40)]  # UTC, for people; the order does not depend on it
+    kind: Kind
+    node: Node = ""
+    label: Name = ""
+    target: Name = ""
+    data: Annotated[str, Field(max_length=50_000_000)] = ""
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, config=_STRICT)
 class Draw:
     """Predictions drawn at random without replacement from all trusted ones, in the order in which to check them."""
 
     population: int  # trusted predictions at that time
-    planned: int  # checks after which the fixed bound is valid
-    confidence: float
-    trusted: str  # what counted as trusted, for people
-    nodes: tuple[str, ...]
-    predictions: tuple[str, ...]  # of the nodes, at that time
+    planned: Annotated[int, Field(ge=1)]  # checks after which the fixed bound is valid
+    confidence: Annotated[float, Field(gt=0, lt=1)]
+    trusted: Name  # what counted as trusted, for people
+    nodes: tuple[Node, ...]
+    predictions: tuple[Name, ...]  # of the nodes, at that time
+
+    @model_validator(mode="after")
+    def _check_sizes(self) -> Self:
+        if not self.planned <= len(self.nodes) <= self.population:
+            raise ValueError("more checks were planned than drawn")
+        if len(self.nodes) != len(self.predictions) or len(set(self.nodes)) != len(self.nodes):
+            raise ValueError("nodes and predictions are not pairs")
+        return self
 
     def to_json(self) -> str:
-        return json.dumps(vars(self), separators=(",", ":"))
+        return _DRAW.dump_json(self).decode()
 
     @classmethod
     def from_json(cls, text: str) -> "Draw":
         """Read and check a draw; a DataFileError if it is not one."""
         try:
-            given = json.loads(text)
-            draw = cls(**{**given, "nodes": tuple(given["nodes"]), "predictions": tuple(given["predictions"])})
-            numbers = type(draw.population) is int and type(draw.planned) is int and type(draw.confidence) is float
-            texts = all(isinstance(value, str) for value in (draw.trusted, *draw.nodes, *draw.predictions))
-            sizes = 1 <= draw.planned <= len(draw.nodes) <= draw.population and 0 < draw.confidence < 1
-            paired = len(draw.nodes) == len(draw.predictions) and len(set(draw.nodes)) == len(draw.nodes)
-        except (ValueError, TypeError, KeyError, RecursionError):
-            numbers = texts = sizes = paired = False
-        if not (numbers and texts and sizes and paired):
-            raise DataFileError("An audit of the log is not a draw of predictions.", "Use the log of another copy.")
-        return draw
+            return _DRAW.validate_json(text)
+        except ValidationError as error:
+            raise DataFileError(
+                f"An audit of the log is not a draw of predictions ({error.errors()[0]['msg']}).",
+                "Use the log of another copy.",
+            ) from None
+
+
+_DRAW = TypeAdapter(Draw)
 
 
 @dataclass

@@ -3,20 +3,21 @@
 import secrets
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import astuple, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from dccgcn.errors import DataFileError, DccgcnError
-from dccgcn.labelling.events import KINDS, MAX_DATA, MAX_NAME, MAX_NODE, Event
+from dccgcn.labelling.events import Event
 
 FORMAT = 1
 _APPLICATION = 0x64636C67  # marks the file as a log of this package
 _COLUMNS = [field.name for field in fields(Event)]
-_LIMITS = {"id": 32, "who": MAX_NAME, "time": 40, "node": MAX_NODE, "label": MAX_NAME, "target": MAX_NAME}
 _SCHEMA = f"""
 CREATE TABLE about (graph TEXT NOT NULL) STRICT;
 CREATE TABLE events (
@@ -46,13 +47,13 @@ class EventLog:
         with _readable(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            self._database.execute("PRAGMA journal_mode = WAL")
-            self._database.execute("PRAGMA synchronous = FULL")  # an acknowledged event survives a power cut
             if not self._database.execute("SELECT 1 FROM sqlite_master").fetchone():
                 self._database.executescript(f"BEGIN IMMEDIATE; {_SCHEMA}")
                 self._database.execute("INSERT INTO about VALUES (?)", (graph,))
                 self._database.execute("COMMIT")
             self._events = {event.id: event for event in _read(self._database, path, graph)}
+            self._database.execute("PRAGMA journal_mode = WAL")  # only now: a file of others is left as it is
+            self._database.execute("PRAGMA synchronous = FULL")  # an acknowledged event survives a power cut
 
     @property
     def events(self) -> list[Event]:
@@ -70,8 +71,9 @@ class EventLog:
                 return self._events[id]
             clock = 1 + max((event.clock for event in self._events.values()), default=0)
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
-            event = Event(clock, id or secrets.token_hex(16), who, now, kind, **given)
-            self._write([check_event(event)])
+            values = {"clock": clock, "id": id or secrets.token_hex(16), "who": who, "time": now, "kind": kind}
+            event = make_event({**values, **given})
+            self._write([event])
             return event
 
     def merge(self, path: Path, graph: str) -> int:
@@ -124,14 +126,13 @@ def read_events(path: Path, graph: str) -> list[Event]:
             database.close()
 
 
-def check_event(event: Event) -> Event:
-    """The event, if its kind is known and its texts are not too long; else a DccgcnError."""
-    if event.kind not in KINDS:
-        raise DccgcnError(f"{event.kind[:40]!r} is not a kind of event.", f"Kinds are {', '.join(sorted(KINDS))}.")
-    for name, limit in (*_LIMITS.items(), ("data", MAX_DATA)):
-        if len(getattr(event, name)) > limit:
-            raise DccgcnError(f"The {name} of an event is longer than {limit:,} characters.", "Shorten it.")
-    return event
+def make_event(values: Mapping[str, Any]) -> Event:
+    """The event of these fields, checked; a DccgcnError if it is none."""
+    try:
+        return Event(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise DccgcnError(f"The {first['loc'][0]} of an event is wrong: {first['msg']}.", "Reload the page.") from None
 
 
 def _read(database: sqlite3.Connection, path: Path, graph: str) -> list[Event]:
@@ -141,14 +142,25 @@ def _read(database: sqlite3.Connection, path: Path, graph: str) -> list[Event]:
     if pragma("application_id") != _APPLICATION:
         raise DataFileError(f"{path} is not a log of labels.", "Give another path; nothing was changed.")
     if pragma("user_version") != FORMAT:
-        raise DataFileError(f"{path} is of format {pragma('user_version')}, not {FORMAT}.", "Update dccgcn.")
+        raise DataFileError(
+            f"{path} is of format {pragma('user_version')}; this version of dccgcn reads format {FORMAT}.",
+            "Update dccgcn, or choose another file with --log; nothing was changed.",
+        )
     if database.execute("SELECT graph FROM about").fetchall() != [(graph,)]:
         raise DataFileError(
             f"{path} holds labels of other nodes, or of nodes in another order.",
             "Give the tables that were labelled, or another path with --log.",
         )
-    rows = database.execute(f"SELECT {', '.join(_COLUMNS)} FROM events ORDER BY clock, id")
-    return [check_event(Event(*row)) for row in rows]
+    events = []
+    for row in database.execute(f"SELECT {', '.join(_COLUMNS)} FROM events ORDER BY clock, id"):
+        try:
+            events.append(make_event(dict(zip(_COLUMNS, row, strict=True))))
+        except DccgcnError as error:
+            raise DataFileError(
+                f"{path}, event {str(row[1])[:40]!r}: {error.what}",
+                "The file was changed by another program: use a copy, or another file with --log.",
+            ) from None
+    return events
 
 
 @contextmanager

@@ -85,7 +85,8 @@ def application(session: Session, host: str, port: int, token: str) -> Doors:
         return Response(content, media_type=FORMATS[name.rpartition(".")[2]], headers=headers)
 
     async def stream(request: Request) -> Response:
-        return StreamingResponse(_changes(session, request), media_type="text/event-stream")
+        client = request.query_params.get("client", "")
+        return StreamingResponse(_changes(session, client), media_type="text/event-stream")
 
     routes = [
         *(Route(path, _static(name, kind)) for path, (name, kind) in _STATIC.items()),
@@ -116,6 +117,7 @@ def state(session: Session, who: str) -> dict[str, Any]:
     shares = picture.shares if picture else None
     undoable = labels.undoable.get(who, [])
     return {
+        "server": session.id,
         "revision": session.revision,
         "graph": {
             "name": session.source.graph.name,
@@ -141,6 +143,7 @@ def state(session: Session, who: str) -> dict[str, Any]:
             "trusted": shares[0] if shares else None,
             "share": shares[1] if shares else None,
             "accuracy": shares[2] if shares else None,
+            "warning": picture.warning,
         },
         "curve": log.history[-MAX_CURVE:],
         "disagreements": [
@@ -200,11 +203,15 @@ def picture_json(session: Session) -> dict[str, Any] | None:
 def _evidence(session: Session, node: int) -> dict[str, Any]:
     picture = session.picture
     result, trusted = (picture.result, picture.trusted) if picture else (None, None)
-    return dict(evidence(session.source, session.labels, node, result, trusted))
+    number = picture.number if picture else 0
+    return {"picture": number, **evidence(session.source, session.labels, node, result, trusted)}
 
 
-async def _changes(session: Session, request: Request) -> AsyncIterator[str]:
-    """A line for each change, and a comment from time to time, so that a lost connection is noticed."""
+async def _changes(session: Session, client: str) -> AsyncIterator[str]:
+    """A line for each change, and a comment from time to time, so that a lost connection is noticed.
+
+    While it is read, the client keeps its question.
+    """
     seen, last = -1, time.monotonic()
     while not session.closed:
         if session.revision != seen:
@@ -212,6 +219,7 @@ async def _changes(session: Session, request: Request) -> AsyncIterator[str]:
             yield f"data: {seen}\n\n"
         elif time.monotonic() - last > KEEP_ALIVE:
             last = time.monotonic()
+            session.renew_lease(client)
             yield ": still here\n\n"
         await asyncio.sleep(POLL)
 

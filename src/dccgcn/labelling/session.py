@@ -5,6 +5,7 @@ next questions. People label on meanwhile. A Picture knows which labels it was m
 is. Each fit is made from the labels alone, never from an earlier fit, so that replaying the log repeats it bit by bit.
 """
 
+import secrets
 import threading
 import time
 import traceback
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dccgcn.api import Result
-from dccgcn.artifacts.report.trust_summary import TrustedNodes, trusted_nodes
+from dccgcn.artifacts.report.trust_summary import NOTHING_TRUSTED, TrustedNodes, trusted_nodes
 from dccgcn.errors import DccgcnError
 from dccgcn.labelling import audits
 from dccgcn.labelling.events import Audit, Event, Labels, replay
@@ -26,8 +27,10 @@ from dccgcn.labelling.source import Source, class_name
 from dccgcn.text import printable
 from dccgcn.workflow.active_learning import suggest_labels
 
+LEFT = "is the least certain of the nodes that are left"
 QUEUE = 30  # questions prepared with each picture
-LEASE = 180.0  # seconds for which a question is not given to others
+CANDIDATES = 2000  # nodes among which they are chosen, so that a large graph does not keep the next fit waiting
+LEASE = 180.0  # seconds for which a question is not given to others after its page was closed
 
 _FIELDS = {
     "label": {"node", "label"},
@@ -64,12 +67,19 @@ class Picture:
         is_trusted, confidence = self.trusted.is_trusted[predicted], self.trusted.confidence[predicted]
         return int(is_trusted.sum()), float(is_trusted.mean()), float(confidence.mean())
 
+    @property
+    def warning(self) -> str | None:
+        """Why nothing is called trusted, if the labels do not show that the method works on this graph."""
+        findings = self.result.prediction.findings if self.result else ()
+        return next((found.text for found in findings if found.code in NOTHING_TRUSTED), None)
+
 
 class Session:
     """Thread-safe. ``start`` begins the worker, ``close`` ends it."""
 
     def __init__(self, source: Source, log: EventLog) -> None:
         self.source, self.log = source, log
+        self.id = secrets.token_hex(8)  # tells a restarted server from the one before
         self.revision = 0  # rises with everything that pages should show
         self.error: str | None = None
         self.map: MapData | None = None
@@ -79,6 +89,7 @@ class Session:
         self._failed: Any = None  # the labels that could not be fitted
         self.labels = self._replay()
         self._leases: dict[str, tuple[str, float]] = {}  # node → client, until when
+        self._reasons: dict[int, str] = {}  # of questions that were asked
         self._jobs: list[tuple[Callable[[], Any], Future[Any]]] = []
         self._changed = threading.Condition(threading.RLock())
         self.closed = False
@@ -158,10 +169,10 @@ class Session:
 
             picture = self.picture
             held = [self.source.position[name] for name, (holder, _) in self._leases.items() if holder == client]
-            reasons = dict(picture.queue) if picture else {}
+            self._reasons.update(picture.queue if picture else ())
             for node in held:  # a question does not change under the eyes of a person
                 if is_open(node):
-                    return node, reasons.get(node, "was asked before")
+                    return node, self._reasons.get(node, LEFT)
             for node, reason in picture.queue if picture else ():
                 if is_open(node):
                     return node, reason
@@ -170,7 +181,7 @@ class Session:
                 order = np.argsort(picture.trusted.confidence, kind="stable")
             for node in order.tolist():
                 if is_open(node):
-                    return node, "the least certain of the nodes that are left" if picture else "the first of the table"
+                    return node, LEFT if picture else "is the first of the table"
             return None
 
     def next_check(self, client: str) -> tuple[Audit, int] | None:
@@ -193,6 +204,14 @@ class Session:
         self._leases = {n: lease for n, lease in self._leases.items() if lease[0] != client and lease[1] > now}
         self._leases[node] = (client, now + LEASE)
         return True
+
+    def renew_lease(self, client: str) -> None:
+        """The client is still there: it keeps its question."""
+        until = time.monotonic() + LEASE
+        with self._changed:
+            self._leases.update(
+                {node: (holder, until) for node, (holder, _) in self._leases.items() if holder == client}
+            )
 
     # computing
 
@@ -278,7 +297,8 @@ class Session:
         result = picture.result
         graph = self.source.labelled_graph(labels) if result is None else result.graph
         nodes = [self.source.position[name] for name in labels.given if name in self.source.position]
-        free = np.setdiff1d(np.arange(graph.n), nodes)
+        free = np.random.default_rng(0).permutation(graph.n)  # the same order each time
+        free = free[~np.isin(free, nodes)][:CANDIDATES]
         if len(free) == 0:
             return []
         prediction = None if result is None else result.prediction

@@ -11,6 +11,7 @@ from dccgcn.models.concord.confidence import PROMISE
 from dccgcn.workflow.run import Run
 
 THRESHOLD = 0.8
+NOTHING_TRUSTED = ("uninformative", "too-few-labels")  # findings that say why
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +76,7 @@ def verdict(run: Run, trust: TrustSummary) -> list[str]:
     task = (
         f"{trust.predictions:,} nodes of {run.graph.name} were classified from {labels:,} labels in {classes} classes."
     )
-    promise = next((f.text for f in run.prediction.findings if f.code in ("uninformative", "too-few-labels")), None)
+    promise = next((f.text for f in run.prediction.findings if f.code in NOTHING_TRUSTED), None)
     if promise:
         return [task, "No prediction is called trusted, whatever its probability.", promise]
     return [task, f"{_why(run, trust)}.", _evidence(run, trust)]

@@ -215,3 +215,10 @@ def test_label_next_refuses_what_it_cannot_find(tmp_path):
         assert (code, out) == (2, "")
         assert words in err
         assert "Remedy: " in err
+
+
+def test_the_first_suggestions_do_not_depend_on_how_many_are_asked_for(cora):
+    split = per_class(cora.graph, 2, seed=0)
+    found = run(cora.graph, split, "ssgc").prediction
+    few, many = (suggest_labels(cora.graph, found, split.train, count) for count in (5, 20))
+    assert many[:5] == few

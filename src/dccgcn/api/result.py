@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from dccgcn.artifacts.notebook import summary_html, summary_text
@@ -15,7 +16,7 @@ from dccgcn.artifacts.run_folder import check_report_path, save_run
 from dccgcn.errors import DccgcnError, SettingsError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split, check_training
-from dccgcn.io.convert import from_pyg, has_masks, is_pyg, split_from_pyg
+from dccgcn.io.convert import MASKS_NOT_USED, from_pyg, has_masks, is_pyg, split_from_pyg
 from dccgcn.io.tables import Tables
 from dccgcn.io.write import csv_text, write_frame
 from dccgcn.models.base import Method
@@ -165,6 +166,29 @@ class Result(Run):
         """
         return ranking(self.graph, self.split, self.prediction, class_name)
 
+    def embeddings(self) -> pd.DataFrame:
+        """What the method knows of each node as a vector: for a map, for neighbours, for a model of your own.
+
+        Returns
+        -------
+        DataFrame
+            One row per node, indexed by its id. Of methods with several embeddings, such as those of two channels, all
+            columns beside one another, called ``<embedding>_<number>``.
+
+        Examples
+        --------
+        >>> from dccgcn import load_dataset, per_class, run
+        >>> cora = load_dataset("cora").graph
+        >>> len(run(cora, per_class(cora, 2, seed=0)).embeddings())
+        2708
+        """
+        parts = self.prediction.embeddings
+        if not parts:
+            raise DccgcnError(f"{self.method} has no embeddings.", "Use concord, or a network such as gcn.")
+        columns = [f"{name}_{i}" for name, rows in parts.items() for i in range(rows.shape[1])]
+        index = pd.Index(self.graph.ids, name="node_id")
+        return pd.DataFrame(np.hstack(list(parts.values())), index=index, columns=columns)
+
     def save(
         self,
         folder: str | Path,
@@ -172,6 +196,7 @@ class Result(Run):
         overwrite: bool = False,
         probabilities: bool = False,
         abstain_below: float | None = None,
+        command: str | None = None,
     ) -> None:
         """Write predictions.csv, result.json, settings.yaml, split.json and the model to a folder.
 
@@ -189,9 +214,11 @@ class Result(Run):
             Replace an earlier run in the folder, which is an error otherwise.
         probabilities, abstain_below
             Columns of predictions.csv, as for ``to_frame``.
+        command : str, optional
+            What was typed to make the run; settings.yaml keeps it.
         """
         frame = self.to_frame(probabilities, abstain_below)
-        save_run(self, folder, tables or self.tables, overwrite, frame)
+        save_run(self, folder, tables or self.tables, overwrite, frame, command)
 
     def report(self, path: str | Path, overwrite: bool = False, rows: pd.DataFrame | None = None) -> None:
         """Write a report of the run: one HTML file that needs no network.
@@ -262,7 +289,9 @@ def run(
         graph = tables.graph
     elif is_pyg(graph):
         data, graph = graph, from_pyg(graph)
-        split = split_from_pyg(data, graph) if split is None and has_masks(data) else split
+        if split is None and has_masks(data):
+            split = split_from_pyg(data, graph)
+            graph = graph.with_findings([finding for finding in graph.findings if finding.code != MASKS_NOT_USED])
     if not isinstance(graph, NodeGraph):
         remedy = "Build one: NodeGraph(features, edges, labels), dccgcn.read_tables, from_networkx or from_igraph."
         raise DccgcnError(f"run takes a NodeGraph, not a {type(graph).__name__}.", remedy)

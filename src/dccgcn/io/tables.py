@@ -127,7 +127,7 @@ def read_tables(
     >>> nodes = pd.DataFrame({"id": ["a", "b", "c"], "topic": ["x", "y", None], "age": [30, 40, 50]})
     >>> edges = pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"]})
     >>> read_tables(nodes, edges, label="topic", name="people").graph
-    NodeGraph('people': 3 nodes, 2 edges, 1 features, 2 classes, 2 labelled)
+    NodeGraph('people': 3 nodes, 2 edges, 1 feature, 2 classes, 2 labelled)
     """
     options = TableOptions(
         label=label,

@@ -49,7 +49,8 @@ class Suggestion:
     confidence : float
         Trust in that class, or its probability where the method does not estimate trust.
     n_represented : int
-        Nodes to which this one would be the most similar labelled node, itself included.
+        Nodes to which this one would be the most similar labelled node, itself included, once it and those suggested
+        before it are labelled. It does not depend on how many more are suggested.
     reason : str
         Why its label would help.
     name : str or None
@@ -214,11 +215,15 @@ def _lazy_argmax(bound: np.ndarray, gain: Callable[[np.ndarray], np.ndarray]) ->
 
 
 def _represented(embedding: np.ndarray, labelled: np.ndarray, chosen: np.ndarray) -> list[np.ndarray]:
-    """For each chosen node: positions of the nodes to which it is the most similar labelled node."""
-    nearest, value = most_similar(embedding, embedding[np.concatenate([labelled, chosen])])
-    nearest[value < _MIN_SIMILARITY] = -1
-    nearest[chosen] = len(labelled) + np.arange(len(chosen))  # every node represents itself
-    return [np.flatnonzero(nearest == len(labelled) + i) for i in range(len(chosen))]
+    """For each chosen node: positions of the nodes more similar to it than to any labelled or earlier chosen one."""
+    coverage, represented = np.maximum(most_similar(embedding, embedding[labelled])[1], _MIN_SIMILARITY), []
+    for u in chosen:
+        value = similarity(embedding, embedding[[u]])[:, 0]
+        nearest = value > coverage
+        nearest[u] = True  # every node represents itself
+        represented.append(np.flatnonzero(nearest))
+        np.maximum(coverage, value, out=coverage)
+    return represented
 
 
 def _suggestion(

@@ -97,7 +97,7 @@ def test_every_part_is_there(visit):
     assert page.locator("#next-list li").count() == 20
     assert page.locator("#table-body tr").count() == 25
     page.click("#findings summary")  # the notes are folded below the warnings
-    assert "tie at neighbour 6 of the feature graph" in visit.text("#findings")
+    assert "the 6 most similar ones are not clear" in visit.text("#findings")
     assert "dccgcn fit cora --method dcc-gcn" in visit.text("#run")
     page.click("#run summary")
     assert page.locator(".settings tr:has-text('hidden1') td").first.inner_text() == "16"

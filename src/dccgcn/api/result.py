@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.artifacts.notebook import summary_html, summary_text
+from dccgcn.artifacts.notebook_bar import notebook_bar
 from dccgcn.artifacts.report import write_report
 from dccgcn.artifacts.report.rows import OwnTable
 from dccgcn.artifacts.run_folder import check_report_path, save_run
@@ -265,7 +266,7 @@ def run(
     seed : int
         Of everything random in training; 0 or larger.
     progress : callable, optional
-        Called with (stage, steps done, steps in all).
+        Called with (stage, steps done, steps in all). Omitted: in a notebook, a bar shows them after two seconds.
     device : str
         A torch device, such as ``"cuda"``. Methods that solve in NumPy and SciPy stay on the CPU.
     scratch : path, optional
@@ -306,8 +307,8 @@ def run(
     check_training(graph, split.train)
     if seed < 0:
         raise DccgcnError(f"The seed is {seed}.", "Seeds are whole numbers from 0 up.")
-    with staged_graph(graph, method, settings, scratch) as kept:
-        done = fit_and_measure(kept, split, method, settings, seed, progress=progress, device=device)
+    with staged_graph(graph, method, settings, scratch) as kept, notebook_bar() as bar:
+        done = fit_and_measure(kept, split, method, settings, seed, progress=progress or bar, device=device)
     return Result.from_run(done, tables)
 
 

@@ -94,6 +94,7 @@ def test_the_page_by_kind_of_data(tmp_path, monkeypatch):
             if kind in names:
                 assert names["accuracy"](names.pop(kind)) > least, kind
     assert names["found"] > 0.5
+    assert names["same"], "with and without a scratch folder"
     share = {
         kind: sum(w for name, w in names["weights"].items() if name.startswith(kind)) for kind in ("cites", "bought")
     }

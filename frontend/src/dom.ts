@@ -41,6 +41,19 @@ export function clip(text: string, length = 60): string {
   return cut ? letters.slice(0, length - 1).join("") + "…" : plain || "(empty)";
 }
 
+/** Text shortened in its middle: the end of a long name, such as the id in brackets, tells it from others. */
+export function clipMiddle(text: string, length: number): string {
+  const letters = [...clip(text, 400)];
+  const tail = Math.floor(length * 0.6);
+  return letters.length > length ? `${letters.slice(0, length - tail - 1).join("").trimEnd()}…${letters.slice(-tail).join("").trimStart()}` : letters.join("");
+}
+
+/** A node's name and id: shortened in the middle. */
+export function nodeName(text: string, length: number): HTMLElement {
+  const shown = clipMiddle(text, length);
+  return h("bdi", shown === text ? {} : { title: clip(text, 400) }, shown);
+}
+
 /** A name from the user's data: shortened if long, its text direction isolated from the text around it. */
 export function name(text: string, length = 40): HTMLElement {
   const shown = clip(text, length);

@@ -1,6 +1,6 @@
 // Names of classes, shortened so that different names stay different.
 import { data } from "./data";
-import { clip } from "./dom";
+import { clip, clipMiddle } from "./dom";
 
 const cache = new Map<number, string[]>();
 
@@ -23,7 +23,15 @@ function shorten(names: string[], length: number): string[] {
     const head = same.slice(0, Math.floor(length / 3)).trim();
     for (const k of group) short[k] = `${head}… ${clip(names[k]!.slice(from), Math.max(length - head.length - 2, 4))}`;
   }
+  apart(short, (k) => clipMiddle(names[k]!, length));
+  apart(short, (k) => `${k + 1}: ${clip(names[k]!, Math.max(length - 4, 4))}`);
   return short;
+}
+
+/** Replace texts that occur more than once. */
+function apart(short: string[], other: (k: number) => string): void {
+  const twice = new Set(short.filter((text, k) => short.indexOf(text) !== k));
+  short.forEach((text, k) => twice.has(text) && (short[k] = other(k)));
 }
 
 function commonPrefix(names: string[]): string {

@@ -1,7 +1,7 @@
 // The details of one node.
 import { classLabel } from "./classes";
 import { data, isTraining, nodes, rowOf, topClasses, channelClass, isTest } from "./data";
-import { clip, find, h, name } from "./dom";
+import { clip, find, h, name, nodeName } from "./dom";
 import { number, percent, perMille, plural } from "./format";
 import { on, selectAndFocus, state } from "./store";
 
@@ -22,12 +22,12 @@ export function goToNode(row: number): void {
 }
 
 export const nodeButton = (row: number, length = 24): HTMLElement =>
-  h("button", { type: "button", class: "node", click: () => goToNode(row) }, name(nodes.id[row]!, length));
+  h("button", { type: "button", class: "node", click: () => goToNode(row) }, nodeName(nodes.id[row]!, length));
 
 /** A node by its id: a button if it is on the page. */
 export function nodeById(id: string): HTMLElement {
   const row = rowOf(id);
-  return row === undefined ? name(id, 32) : nodeButton(row, 32);
+  return row === undefined ? nodeName(id, 40) : nodeButton(row, 40);
 }
 
 function draw(): void {

@@ -191,7 +191,8 @@ def test_a_comparison_needs_test_nodes(tmp_path):
 def test_settings_of_another_method_are_named(tmp_path):
     done = dccgcn("fit", "cora", "--method", "lp", "--out", str(tmp_path / "run"))
     assert done.returncode == 0, done.stderr
-    first = (tmp_path / "run" / "settings.yaml").read_text().splitlines()[0]
-    assert "--method lp --seed 0 --settings settings.yaml --split split.json" in first
+    typed, again = (tmp_path / "run" / "settings.yaml").read_text().splitlines()[:2]
+    assert typed == f"# dccgcn fit cora --method lp --out {tmp_path / 'run'}"
+    assert "--method lp --seed 0 --settings settings.yaml --split split.json" in again
     refused(dccgcn("fit", "cora", "--settings", str(tmp_path / "run" / "settings.yaml")), "concord: There is no option")
     refused(dccgcn("reproduce", "systems", "--only", "nosuch", "--plan"), "has no column for")

@@ -168,6 +168,7 @@ def test_masks_of_pyg_are_the_split_or_warned_of(cora):
     result = dccgcn.run(data, method="lp")
     assert result.split.train.tolist() == split.train.tolist()
     assert result.split.test.tolist() == split.test.tolist()
+    assert "masks-not-used" not in [finding.code for finding in result.findings]
     graph = dccgcn.from_pyg(data)
     assert "masks-not-used" in [finding.code for finding in graph.findings]
     assert dccgcn.run(to_pyg(cora.graph), method="lp").split.kind == "all-labels"

@@ -218,3 +218,20 @@ def test_label_next_refuses_what_it_cannot_find(tmp_path):
         assert (code, out) == (2, "")
         assert words in err
         assert "Remedy: " in err
+
+
+def test_the_first_suggestions_do_not_depend_on_how_many_are_asked_for(cora):
+    split = per_class(cora.graph, 2, seed=0)
+    found = run(cora.graph, split, "ssgc").prediction
+    few, many = (suggest_labels(cora.graph, found, split.train, count) for count in (5, 20))
+    assert many[:5] == few
+
+
+def test_a_graph_of_one_number_per_node_is_not_one_similar_heap():
+    rng = np.random.default_rng(0)
+    group = np.arange(90) % 3
+    edges = [(i, j) for i in range(90) for j in range(i) if group[i] == group[j] and rng.random() < 0.3]
+    graph = NodeGraph(rng.normal(50, 5, (90, 1)), edges, ["a", "b"] + [None] * 88)
+    chosen = suggest_labels(graph, prediction(graph), np.array([0, 1]), 3)
+    assert group[chosen[0].position] == 2, "the group without a label"
+    assert chosen[0].n_represented > 10

@@ -12,7 +12,14 @@ from dccgcn.errors import DccgcnError
 from dccgcn.evaluation.ranking import average_precision, recall_at
 from dccgcn.graph.splits import Split
 from dccgcn.models.prediction import Prediction
-from dccgcn.workflow.class_summary import ranked_classes, rare_classes
+from dccgcn.workflow.class_summary import (
+    class_counts,
+    class_findings,
+    class_rank,
+    rank_nodes,
+    ranked_classes,
+    rare_classes,
+)
 from dccgcn.workflow.run import FitDetails, measure
 from helpers.command import dccgcn as command
 
@@ -135,3 +142,33 @@ def test_a_class_that_is_never_predicted_is_ranked_though_it_is_not_rare(result,
     lines = (tmp_path / "run" / "ranked.csv").read_text().splitlines()
     assert len(lines) == 101
     assert all(line.startswith("partner,") for line in lines[1:])
+
+
+def test_equal_probabilities_are_ranked_by_those_before_trust_capped_them(result):
+    capped = np.tile(np.array([0.79, 0.21], dtype=np.float32), (200, 1))
+    before = np.random.default_rng(2).dirichlet([1, 1], 200).astype(np.float32)
+    prediction = Prediction(capped, uncorrected=before)
+    order = rank_nodes(result.graph, result.split, prediction, 1)
+    assert np.array_equal(order, 100 + np.argsort(-before[100:, 1], kind="stable"))
+    assert (class_rank(Prediction(capped), 1) == 0).all()
+
+
+def test_a_rare_class_that_is_predicted_far_too_seldom_is_a_warning(result):
+    partner = np.zeros(200, dtype=np.float32)
+    partner[150] = 1
+    found = list(class_findings(result.graph, result.split, Prediction(np.stack([1 - partner, partner], axis=1))))
+    (warning,) = (finding for finding in found if finding.code == "seldom-predicted")
+    assert "'partner' has 6.0% of the labels, but only 1 of 100 predictions" in warning.text
+    assert "class_prior={partner: 0.06}" in warning.text
+    partner[150:156] = 1
+    enough = Prediction(np.stack([1 - partner, partner], axis=1))
+    assert not list(class_findings(result.graph, result.split, enough))
+
+
+def test_the_summary_counts_trusted_predictions_of_each_class(result):
+    trust = np.where(np.arange(200) < 150, 0.9, 0.5)
+    partner = (np.arange(200) % 10 == 0).astype(np.float32)
+    prediction = Prediction(np.stack([1 - partner, partner], axis=1), trust=trust)
+    rows = class_counts(result.graph, result.split, prediction)
+    assert [(row["class"], row["predicted"], row["trusted"]) for row in rows] == [("other", 90, 45), ("partner", 10, 5)]
+    assert rows[0]["expected_accuracy"] == pytest.approx(0.7)

@@ -9,6 +9,8 @@ import scipy.sparse as sp
 
 from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
+from dccgcn.io.options import TableOptions
+from dccgcn.io.tables import check_tables
 from dccgcn.models import resources
 from dccgcn.workflow.doctor import examine, facts
 from helpers.command import dccgcn, refused
@@ -195,3 +197,13 @@ def test_the_doctor_proposes_the_label(tmp_path):
     arguments = ["--nodes", "nodes.csv", "--edges", "edges.csv"]
     assert "may hold the labels: --label kind" in dccgcn("doctor", *arguments, cwd=tmp_path).stdout
     refused(dccgcn("fit", *arguments, cwd=tmp_path), "looks like a label", "--label kind")
+
+
+def test_an_empty_end_of_an_edge_does_not_hide_unknown_ones(tmp_path):
+    nodes, edges = tmp_path / "n.csv", tmp_path / "e.csv"
+    nodes.write_text("id,topic,x\na,u,1\nb,v,2\nc,,4\n")
+    edges.write_text("source,target\na,b\na,z\nb,\n")
+    _, problems = check_tables(nodes, edges, TableOptions(label="topic"))
+    first, second = (problem.what for problem in problems)
+    assert "empty, on line 4 of e.csv" in first
+    assert "('z'), on line 3 of e.csv" in second

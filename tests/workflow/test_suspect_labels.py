@@ -1,11 +1,15 @@
 """Suspect labels of a fit: the table, the finding, and the doctor's line."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import dccgcn
+from dccgcn.errors import DccgcnError, Finding
 from dccgcn.graph.splits import per_class
 from dccgcn.workflow.doctor import check_given_labels
+from dccgcn.workflow.suspect_labels import suspect_findings
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +38,14 @@ def test_wrong_labels_are_listed_with_their_evidence(mislabelled):
     assert (found["channels_against"] > 0.5).all()
     assert len(frame) < 20
     assert [f.code for f in result.findings].count("suspect-labels") == 1
+    named = graph.with_names([f"paper {i}" for i in range(graph.n)])
+    (finding,) = suspect_findings(named, result.split.train, result.prediction)
+    assert f"paper {graph.positions([frame['node_id'][0]])[0]} ({frame['node_id'][0]})" in finding.text
+    useless = replace(result.prediction, findings=(Finding("warning", "uninformative", "By chance."),))
+    assert suspect_findings(named, result.split.train, useless) == []
+    embeddings = result.embeddings()
+    assert embeddings.shape == (graph.n, result.prediction.embeddings["joint"].shape[1])
+    assert embeddings.index.tolist() == graph.ids.tolist()
 
 
 def test_the_doctor_names_it(mislabelled):
@@ -45,4 +57,7 @@ def test_the_doctor_names_it(mislabelled):
 
 def test_methods_without_held_out_predictions_have_no_suspects(mislabelled):
     graph, *_ = mislabelled
-    assert dccgcn.run(graph, method="lp").suspect_labels().empty
+    result = dccgcn.run(graph, method="lp")
+    assert result.suspect_labels().empty
+    with pytest.raises(DccgcnError, match="lp has no embeddings"):
+        result.embeddings()

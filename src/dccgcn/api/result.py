@@ -6,16 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from dccgcn.artifacts.notebook import summary_html, summary_text
+from dccgcn.artifacts.notebook_bar import notebook_bar
 from dccgcn.artifacts.report import write_report
 from dccgcn.artifacts.report.rows import OwnTable
 from dccgcn.artifacts.run_folder import check_report_path, save_run
 from dccgcn.errors import DccgcnError, SettingsError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split, check_training
-from dccgcn.io.convert import from_pyg, has_masks, is_pyg, split_from_pyg
+from dccgcn.io.convert import MASKS_NOT_USED, from_pyg, has_masks, is_pyg, split_from_pyg
 from dccgcn.io.tables import Tables
 from dccgcn.io.write import csv_text, write_frame
 from dccgcn.models.base import Method
@@ -165,6 +167,29 @@ class Result(Run):
         """
         return ranking(self.graph, self.split, self.prediction, class_name)
 
+    def embeddings(self) -> pd.DataFrame:
+        """What the method knows of each node as a vector: for a map, for neighbours, for a model of your own.
+
+        Returns
+        -------
+        DataFrame
+            One row per node, indexed by its id. Of methods with several embeddings, such as those of two channels, all
+            columns beside one another, called ``<embedding>_<number>``.
+
+        Examples
+        --------
+        >>> from dccgcn import load_dataset, per_class, run
+        >>> cora = load_dataset("cora").graph
+        >>> len(run(cora, per_class(cora, 2, seed=0)).embeddings())
+        2708
+        """
+        parts = self.prediction.embeddings
+        if not parts:
+            raise DccgcnError(f"{self.method} has no embeddings.", "Use concord, or a network such as gcn.")
+        columns = [f"{name}_{i}" for name, rows in parts.items() for i in range(rows.shape[1])]
+        index = pd.Index(self.graph.ids, name="node_id")
+        return pd.DataFrame(np.hstack(list(parts.values())), index=index, columns=columns)
+
     def save(
         self,
         folder: str | Path,
@@ -172,6 +197,7 @@ class Result(Run):
         overwrite: bool = False,
         probabilities: bool = False,
         abstain_below: float | None = None,
+        command: str | None = None,
     ) -> None:
         """Write predictions.csv, result.json, settings.yaml, split.json and the model to a folder.
 
@@ -189,9 +215,11 @@ class Result(Run):
             Replace an earlier run in the folder, which is an error otherwise.
         probabilities, abstain_below
             Columns of predictions.csv, as for ``to_frame``.
+        command : str, optional
+            What was typed to make the run; settings.yaml keeps it.
         """
         frame = self.to_frame(probabilities, abstain_below)
-        save_run(self, folder, tables or self.tables, overwrite, frame)
+        save_run(self, folder, tables or self.tables, overwrite, frame, command)
 
     def report(self, path: str | Path, overwrite: bool = False, rows: pd.DataFrame | None = None) -> None:
         """Write a report of the run: one HTML file that needs no network.
@@ -238,7 +266,7 @@ def run(
     seed : int
         Of everything random in training; 0 or larger.
     progress : callable, optional
-        Called with (stage, steps done, steps in all).
+        Called with (stage, steps done, steps in all). Omitted: in a notebook, a bar shows them after two seconds.
     device : str
         A torch device, such as ``"cuda"``. Methods that solve in NumPy and SciPy stay on the CPU.
     scratch : path, optional
@@ -262,7 +290,9 @@ def run(
         graph = tables.graph
     elif is_pyg(graph):
         data, graph = graph, from_pyg(graph)
-        split = split_from_pyg(data, graph) if split is None and has_masks(data) else split
+        if split is None and has_masks(data):
+            split = split_from_pyg(data, graph)
+            graph = graph.with_findings([finding for finding in graph.findings if finding.code != MASKS_NOT_USED])
     if not isinstance(graph, NodeGraph):
         remedy = "Build one: NodeGraph(features, edges, labels), dccgcn.read_tables, from_networkx or from_igraph."
         raise DccgcnError(f"run takes a NodeGraph, not a {type(graph).__name__}.", remedy)
@@ -277,8 +307,8 @@ def run(
     check_training(graph, split.train)
     if seed < 0:
         raise DccgcnError(f"The seed is {seed}.", "Seeds are whole numbers from 0 up.")
-    with staged_graph(graph, method, settings, scratch) as kept:
-        done = fit_and_measure(kept, split, method, settings, seed, progress=progress, device=device)
+    with staged_graph(graph, method, settings, scratch) as kept, notebook_bar() as bar:
+        done = fit_and_measure(kept, split, method, settings, seed, progress=progress or bar, device=device)
     return Result.from_run(done, tables)
 
 

@@ -8,7 +8,7 @@ from dccgcn.artifacts.report.classes import class_summaries, class_warnings
 from dccgcn.artifacts.report.drawing import draw_graph
 from dccgcn.artifacts.report.schema import ClassSummary
 from dccgcn.artifacts.report.trust_summary import headline, summarise_trust, trusted_nodes, verdict
-from dccgcn.text import first_few, printable, truncate
+from dccgcn.text import counted, first_few, printable, truncate
 from dccgcn.workflow.run import Run
 
 _MAP_NODES, _MAP_EDGES = 300, 900  # drawn at most
@@ -25,10 +25,11 @@ def summary_text(run: Run) -> str:
     if run.accuracy is not None:
         tested = f"accuracy {run.accuracy:.1%}, macro-F1 {run.macro_f1 or 0:.1%} on {len(run.split.test):,} nodes"
     warned = [finding.code for finding in run.findings if finding.level == "warning"]
+    features = counted(graph.d if graph.has_features.any() else 0, "feature")
     return "\n".join(
         [
             f"Result of {run.method} on {truncate(printable(graph.name), 60)!r}, {run.seconds:.1f} s",
-            f"  graph:       {graph.n:,} nodes, {len(graph.edges):,} edges, {graph.d:,} features, {graph.c} classes",
+            f"  graph:       {graph.n:,} nodes, {len(graph.edges):,} edges, {features}, {graph.c} classes",
             f"  predictions: {int(predicted.sum()):,} from {len(train):,} labels{right}",
             f"  test:        {tested}",
             f"  warnings:    {first_few(warned) if warned else 'none'}",

@@ -19,7 +19,7 @@ from dccgcn.io.write import csv_text
 from dccgcn.runtime.files import is_temporary, read_json, temporary_path
 from dccgcn.runtime.lock import LOCK, lock_folder
 from dccgcn.settings import FORMAT as SETTINGS_FORMAT
-from dccgcn.text import first_few
+from dccgcn.text import first_few, printable
 from dccgcn.workflow.class_summary import rankings
 from dccgcn.workflow.run import Run, run_csv
 
@@ -38,17 +38,17 @@ def save_run(
     tables: Tables | None = None,
     overwrite: bool = False,
     predictions: pd.DataFrame | None = None,
+    command: str | None = None,
 ) -> None:
     """Write all files of a run at once: after a crash at any moment the folder holds the earlier run or this one.
 
     tables: how the nodes were read, so that ``load_model`` can read new nodes in the same way. predictions: the rows of
-    predictions.csv; default: those of ``target_frame``.
+    predictions.csv; default: those of ``target_frame``. command: what was typed, for settings.yaml.
     """
     folder = Path(folder)
-    again = f"dccgcn fit … --method {run.method} --seed {run.seed} --settings settings.yaml --split split.json"
     files: dict[str, str | bytes] = {
         "predictions.csv": run_csv(run) if predictions is None else csv_text(predictions, float_format="%.6f"),
-        "settings.yaml": f"# {again}\nformat: {SETTINGS_FORMAT}\n{run.settings.to_yaml()}",
+        "settings.yaml": f"{_made_by(run, command)}format: {SETTINGS_FORMAT}\n{run.settings.to_yaml()}",
         "split.json": run.split.to_json(),
         **model_files(run, tables),
         RESULT: json.dumps(run.summary(), indent=2) + "\n",
@@ -59,6 +59,15 @@ def save_run(
     with lock_folder(folder):
         check_run_folder(folder, overwrite)  # again: another process may have finished meanwhile
         replace_files(folder, files, outdated={*_DERIVED, RANKED} - files.keys())
+
+
+def _made_by(run: Run, command: str | None) -> str:
+    """Comments: the whole command, if one was typed, and the options that give the same run again."""
+    again = (
+        f"# {run.method} again: --method {run.method} --seed {run.seed} --settings settings.yaml --split split.json\n"
+    )
+    # file names that are not UTF-8 reach Python as lone surrogates
+    return again if command is None else f"# {printable(command.encode(errors='replace').decode())}\n{again}"
 
 
 def check_run_folder(folder: Path, overwrite: bool = False) -> None:

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from dccgcn.cli.display import output, print_json, printable, progress_bar, visible
 from dccgcn.cli.options import GraphOptions, Json, with_option_groups
+from dccgcn.text import counted
 
 if TYPE_CHECKING:
     from dccgcn.graph import NodeGraph
@@ -53,7 +54,8 @@ def doctor(
         if graph:
             size = (
                 f"{known['nodes']:,} nodes in {known['components']:,} components, {known['edges']:,} edges, "
-                f"{known['features']:,} features, {len(known['classes'])} classes, {known['labelled']:,} labels"
+                f"{counted(known['features'], 'feature')}, {len(known['classes'])} classes, "
+                f"{known['labelled']:,} labels"
             )
             output.print(Text.assemble((f"{printable(graph.name)}: ", "bold"), size), soft_wrap=True)
             if graph.relations:

@@ -242,12 +242,12 @@ def write_files(result: "Result", loaded: LoadedGraph, graph: GraphOptions, outp
     from dccgcn.artifacts.report import write_report
     from dccgcn.artifacts.report.rows import OwnTable
 
+    command = shlex.join(["dccgcn", *sys.argv[1:]])
     if output.out:
-        result.save(output.out, loaded.tables, output.overwrite, output.probabilities, output.abstain_below)
+        result.save(output.out, loaded.tables, output.overwrite, output.probabilities, output.abstain_below, command)
     if output.predictions:
         result.write(output.predictions, output.probabilities, output.abstain_below, output.overwrite)
     if output.out or output.report:
-        command = shlex.join(["dccgcn", *sys.argv[1:]])
         path = report_path(output) if output.report else None
         with progress_bar(result.method) as progress:
             rows = graph.rows()

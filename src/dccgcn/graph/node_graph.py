@@ -13,7 +13,7 @@ from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import validation
 from dccgcn.graph.relations import EDGE_FINDINGS, relation_matrices, union
 from dccgcn.runtime.scratch import Stages
-from dccgcn.text import first_few
+from dccgcn.text import counted, first_few
 
 Features: TypeAlias = Any  # sp.csr_array | np.ndarray, which SciPy does not type
 
@@ -302,8 +302,9 @@ class NodeGraph:
         return self  # immutable; scikit-learn copies the parameters of an estimator for every fold
 
     def __repr__(self) -> str:
+        features = counted(self.d if self.has_features.any() else 0, "feature")
         return (
-            f"NodeGraph({self.name!r}: {self.n} nodes, {len(self.edges)} edges, {self.d} features, "
+            f"NodeGraph({self.name!r}: {self.n} nodes, {len(self.edges)} edges, {features}, "
             f"{self.c} classes, {len(self.labelled)} labelled)"
         )
 

@@ -184,7 +184,7 @@ def per_class(graph: NodeGraph, k: int, seed: int, small_classes: Literal["error
         take = np.full(graph.c, k)
     elif (take < k).any():
         small = np.flatnonzero(take < k)
-        text = f"{len(small)} classes give half of their nodes (in brackets) instead of {k}"
+        text = f"Not {k} labels of every class train: of classes with fewer than {2 * k}, half do (in brackets)"
         findings = (Finding("warning", "small-classes", f"{text}: {_counted(graph, small, take)}."),)
     return _draw(graph, f"per-class-{k}", seed, take, findings)
 

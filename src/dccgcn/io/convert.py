@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data, HeteroData
 
 
+MASKS_NOT_USED = "masks-not-used"  # code of a finding
+
+
 def is_pyg(given: Any) -> bool:
     """Whether an object is a PyG ``Data`` or ``HeteroData``, without importing PyG."""
     return type(given).__module__.startswith("torch_geometric.") and (hasattr(given, "edge_index") or _has_types(given))
@@ -73,7 +76,7 @@ def from_pyg(
     if has_masks(data, node_type):
         text = "The masks of the Data object are no part of the graph: without a split, all labels train."
         remedy = "Pass run(data) or run(graph, split_from_pyg(data, graph)) to use them."
-        findings.append(Finding("warning", "masks-not-used", f"{text} {remedy}"))
+        findings.append(Finding("warning", MASKS_NOT_USED, f"{text} {remedy}"))
     stores = [data] if relations is None else data.edge_stores
     if any(getattr(one, "edge_weight", None) is None and getattr(one, "edge_attr", None) is not None for one in stores):
         text = "edge_attr was not used; set edge_weight to one number per edge if it holds weights."
@@ -184,7 +187,7 @@ def from_networkx(
     >>> import networkx as nx
     >>> from dccgcn import from_networkx
     >>> from_networkx(nx.karate_club_graph(), label="club", name="karate")
-    NodeGraph('karate': 34 nodes, 78 edges, 1 features, 2 classes, 34 labelled)
+    NodeGraph('karate': 34 nodes, 78 edges, 0 features, 2 classes, 34 labelled)
     """
     ids = list(given.nodes)
     if features is None:

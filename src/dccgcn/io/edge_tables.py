@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -10,6 +11,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from dccgcn.errors import Finding, GraphError
+from dccgcn.graph.cells import is_missing
 from dccgcn.graph.relations import check_relation_names
 from dccgcn.io.columns import EdgeColumns, decimal_points
 from dccgcn.io.frames import Source, read_table
@@ -93,3 +95,10 @@ def read_relations(
         for relation, part in parts.items():
             found[relation] = sp.coo_array((values[part], tuple(pairs[part].T)), shape=(n, n))
     return found
+
+
+def with_both_ends(table: Table, columns: EdgeColumns) -> Table:
+    """The rows in which neither end is empty."""
+    ends = table.frame[[columns.source, columns.target]]
+    filled = ~ends.map(is_missing).any(axis=1)
+    return table if filled.all() else replace(table, frame=table.frame[filled])

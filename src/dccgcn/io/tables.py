@@ -13,7 +13,14 @@ from dccgcn.errors import DccgcnError, Finding, GraphError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.cells import spell_id
 from dccgcn.io.columns import Columns
-from dccgcn.io.edge_tables import ONE_KIND, EdgeSources, by_relation, read_edge_tables, read_relations
+from dccgcn.io.edge_tables import (
+    ONE_KIND,
+    EdgeSources,
+    by_relation,
+    read_edge_tables,
+    read_relations,
+    with_both_ends,
+)
 from dccgcn.io.encoder import FeatureEncoder
 from dccgcn.io.frames import Source, read_table
 from dccgcn.io.graphml import is_graphml, read_graphml
@@ -127,7 +134,7 @@ def read_tables(
     >>> nodes = pd.DataFrame({"id": ["a", "b", "c"], "topic": ["x", "y", None], "age": [30, 40, 50]})
     >>> edges = pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"]})
     >>> read_tables(nodes, edges, label="topic", name="people").graph
-    NodeGraph('people': 3 nodes, 2 edges, 1 features, 2 classes, 2 labelled)
+    NodeGraph('people': 3 nodes, 2 edges, 1 feature, 2 classes, 2 labelled)
     """
     options = TableOptions(
         label=label,
@@ -186,8 +193,14 @@ def check_tables(
             node_table, columns = choose_features(node_table, columns, options, findings)
     with _collected(problems), _guesses_in_errors(findings):
         ids = read_ids(node_table, columns.id)
+    n_before = len(problems)
     with _collected(problems), _guesses_in_errors(findings):
         relations = read_relations(edge_tables, columns.edges, ids, options.unknown_ids, options.decimal, findings)
+    if len(problems) > n_before:
+        complete = {name: with_both_ends(table, columns.edges[name]) for name, table in edge_tables.items()}
+        if any(complete[name] is not table for name, table in edge_tables.items()):
+            with _collected(problems):  # edges with an empty end were refused; are the others right?
+                read_relations(complete, columns.edges, ids, options.unknown_ids, options.decimal, [])
     encoder = FeatureEncoder.featureless()
     with _collected(problems), node_table.named_in_errors():
         if columns.features:

@@ -18,6 +18,8 @@ Normalisation = Literal["symmetric", "row", "none"]
 
 _GOOD_RECALL = 0.8  # below, a warning: the feature graph differs much from the exact one
 
+_MANY_TIES = 0.01  # share of the nodes; fewer are not worth a sentence
+
 
 @dataclass(frozen=True, eq=False)
 class Operator:
@@ -122,12 +124,12 @@ def _findings(graph: NodeGraph, found: Neighbours) -> Iterator[Finding]:
             f"The feature graph of {graph.n} nodes is approximate: on a sample of nodes, "
             f"{found.recall:.1%} of the neighbours are at least as similar as the exact k-th one.",
         )
-    if found.tied.any():
+    if found.tied.mean() >= _MANY_TIES:
         yield Finding(
             "note",
             "knn-ties",
-            f"{found.tied.mean():.1%} of the nodes tie at neighbour {k} of the feature graph; "
-            "ties go to the node that comes first in the table.",
+            f"Of {found.tied.mean():.1%} of the nodes the {k} most similar ones are not clear, as others are equally "
+            "similar; those that come first in the table count.",
         )
     few = np.flatnonzero((found.indices < 0).any(axis=1) & (found.indices >= 0).any(axis=1))
     if len(few):

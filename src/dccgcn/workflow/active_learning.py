@@ -22,6 +22,7 @@ from dccgcn.errors import DccgcnError
 from dccgcn.graph import NodeGraph
 from dccgcn.models.prediction import Prediction
 from dccgcn.operators import normalise_rows, topology_operator
+from dccgcn.operators.scaling import columns_to_standardise, standardised
 
 # chosen on development splits of Cora, Citeseer and Pubmed
 N_COMPONENTS = 128  # of the features, before smoothing
@@ -30,6 +31,7 @@ POWER = 4  # of the cosine: larger values restrict a label's effect to more simi
 UNCERTAIN = 0.5  # confidence below which a prediction is more likely wrong than right
 SAMPLE_SIZE = 5000  # nodes in the sum, at most
 _MIN_SIMILARITY = 0.01  # nodes less similar than this to every label are represented by none
+_FEW_FEATURES = 16  # columns up to which unit rows lose what tells nodes apart
 BLOCK_SIZE = 1024
 _GAINS_AT_ONCE = 64  # computed again in one step of the search for the largest
 
@@ -49,7 +51,8 @@ class Suggestion:
     confidence : float
         Trust in that class, or its probability where the method does not estimate trust.
     n_represented : int
-        Nodes to which this one would be the most similar labelled node, itself included.
+        Nodes to which this one would be the most similar labelled node, itself included, once it and those suggested
+        before it are labelled. It does not depend on how many more are suggested.
     reason : str
         Why its label would help.
     name : str or None
@@ -151,7 +154,7 @@ def uncertainty(prediction: Prediction) -> np.ndarray:
 
 def node_embedding(graph: NodeGraph) -> np.ndarray:
     """(n, N_COMPONENTS) unit rows: truncated SVD of the features, smoothed along the edges (APPNP's iteration)."""
-    x = normalise_rows(graph.features if graph.has_features.any() else _random_features(graph.n), "unit")
+    x = _unit_rows(graph)
     if min(x.shape) > N_COMPONENTS:
         x = truncated_svd(x, N_COMPONENTS)
     x = np.asarray(x.toarray() if sp.issparse(x) else x, dtype=np.float32)
@@ -159,6 +162,18 @@ def node_embedding(graph: NodeGraph) -> np.ndarray:
     for _ in range(N_STEPS):
         h = (1 - ALPHA) * (step @ h) + ALPHA * x
     return np.asarray(normalise_rows(h, "unit"))
+
+
+def _unit_rows(graph: NodeGraph) -> Any:
+    """Features as unit rows. Few columns have few directions, so random ones join them, and the edges count too."""
+    random = _random_features(graph.n)
+    if not graph.has_features.any():
+        return normalise_rows(random, "unit")
+    if graph.d > _FEW_FEATURES:
+        return normalise_rows(graph.features, "unit")
+    few = standardised(graph.features, columns_to_standardise(graph, _FEW_FEATURES))
+    few = few.toarray() if sp.issparse(few) else few
+    return np.hstack([normalise_rows(part, "unit") for part in (np.asarray(few, dtype=np.float32), random)])
 
 
 def truncated_svd(x: sp.csr_array | np.ndarray, r: int) -> np.ndarray:
@@ -214,11 +229,15 @@ def _lazy_argmax(bound: np.ndarray, gain: Callable[[np.ndarray], np.ndarray]) ->
 
 
 def represented_nodes(embedding: np.ndarray, labelled: np.ndarray, chosen: np.ndarray) -> list[np.ndarray]:
-    """For each chosen node: positions of the nodes to which it is the most similar labelled node."""
-    nearest, value = most_similar(embedding, embedding[np.concatenate([labelled, chosen])])
-    nearest[value < _MIN_SIMILARITY] = -1
-    nearest[chosen] = len(labelled) + np.arange(len(chosen))  # every node represents itself
-    return [np.flatnonzero(nearest == len(labelled) + i) for i in range(len(chosen))]
+    """For each chosen node: positions of the nodes more similar to it than to any labelled or earlier chosen one."""
+    coverage, represented = np.maximum(most_similar(embedding, embedding[labelled])[1], _MIN_SIMILARITY), []
+    for u in chosen:
+        value = similarity(embedding, embedding[[u]])[:, 0]
+        nearest = value > coverage
+        nearest[u] = True  # every node represents itself
+        represented.append(np.flatnonzero(nearest))
+        np.maximum(coverage, value, out=coverage)
+    return represented
 
 
 def _suggestion(

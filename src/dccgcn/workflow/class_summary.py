@@ -10,11 +10,13 @@ from dccgcn.errors import DccgcnError, Finding
 from dccgcn.evaluation.ranking import average_precision, recall_at
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split
+from dccgcn.models.concord.confidence import TRUSTED
 from dccgcn.models.prediction import Prediction
 from dccgcn.text import did_you_mean, first_few
 
 RARE = 0.1  # share of the labels below which a class is rare
 N_RANKED = 100  # nodes listed for a rare class
+_LEAST_LABELS = 5  # of a rare class, without which its share of the labels says little
 _LEAST_EXPECTED = 3  # predictions of a class, from its share of the labels, without which none is no surprise
 
 
@@ -26,18 +28,26 @@ def predicted_nodes(graph: NodeGraph, split: Split) -> np.ndarray:
 
 
 def class_counts(graph: NodeGraph, split: Split, prediction: Prediction) -> list[dict[str, Any]]:
-    """For each class: training labels, predictions, and the mean trust of these (None without trust or predictions)."""
+    """For each class: training labels, predictions, how many of these are trusted, and their mean trust.
+
+    The last two are None without trust, the mean also without predictions.
+    """
     nodes = np.flatnonzero(predicted_nodes(graph, split))
     labels = np.bincount(graph.labels[split.train], minlength=graph.c)
     rows = []
     for k, name in enumerate(graph.classes):
         members = nodes[prediction.y_pred[nodes] == k]
-        known = prediction.trust is not None and len(members)
-        trust = float(prediction.trust[members].mean()) if prediction.trust is not None and known else None
-        rows.append(
-            {"class": str(name), "labels": int(labels[k]), "predicted": len(members), "expected_accuracy": trust}
-        )
+        rows.append({"class": str(name), "labels": int(labels[k]), "predicted": len(members)})
+        rows[-1] |= trust_summary(prediction, members)
     return rows
+
+
+def trust_summary(prediction: Prediction, nodes: np.ndarray) -> dict[str, Any]:
+    """How many of some nodes are trusted, and their mean trust; None where that is not known."""
+    if prediction.trust is None:
+        return {"trusted": None, "expected_accuracy": None}
+    trust = prediction.trust[nodes]
+    return {"trusted": int((trust >= TRUSTED).sum()), "expected_accuracy": float(trust.mean()) if len(trust) else None}
 
 
 def missing_classes(graph: NodeGraph, split: Split, prediction: Prediction) -> list[int]:
@@ -51,8 +61,22 @@ def missing_classes(graph: NodeGraph, split: Split, prediction: Prediction) -> l
     ]
 
 
-def never_predicted(graph: NodeGraph, split: Split, prediction: Prediction) -> Iterator[Finding]:
-    """A warning that names the missing classes, if there are any."""
+def class_findings(graph: NodeGraph, split: Split, prediction: Prediction) -> Iterator[Finding]:
+    """A warning that names the missing classes, and one for each rare class that is predicted far too seldom."""
+    yield from _never_predicted(graph, split, prediction)
+    counts = class_counts(graph, split, prediction)
+    n_predicted, n_labels = sum(row["predicted"] for row in counts), len(split.train)
+    for row in (counts[k] for k in rare_classes(graph, split)):
+        share, expected = row["labels"] / n_labels, row["labels"] / n_labels * n_predicted
+        if row["labels"] >= _LEAST_LABELS and 0 < row["predicted"] < expected / 2:
+            name = row["class"]
+            text = f"Class {first_few([name])} has {share:.1%} of the labels, but only {row['predicted']:,} of "
+            text += f"{n_predicted:,} predictions. If the labels were drawn at random, give its share (--set "
+            text += f"'class_prior={{{name}: {share:.2g}}}'), or rank the nodes by its probability (Result.ranking)."
+            yield Finding("warning", "seldom-predicted", text)
+
+
+def _never_predicted(graph: NodeGraph, split: Split, prediction: Prediction) -> Iterator[Finding]:
     missing, n_labels = missing_classes(graph, split, prediction), len(split.train)
     if missing:
         labels = np.bincount(graph.labels[split.train], minlength=graph.c)
@@ -80,14 +104,25 @@ def ranked_classes(graph: NodeGraph, split: Split, prediction: Prediction) -> li
 def rank_nodes(graph: NodeGraph, split: Split, prediction: Prediction, k: int) -> np.ndarray:
     """The predicted nodes by falling probability of class k."""
     nodes = np.flatnonzero(predicted_nodes(graph, split))
-    return nodes[np.argsort(-prediction.probabilities[nodes, k], kind="stable")]
+    return nodes[np.argsort(-class_rank(prediction, k)[nodes], kind="stable")]
+
+
+def class_rank(prediction: Prediction, k: int) -> np.ndarray:
+    """(n,) larger where class k is more probable. Where trust caps the probabilities, the method's own decide."""
+    before = prediction.probabilities if prediction.uncorrected is None else prediction.uncorrected
+    keys = np.stack([before[:, k], prediction.probabilities[:, k]])
+    order = np.lexsort(keys)
+    is_larger = (np.diff(keys[:, order]) != 0).any(axis=0)
+    rank = np.zeros(len(order), dtype=np.int64)
+    rank[order[1:]] = np.cumsum(is_larger)
+    return rank
 
 
 def rare_class_scores(graph: NodeGraph, split: Split, prediction: Prediction) -> list[dict[str, Any]]:
     """For each ranked class among the test nodes: average precision, and recall at as many nodes as belong to it."""
     rows = []
     for k in ranked_classes(graph, split, prediction):
-        is_member, score = graph.labels[split.test] == k, prediction.probabilities[split.test, k]
+        is_member, score = graph.labels[split.test] == k, class_rank(prediction, k)[split.test]
         if n := int(is_member.sum()):
             rows.append(
                 {

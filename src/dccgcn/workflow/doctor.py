@@ -76,7 +76,7 @@ def facts(graph: NodeGraph) -> dict[str, Any]:
         "edges": len(graph.edges),
         "relations": graph.relation_sizes,
         "directed": graph.directed,
-        "features": graph.d,
+        "features": graph.d if graph.has_features.any() else 0,
         "classes": [str(name) for name in graph.classes],
         "labelled": len(graph.labelled),
         "components": int(graph.component.max()) + 1,
@@ -236,8 +236,9 @@ def _check_features(graph: NodeGraph, k: int) -> Iterator[Diagnosis]:
             yield Diagnosis(
                 "note",
                 "knn-ties",
-                f"{ties} nodes ({ties / graph.n:.1%}) tie at neighbour {k} of the feature graph.",
-                "Ties are broken by the order of the nodes in the table, so it matters a little.",
+                f"Of {ties} nodes ({ties / graph.n:.1%}) the {k} most similar ones are not clear: others are equally "
+                "similar.",
+                "Those that come first in the table count as similar, so the order of the rows matters a little.",
                 ties,
             )
 

@@ -23,7 +23,13 @@ from dccgcn.runtime.device import default_device
 from dccgcn.runtime.threads import threads_of_run
 from dccgcn.settings import Settings
 from dccgcn.text import first_few
-from dccgcn.workflow.class_summary import class_counts, never_predicted, predicted_nodes, rare_class_scores
+from dccgcn.workflow.class_summary import (
+    class_counts,
+    class_findings,
+    predicted_nodes,
+    rare_class_scores,
+    trust_summary,
+)
 from dccgcn.workflow.suspect_labels import suspect_findings
 
 _PACKAGES = ("torch", "torch_geometric", "numpy", "scipy", "scikit-learn", "numba")
@@ -100,11 +106,11 @@ class Run:
         }
 
     def _prediction_summary(self) -> dict[str, Any]:
-        """Number of predictions, their mean trust, and both for each class."""
-        trust, nodes = self.prediction.trust, self.is_predicted
+        """Number of predictions, how many are trusted, their mean trust, and these for each class."""
+        nodes = np.flatnonzero(self.is_predicted)
         return {
-            "nodes": int(nodes.sum()),
-            "expected_accuracy": float(trust[nodes].mean()) if trust is not None and nodes.any() else None,
+            "nodes": len(nodes),
+            **trust_summary(self.prediction, nodes),
             "classes": class_counts(self.graph, self.split, self.prediction),
         }
 
@@ -167,7 +173,7 @@ def measure(graph: NodeGraph, split: Split, prediction: Prediction, details: Fit
         corrected=float(prediction.corrected[test].mean()) if scored and prediction.corrected is not None else None,
         theory=rows or (),
         findings=(
-            *never_predicted(graph, split, prediction),  # first: no other finding matters as much
+            *class_findings(graph, split, prediction),  # first: no other finding matters as much
             *graph.findings,
             *split.findings,
             *check_training(graph, split.train),

@@ -1,5 +1,7 @@
 """Training labels of a fit that its own held-out predictions contradict, as a table and as a finding."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -41,16 +43,23 @@ def suspect_frame(graph: NodeGraph, train: np.ndarray, prediction: Prediction) -
 
 
 def suspect_findings(graph: NodeGraph, train: np.ndarray, prediction: Prediction) -> list[Finding]:
-    """One note if any label is suspect."""
+    """One note if any label is suspect; none if labels cannot be predicted from one another on this graph."""
+    if any(finding.code == "uninformative" for finding in prediction.findings):
+        return []
     frame = suspect_frame(graph, train, prediction)
     if frame.empty:
         return []
     shown = [
-        f"{row.node_id} ({row.label}; held out {row.prediction}, {row.probability_prediction:.0%})"
+        f"{_name(row)} ({row.label}; held out {row.prediction}, {row.probability_prediction:.0%})"
         for row in frame.itertuples()
     ]
     text = (
         f"{len(frame)} of {len(train)} labels look wrong: without its own label, the other labels clearly predict "
-        f"another class. {first_few(shown)}. Check them; some will be right."
+        f"another class. {first_few(shown)}. Check them; many may be right."
     )
     return [Finding("note", CODE, text)]
+
+
+def _name(row: Any) -> str:
+    """The node's name and id, or its id alone."""
+    return f"{row.name} ({row.node_id})" if getattr(row, "name", "") else str(row.node_id)

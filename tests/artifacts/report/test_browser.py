@@ -97,7 +97,7 @@ def test_every_part_is_there(visit):
     assert page.locator("#next-list li").count() == 20
     assert page.locator("#table-body tr").count() == 25
     page.click("#findings summary")  # the notes are folded below the warnings
-    assert "tie at neighbour 6 of the feature graph" in visit.text("#findings")
+    assert "the 6 most similar ones are not clear" in visit.text("#findings")
     assert "dccgcn fit cora --method dcc-gcn" in visit.text("#run")
     page.click("#run summary")
     assert page.locator(".settings tr:has-text('hidden1') td").first.inner_text() == "16"
@@ -302,7 +302,10 @@ def test_hostile_names_do_no_harm(browser, tmp_path):
 
 
 def test_thirty_classes_and_a_method_with_nothing_but_probabilities(browser, tmp_path):
-    graph = toy(240, 30)
+    fields = ("Agricultural", "Environmental", "Industrial")
+    kinds = ("Social", "Legal", "Cultural", "Economic", "Public")
+    names = [f"Department of {a} and {b} Affairs, Office {i}" for a in fields for b in kinds for i in (1, 2)]
+    graph = toy(240, 30, names=names)
     result = run(graph, per_class(graph, 3, seed=0), "lp")
     for name, made in (("plain", result), ("dual", dual(result))):
         path = tmp_path / f"{name}.html"
@@ -311,6 +314,8 @@ def test_thirty_classes_and_a_method_with_nothing_but_probabilities(browser, tmp
         assert visit.page.locator("#class-list tr").count() == 12
         visit.page.click("#class-more")
         assert visit.page.locator("#class-list tr").count() == 30
+        legend = visit.page.locator("#legend bdi").all_inner_texts()
+        assert len(set(legend)) == len(legend) > 10
         assert visit.page.locator("#matrix").count() == (name == "dual")
         assert visit.faults() == ""
         visit.is_quiet()
@@ -322,7 +327,7 @@ def own_table(tmp_path_factory):
     """A report on a user's table: long class names that begin alike, one of them never predicted."""
     kinds = ("north", "south", "archive")
     names = [f"Department of Environmental Monitoring and Sustainability: {kind} office" for kind in kinds]
-    graph = toy(names=names, ids=[f"n{i}" for i in range(60)])
+    graph = toy(names=names, ids=[f"record of the proceedings {i}" for i in range(60)])
     result = run(graph, per_class(graph, 3, seed=0), "lp")
     p = result.prediction.probabilities.copy()
     p[:, 1] += 0.9 * p[:, 2]
@@ -353,6 +358,7 @@ def test_own_rows_and_long_names_and_a_class_that_is_never_predicted(browser, ow
     assert len(shown) == 3  # shortened, and still different
     page.fill("#table-search", "person number 7")
     assert "of 1 node" in visit.text("#table-status")
+    assert page.locator("#table-body .node").bounding_box()["height"] < 60, "broken letter by letter"
     page.click("nav a[href='#predictions']")
     page.locator("nav a[aria-current][href='#predictions']").wait_for()
     assert page.locator("nav").bounding_box()["y"] == 0  # it stays in view

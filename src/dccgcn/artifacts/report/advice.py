@@ -1,5 +1,6 @@
 """What to do next: nodes to label, and findings about the graph and the run."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import pandas as pd
 from dccgcn.artifacts.report.nodes import shown_ids
 from dccgcn.artifacts.report.schema import ReportFinding, Suggestion
 from dccgcn.io.write import csv_text
-from dccgcn.workflow.active_learning import suggest_labels
+from dccgcn.workflow import active_learning
 from dccgcn.workflow.doctor import FEATURE_NEIGHBOURS, examine
 from dccgcn.workflow.run import Run
 
@@ -16,11 +17,14 @@ MAX_SUGGESTIONS = 20
 _BEFORE_A_RUN = ("cost", "memory")  # findings that only help before a run
 
 
-def label_suggestions(run: Run, shown: np.ndarray) -> tuple[list[Suggestion], str]:
-    """The nodes of the page whose labels would help most, each with a reason; as a list and as CSV."""
-    candidates = shown[run.is_predicted[shown]]
-    count = min(MAX_SUGGESTIONS, len(candidates))
-    chosen = suggest_labels(run.graph, run.prediction, run.split.train, count, candidates) if count else []
+def nodes_to_label(run: Run) -> list[active_learning.Suggestion]:
+    """The nodes whose labels would help most: those of ``dccgcn label-next``."""
+    count = min(MAX_SUGGESTIONS, int(run.is_predicted.sum()))
+    return active_learning.suggest_labels(run.graph, run.prediction, run.split.train, count) if count else []
+
+
+def label_suggestions(run: Run, chosen: Sequence[active_learning.Suggestion]) -> tuple[list[Suggestion], str]:
+    """The nodes to label, each with a reason; as a list and as CSV."""
     frame = pd.DataFrame({"node_id": [s.node_id for s in chosen], "reason": [s.reason for s in chosen]})
     ids = shown_ids(run.graph, np.array([s.position for s in chosen], dtype=np.int64))
     return [Suggestion(id=i, reason=s.reason) for i, s in zip(ids, chosen, strict=True)], csv_text(frame)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from dccgcn.artifacts.report import drawing, notes, schema
-from dccgcn.artifacts.report.advice import findings, label_suggestions
+from dccgcn.artifacts.report.advice import findings, label_suggestions, nodes_to_label
 from dccgcn.artifacts.report.calibration import calibration
 from dccgcn.artifacts.report.classes import class_rankings, class_summaries, class_warnings
 from dccgcn.artifacts.report.embedding import project
@@ -56,13 +56,15 @@ def report_data(
     trust = summarise_trust(run, trusted)
     on_progress("report", 0, STAGES)
     size = max_nodes(run)
-    drawn = drawing.draw_graph(graph, train, min(MAX_MAP_NODES, size), MAX_MAP_EDGES)
-    shown = sample(graph, train, trusted.confidence, size, always=drawn.nodes)
+    to_label = nodes_to_label(run)[:size]
+    drawn = drawing.draw_graph(graph, train, min(MAX_MAP_NODES, max(size - len(to_label), 1)), MAX_MAP_EDGES)
+    always = np.union1d(drawn.nodes, [suggestion.position for suggestion in to_label]).astype(np.int64)
+    shown = sample(graph, train, trusted.confidence, max(size, len(always)), always=always)
     community = _named_communities(drawn.community)
     on_progress("report", 1, STAGES)
     embeddings = _embeddings(run, shown)
     on_progress("report", 2, STAGES)
-    label_next, label_next_csv = label_suggestions(run, shown)
+    label_next, label_next_csv = label_suggestions(run, to_label)
     classes = class_summaries(run, trusted)
     report = schema.Report(
         format=schema.FORMAT,
@@ -74,7 +76,7 @@ def report_data(
             name=graph.name,
             nodes=graph.n,
             edges=len(graph.edges),
-            features=graph.d,
+            features=graph.d if graph.has_features.any() else 0,
             labels=len(train),
             target=None if table is None else table.label,
         ),

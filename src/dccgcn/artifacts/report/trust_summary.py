@@ -7,10 +7,11 @@ from typing import Literal
 import numpy as np
 
 from dccgcn.artifacts.report.schema import TrustSummary
-from dccgcn.models.concord.confidence import PROMISE
+from dccgcn.models.concord.confidence import PROMISE, TRUSTED
 from dccgcn.workflow.run import Run
 
-THRESHOLD = 0.8
+THRESHOLD = TRUSTED
+TESTED_PER_CLASS = 5  # labels that PROMISE speaks of
 NOTHING_TRUSTED = ("uninformative", "too-few-labels")  # findings that say why
 
 
@@ -60,6 +61,8 @@ def headline(trust: TrustSummary) -> str:
     if trust.trusted == 0:
         return f"None of the {trust.predictions:,} predictions can be trusted"
     share = _percent(trust.trusted / trust.predictions)
+    if trust.doubtful and share == _percent(1):
+        share = f"over {_percent(0.99)}"  # not all of them
     return f"{trust.trusted:,} of {trust.predictions:,} predictions can be trusted ({share})"
 
 
@@ -106,7 +109,9 @@ def _why(run: Run, trust: TrustSummary) -> str:
 def _evidence(run: Run, trust: TrustSummary) -> str:
     if not trust.test_nodes:
         if run.method == "concord" and trust.trusted:
-            return f"{PROMISE} Label a few more nodes to check it here."
+            per_class = len(run.split.train) / len(np.unique(run.graph.labels[run.split.train]))
+            fewer = "" if per_class >= TESTED_PER_CLASS else f" Here a class has {per_class:.2g} labels on average."
+            return f"{PROMISE}{fewer} Label a few more nodes to check it here."
         return "This is an estimate: only the training labels are known. Label a few more nodes to check it."
     parts = [
         f"{_percent(accuracy, 1)} of the {name}"

@@ -2,8 +2,9 @@
 
 import multiprocessing
 import os
+import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import log10
 from pathlib import Path
 from time import perf_counter, process_time
@@ -11,7 +12,7 @@ from typing import Any
 
 from dccgcn.api import run
 from dccgcn.benchmarks.alternatives import Measured, measure_alternatives
-from dccgcn.benchmarks.memory import peak_mb, reset_peak
+from dccgcn.benchmarks.memory import anonymous_mb, peak_mb, reset_peak
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
@@ -22,6 +23,8 @@ from dccgcn.models.registry import METHODS
 from dccgcn.operators.approximate_knn import approximate_knn
 from dccgcn.runtime.process_guard import exit_with_parent
 from dccgcn.runtime.threads import use_threads
+
+_SAMPLE_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class ScaleBenchmark:
     parts: dict[str, float]  # seconds of each part, in their order
     peaks: dict[str, float]  # MB at the peak of each part
     alternatives: list[Measured]  # other methods on the same graph and labels
+    anonymous_mb: float = 0.0  # peak without pages of mapped files, generating the graph included, sampled
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -72,6 +76,7 @@ class PartClock:
         now = perf_counter()
         self.parts[part], self._start = now - self._start, now
         self.peaks[part] = peak_mb()
+        print(f"{part}: {self.parts[part]:.1f} s, {self.peaks[part]:.0f} MB", file=sys.stderr, flush=True)
         reset_peak()
 
 
@@ -92,7 +97,12 @@ class Growth:
 def bench_scale(nodes: int, **options: Any) -> ScaleBenchmark:
     """``measure`` in a fresh process, whose peak memory is its own."""
     with multiprocessing.get_context("spawn").Pool(1, exit_with_parent, (os.getpid(),)) as pool:
-        return pool.apply(measure, (nodes,), options)
+        pid, peak = pool.apply(os.getpid), 0.0
+        running = pool.apply_async(measure, (nodes,), options)
+        while not running.ready():
+            running.wait(_SAMPLE_SECONDS)
+            peak = max(peak, anonymous_mb(pid))
+        return replace(running.get(), anonymous_mb=peak)
 
 
 def measure(

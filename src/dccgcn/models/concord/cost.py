@@ -68,8 +68,8 @@ def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
 
 
 def _predicted_columns(settings: ConcordSettings, c: int) -> int:
-    """Columns of the weighted spectral views, and of the predictions of all members, twice."""
-    return 2 * settings.n_components + settings.n_structural + 2 * _N_MEMBERS * c
+    """Columns of the weighted spectral views, and of the predictions of all members."""
+    return 2 * settings.n_components + settings.n_structural + _N_MEMBERS * c
 
 
 def scratch_bytes(graph: NodeGraph, settings: ConcordSettings) -> float:

@@ -211,29 +211,24 @@ def predict(state: FitState, inputs: Precomputed, graph: NodeGraph, settings: Co
     prior = relative_prior(graph.classes, settings.class_prior) if settings.class_prior else None
     f = smooth_and_refit(state, inputs, settings, prior)
     confidence = trust(collect_evidence(state, inputs, f), state.held_out).astype(np.float32)
-    return to_prediction(state, f, confidence, uninformed_nodes(graph, state.given.nodes), graph.empty)
+    return to_prediction(state, f, confidence, uninformed_nodes(graph, state.given.nodes))
 
 
-def to_prediction(
-    state: FitState,
-    f: np.ndarray,
-    confidence: np.ndarray,
-    no_evidence: np.ndarray,
-    empty: Callable[[tuple[int, ...]], np.ndarray],
-) -> Prediction:
+def to_prediction(state: FitState, f: np.ndarray, confidence: np.ndarray, no_evidence: np.ndarray) -> Prediction:
     """Probabilities whose largest is the trust; given labels are returned as given.
 
     ``no_evidence`` are nodes whose component has neither a label nor a feature: their trust is chance level, 1/C.
+    The log-probabilities of the state become the channels' probabilities, in place.
     """
     confidence[no_evidence] = 1 / f.shape[1]
     probabilities, given = rescale_to_confidence(f, confidence), state.given
     probabilities[given.nodes], confidence[given.nodes] = given.targets, 1
     names = [member.name for member in state.members]
-    channels = {name: empty(log_p.shape) for name, log_p in zip(names, state.log_probs, strict=True)}
+    channels = dict(zip(names, state.log_probs, strict=True))
     predicted, votes = probabilities.argmax(axis=1), np.zeros(len(f))
-    for (name, p), log_p in zip(channels.items(), state.log_probs, strict=True):
+    for name, p in channels.items():
         for rows in row_blocks(len(f)):
-            p[rows] = softmax(log_p[rows])
+            p[rows] = softmax(p[rows])
         votes += state.share_of(name) * (p.argmax(axis=1) == predicted)
     return Prediction(
         probabilities=probabilities,

@@ -52,10 +52,10 @@ def test_every_form_of_a_table_gives_the_same_graph(tables, tmp_path, form):
     assert (got.graph.features != expected.features).nnz == 0
 
 
-def test_a_missing_file_and_a_folder(tmp_path):
+def test_a_missing_file_and_an_empty_folder(tmp_path):
     with pytest.raises(DataFileError, match="There is no file"):
         read_tables(tmp_path / "nodes.csv", tmp_path / "edges.csv")
-    with pytest.raises(DataFileError, match="cannot be read"):
+    with pytest.raises(DataFileError, match="has no files"):
         read_tables(tmp_path, tmp_path)
 
 

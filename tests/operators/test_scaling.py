@@ -1,5 +1,6 @@
 """Which feature columns are numeric, and how they are standardised."""
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler
 
 from dccgcn import NodeGraph, load, read_tables
-from dccgcn.operators import numeric_columns, standardised
+from dccgcn.operators import neighbour_mean, normalise_rows, numeric_columns, standardised
+from dccgcn.operators.operator import normalise
 
 RNG = np.random.default_rng(0)
 
@@ -76,3 +78,19 @@ def test_a_graph_with_other_features_forgets_what_followed_from_the_old_ones() -
     assert other.cached("sum", lambda: other.features.sum()) == 8
     assert other.edges is graph.edges
     assert other.labels is graph.labels
+
+
+def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = sp.random_array((50, 20), density=0.1, rng=np.random.default_rng(0), dtype=np.float32, format="csr")
+    a = sp.csr_array(sp.random_array((50, 50), density=0.1, rng=np.random.default_rng(1), dtype=np.float32))
+
+    def made() -> list[np.ndarray]:
+        matrices = *(normalise_rows(x, how) for how in ("row", "unit")), neighbour_mean(a), normalise(a, "symmetric")
+        return [matrix.toarray() for matrix in matrices]
+
+    whole = made()
+    monkeypatch.setattr(import_module("dccgcn.operators.scaling"), "_BLOCK_ROWS", 7)
+    for one, other in zip(made(), whole, strict=True):
+        np.testing.assert_array_equal(one, other)
+    lengths = np.linalg.norm(x.toarray(), axis=1, keepdims=True)
+    np.testing.assert_allclose(whole[1], x.toarray() / np.where(lengths > 0, lengths, 1), rtol=1e-6)

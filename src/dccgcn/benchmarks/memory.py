@@ -16,6 +16,14 @@ def peak_mb() -> float:
     return peak / (1024**2 if sys.platform == "darwin" else 1024)
 
 
+def anonymous_mb(pid: int) -> float:
+    """Memory of a process that is no page of a file, in MB; such pages can be dropped. 0 where it is not known."""
+    with suppress(OSError, StopIteration):
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        return int(next(line for line in lines if line.startswith("RssAnon")).split()[1]) / 1024
+    return 0.0
+
+
 def reset_peak() -> None:
     """Let ``peak_mb`` count from now on; only Linux can, elsewhere it counts from the start."""
     with suppress(OSError):

@@ -2,8 +2,9 @@
 
 import multiprocessing
 import os
+import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log10
 from pathlib import Path
 from time import perf_counter, process_time
@@ -12,7 +13,7 @@ from typing import Any
 from dccgcn.api import run
 from dccgcn.benchmarks.alternatives import Measured, measure_alternatives
 from dccgcn.benchmarks.measurement import Measurement
-from dccgcn.benchmarks.memory import peak_mb, reset_peak
+from dccgcn.benchmarks.memory import anonymous_mb, peak_mb, reset_peak
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
@@ -23,6 +24,8 @@ from dccgcn.models.registry import METHODS
 from dccgcn.operators.approximate_knn import approximate_knn
 from dccgcn.runtime.process_guard import exit_with_parent
 from dccgcn.runtime.threads import use_threads
+
+_SAMPLE_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class ScaleBenchmark(Measurement):
     parts: dict[str, float]  # seconds of each part, in their order
     peaks: dict[str, float]  # MB at the peak of each part
     alternatives: list[Measured]  # other methods on the same graph and labels
+    anonymous_mb: float = 0.0  # peak without pages of mapped files, generating the graph included, sampled
 
 
 class PartClock:
@@ -70,6 +74,7 @@ class PartClock:
         now = perf_counter()
         self.parts[part], self._start = now - self._start, now
         self.peaks[part] = peak_mb()
+        print(f"{part}: {self.parts[part]:.1f} s, {self.peaks[part]:.0f} MB", file=sys.stderr, flush=True)
         reset_peak()
 
 
@@ -87,7 +92,12 @@ class Growth(Measurement):
 def bench_scale(nodes: int, **options: Any) -> ScaleBenchmark:
     """``measure`` in a fresh process, whose peak memory is its own."""
     with multiprocessing.get_context("spawn").Pool(1, exit_with_parent, (os.getpid(),)) as pool:
-        return pool.apply(measure, (nodes,), options)
+        pid, peak = pool.apply(os.getpid), 0.0
+        running = pool.apply_async(measure, (nodes,), options)
+        while not running.ready():
+            running.wait(_SAMPLE_SECONDS)
+            peak = max(peak, anonymous_mb(pid))
+        return replace(running.get(), anonymous_mb=peak)
 
 
 def measure(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
@@ -159,12 +159,7 @@ class NodeGraph:
     @cached_property
     def adjacency(self) -> sp.csr_array:
         """A: symmetric, weighted, without self-loops, column indices sorted."""
-        u, v = self.edges.T
-        rows, cols = np.concatenate([u, v]), np.concatenate([v, u])
-        values = np.concatenate([self.weights, self.weights])
-        adjacency = sp.csr_array((values, (rows, cols)), shape=(self.n, self.n))
-        adjacency.sort_indices()
-        return adjacency
+        return _symmetric(self.edges, self.weights, self.n)
 
     @cached_property
     def degree(self) -> np.ndarray:
@@ -227,8 +222,15 @@ class NodeGraph:
         return self._copy({"has_features"}, features=features, _cache=cache)
 
     def with_stages(self, stages: Stages) -> "NodeGraph":
-        """The same graph, whose cached values are kept in a scratch folder."""
-        return self._copy(set(), _cache=stages)
+        """The same graph, whose adjacency matrix and cached values are kept in a scratch folder."""
+        staged = self._copy({"adjacency"}, _cache=stages)
+        make = partial(_symmetric, self.edges, self.weights, self.n)
+        staged.__dict__["adjacency"] = staged.cached(("adjacency",), make)
+        return staged
+
+    def empty(self, shape: tuple[int, ...]) -> np.ndarray:
+        """A float32 array to fill, in the scratch folder if there is one."""
+        return self._cache.empty(shape) if isinstance(self._cache, Stages) else np.empty(shape, np.float32)
 
     @property
     def is_staged(self) -> bool:
@@ -307,6 +309,15 @@ class NodeGraph:
             f"NodeGraph({self.name!r}: {self.n} nodes, {len(self.edges)} edges, {features}, "
             f"{self.c} classes, {len(self.labelled)} labelled)"
         )
+
+
+def _symmetric(edges: np.ndarray, weights: np.ndarray, n: int) -> sp.csr_array:
+    """A of sorted edges."""
+    u, v = edges.T
+    start = np.zeros(n + 1, np.int32 if 2 * len(u) < 2**31 else np.int64)
+    np.cumsum(np.bincount(u, minlength=n), out=start[1:])
+    upper = sp.csr_array((weights, v.astype(np.int32), start), shape=(n, n))
+    return sp.csr_array(upper + upper.T.tocsr())
 
 
 def _read_only(value: Any) -> Any:

@@ -17,6 +17,7 @@ from dccgcn.io.columns import EdgeColumns, decimal_points
 from dccgcn.io.frames import Source, read_table
 from dccgcn.io.options import Decimal, UnknownIds
 from dccgcn.io.parse import read_edges
+from dccgcn.io.pieces import LargeTable, large_edges, read_large_edges
 from dccgcn.io.table import Table
 from dccgcn.text import first_few
 
@@ -25,20 +26,28 @@ EdgeSources: TypeAlias = "Source | Sequence[Source] | Mapping[str, Source]"
 ONE_KIND = ""  # key of a table whose name is not that of a relation
 
 
-def read_edge_tables(given: EdgeSources, encoding: str) -> dict[str, Table]:
-    """The tables by the names of their relations. A single file or DataFrame has the key ""."""
+def read_edge_tables(given: EdgeSources, encoding: str, whole: bool = True) -> dict[str, Table]:
+    """The tables by the names of their relations. A single file or DataFrame has the key "".
+
+    ``whole``: with all rows; else those of large tables stay in their files.
+    """
+
+    def read(source: Source, what: str) -> Table:
+        large = None if whole or isinstance(source, pd.DataFrame) else large_edges(Path(source), encoding)
+        return large or read_table(source, what, encoding)
+
     if isinstance(given, Mapping | list | tuple) and not given:
         raise GraphError("There is no table of edges.", "Give at least one (--edges).")
     if isinstance(given, Mapping):
-        return {name: read_table(source, f"edges of {name}", encoding) for name, source in given.items()}
+        return {name: read(source, f"edges of {name}") for name, source in given.items()}
     sources = [given] if isinstance(given, str | os.PathLike | pd.DataFrame) else list(given)
     if len(sources) == 1:
-        return {ONE_KIND: read_table(sources[0], "edges", encoding)}
+        return {ONE_KIND: read(sources[0], "edges")}
     if any(isinstance(source, pd.DataFrame) for source in sources):
         raise GraphError("Several DataFrames of edges need names.", "Give a mapping: {'cites': …, 'likes': …}.")
     tables: dict[str, Table] = {}
     for source in sources:
-        table = read_table(source, "edges", encoding)
+        table = read(source, "edges")
         name = relation_name(table)
         if name in tables:
             raise GraphError(
@@ -51,9 +60,9 @@ def read_edge_tables(given: EdgeSources, encoding: str) -> dict[str, Table]:
 
 
 def relation_name(table: Table) -> str:
-    """The name of a table's file without its endings: cites of cites.csv.gz; "edges" for a DataFrame."""
+    """The name of a table's file without its endings, or of its folder: cites of cites.csv.gz; else "edges"."""
     file = table.name.removesuffix(".gz")
-    name = Path(file).stem if Path(file).suffix else "edges"
+    name = Path(file).stem if Path(file).suffix or file.endswith("/") else "edges"
     try:
         check_relation_names([name])
     except GraphError as error:
@@ -88,6 +97,11 @@ def read_relations(
     n, found = len(ids), dict[str, sp.coo_array]()
     for name, table in tables.items():
         at = columns[name]
+        if isinstance(table, LargeTable):
+            pairs, weights = read_large_edges(table, at, ids, unknown_ids, decimal, findings)
+            values = np.ones(len(pairs)) if weights is None else weights
+            found[name] = sp.coo_array((values, tuple(pairs.T)), shape=(n, n))
+            continue
         table = decimal_points(table, [at.weight] if at.weight else [], decimal)
         pairs, weights, relations = read_edges(table, at, ids, unknown_ids, findings)
         values = np.ones(len(pairs)) if weights is None else weights

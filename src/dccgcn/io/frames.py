@@ -11,6 +11,7 @@ import pandas as pd
 
 from dccgcn.errors import DataFileError
 from dccgcn.io import typed_files
+from dccgcn.io.pieces import joined
 from dccgcn.io.table import Table, plain_table, table_limit, too_large
 from dccgcn.io.text_files import decode, text_table
 from dccgcn.runtime.memory import check_table
@@ -32,13 +33,15 @@ _UNSUPPORTED = {
 
 
 def read_table(source: Source, what: str, encoding: str = "utf-8") -> Table:
-    """CSV, TSV, JSON lines (plain or gzip), Parquet, Feather, Excel, or a DataFrame.
+    """CSV, TSV, JSON lines (plain or gzip), Parquet, Feather, Excel, a folder of such files, or a DataFrame.
 
     Cells of CSV and TSV stay text, nothing is parsed. The form is recognised by the content, not by the file's name.
     """
     if isinstance(source, pd.DataFrame):
         return plain_table(source, f"the table of {what}")
     path = Path(source)
+    if path.is_dir():
+        return joined(path, lambda piece: read_table(piece, what, encoding))
     content = file_content(path)
     for start, read in typed_files.READERS.items():
         if content.startswith(start):

@@ -77,9 +77,10 @@ def read_tables(
     Parameters
     ----------
     nodes, edges : path or DataFrame
-        CSV, TSV or JSON lines (plain or gzip), Parquet, Feather, Excel, or a pandas DataFrame. A GraphML file is given
-        as the nodes, without edges. Edges of several relations, such as citations and shared authors: a list of paths,
-        whose file names are those of the relations, or a mapping of names to paths or DataFrames.
+        CSV, TSV or JSON lines (plain or gzip), Parquet, Feather, Excel, a folder of such files, or a pandas DataFrame.
+        Where DuckDB is installed, large tables of edges (CSV or Parquet) never are in memory as text. A GraphML file is
+        given as the nodes, without edges. Edges of several relations, such as citations and shared authors: a list of
+        paths, whose file names are those of the relations, or a mapping of names to paths or DataFrames.
     label, id : str, optional
         Columns of the nodes. An empty label, or -1 among whole numbers, means unlabelled.
     features : sequence of str, optional
@@ -250,7 +251,7 @@ def _read_all(nodes: Source, edges: "EdgeSources | None", options: TableOptions)
     if edges is not None:
         node_table, edge_tables = (
             read_table(nodes, "nodes", options.encoding),
-            read_edge_tables(edges, options.encoding),
+            read_edge_tables(edges, options.encoding, whole=options.relation is not None),
         )
     elif isinstance(nodes, str | os.PathLike) and is_graphml(Path(nodes)):
         node_table, edge_table = read_graphml(Path(nodes))

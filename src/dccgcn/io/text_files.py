@@ -39,7 +39,7 @@ def decode(content: bytes, path: Path, encoding: str) -> str:
 
 def text_table(text: str, path: Path) -> Table:
     """The table of a CSV or TSV file; the delimiter is the most frequent one of its header."""
-    delimiter = _delimiter(text, path)
+    delimiter = delimiter_of(text, path)
     rows: list[list[str]] = []
     lines: list[int] = []
     with _long_fields():
@@ -75,7 +75,8 @@ def text_table(text: str, path: Path) -> Table:
     return Table(named_columns(frame, header, path.name), path.name, tuple(findings))
 
 
-def _delimiter(text: str, path: Path) -> str:
+def delimiter_of(text: str, path: Path) -> str:
+    """The most frequent delimiter of the header; a tab if the file's name says so."""
     if ".tsv" in path.suffixes or ".tab" in path.suffixes:
         return "\t"
     start = text.lstrip("\r\n")

@@ -1,6 +1,7 @@
 """Tables as CSV: safe to open in a spreadsheet, and read back unchanged."""
 
 import csv
+import io
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from dccgcn.runtime.extras import missing_extra
 from dccgcn.runtime.files import write_atomically
 
 TABLE = "predictions"  # in a database
+_PARQUET_ROWS = 1 << 20  # converted at a time
 _SQL_TYPES = {"i": "BIGINT", "u": "BIGINT", "f": "DOUBLE", "b": "BOOLEAN"}
 
 
@@ -53,7 +55,7 @@ def write_frame(frame: pd.DataFrame, path: str | os.PathLike[str], overwrite: bo
         case ".parquet":
             if find_spec("pyarrow") is None:
                 raise missing_extra("pyarrow", "parquet", "A Parquet file")
-            write_atomically(path, frame.to_parquet(index=False))
+            write_atomically(path, _parquet(frame))
         case ".sqlite" | ".sqlite3" | ".db":
             with _database_errors(path), closing(sqlite3.connect(path)) as database, database:
                 _write_rows(database, frame, path, overwrite)
@@ -69,6 +71,17 @@ def write_frame(frame: pd.DataFrame, path: str | os.PathLike[str], overwrite: bo
         case other:
             remedy = "Use .csv, .parquet, .sqlite or .duckdb."
             raise DataFileError(f"{path} ends in {other!r}, which is no form of a table.", remedy)
+
+
+def _parquet(frame: pd.DataFrame) -> bytes:
+    """A table as Parquet, converted some rows at a time."""
+    arrow, parquet, content = import_module("pyarrow"), import_module("pyarrow.parquet"), io.BytesIO()
+    schema = arrow.Schema.from_pandas(frame, preserve_index=False)
+    with parquet.ParquetWriter(content, schema) as writer:
+        for start in range(0, max(len(frame), 1), _PARQUET_ROWS):
+            rows = frame.iloc[start : start + _PARQUET_ROWS]
+            writer.write_table(arrow.Table.from_pandas(rows, schema=schema, preserve_index=False))
+    return content.getvalue()
 
 
 @contextmanager

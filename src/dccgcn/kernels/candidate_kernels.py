@@ -93,24 +93,29 @@ def _insertion_sort(values, size):  # type: ignore[no-untyped-def]
 
 @_jit
 def _buckets(terms, size, out):  # type: ignore[no-untyped-def]
-    """Write the bucket of every term, pair and triple of terms (-1 ends them) to ``out``; return their number."""
+    """Write the buckets of triples, pairs and single terms (-1 ends them) to ``out``; return where each kind ends."""
     count = 0
-    for p in range(len(terms)):
-        if terms[p] < 0:
-            break
-        out[count] = _hash(terms[p], terms[p], terms[p], size)
+    while count < len(terms) and terms[count] >= 0:
         count += 1
+    at = 0
+    for p in range(count):
         for q in range(p):
-            out[count] = _hash(terms[q], terms[p], terms[p], size)
-            count += 1
             for r in range(q):
-                out[count] = _hash(terms[r], terms[q], terms[p], size)
-                count += 1
-    return count
+                out[at] = _hash(terms[r], terms[q], terms[p], size)
+                at += 1
+    triples = at
+    for p in range(count):
+        for q in range(p):
+            out[at] = _hash(terms[q], terms[p], terms[p], size)
+            at += 1
+    pairs = at
+    for p in range(count):
+        out[at] = _hash(terms[p], terms[p], terms[p], size)
+        at += 1
+    return triples, pairs, at
 
 
-@_jit
-def _n_combinations(n):  # type: ignore[no-untyped-def]
+def n_combinations(n: int) -> int:
     """Number of single terms, pairs and triples of n terms."""
     return n + n * (n - 1) // 2 + n * (n - 1) * (n - 2) // 6
 
@@ -125,47 +130,49 @@ def _hash(a, b, c, size):  # type: ignore[no-untyped-def]
 
 
 @_jit
-def build_buckets(terms, size):  # type: ignore[no-untyped-def]
-    """The nodes of each bucket, as CSR: those of bucket b are nodes[indptr[b]:indptr[b + 1]].
-
-    Parameters
-    ----------
-    size : number of buckets, a power of two
-
-    Returns
-    -------
-    indptr : (size + 1,) int64
-    nodes : int32
-    """
-    buckets = np.empty(_n_combinations(terms.shape[1]), np.int64)
-    indptr = np.zeros(size + 2, np.int64)
+def count_entries(first, last, terms, parts, counts, buckets):  # type: ignore[no-untyped-def]
+    """counts (buckets,) int32: nodes of each bucket, in the parts first to last of ``parts`` of them."""
+    size = len(counts)
+    low, high = size // parts * first, size // parts * last
     for i in range(len(terms)):
-        for b in buckets[: _buckets(terms[i], size, buckets)]:
-            indptr[b + 2] += 1
-    for b in range(size):
-        indptr[b + 2] += indptr[b + 1]
-    nodes = np.empty(indptr[size + 1], np.int32)
-    for i in range(len(terms)):
-        for b in buckets[: _buckets(terms[i], size, buckets)]:
-            nodes[indptr[b + 1]] = i
-            indptr[b + 1] += 1  # at the end: where the next bucket begins
-    return indptr[: size + 1], nodes
+        for b in buckets[: _buckets(terms[i], size, buckets)[2]]:
+            if low <= b < high:
+                counts[b] += 1
 
 
 @_jit
-def _rank_candidates(i, candidates, x, row, indices, similarity, tied):  # type: ignore[no-untyped-def]
-    """Store the k candidates most similar to node i. They may repeat; ``row`` (d,) is all zeros before and after."""
+def fill_buckets(first, last, terms, parts, left, indptr, nodes, buckets):  # type: ignore[no-untyped-def]
+    """nodes[indptr[b]:indptr[b + 1]]: the first nodes of each bucket b, in the parts first to last of ``parts``.
+
+    Parameters
+    ----------
+    left : (buckets,) int32, the number of nodes to write to each bucket; all 0 at the end
+    """
+    size = len(left)
+    low, high = size // parts * first, size // parts * last
+    for i in range(len(terms)):
+        for b in buckets[: _buckets(terms[i], size, buckets)[2]]:
+            if low <= b < high and left[b] > 0:
+                left[b] -= 1
+                nodes[indptr[b] + left[b]] = i
+
+
+@_jit
+def _rank_candidates(i, candidates, x, row, known, indices, similarity, tied):  # type: ignore[no-untyped-def]
+    """Store the k candidates most similar to node i. They may repeat.
+
+    ``row`` (d,) and ``known`` (n,), whether a node was compared, are all zeros before and after.
+    """
     sparse, k = len(x.indices) > 0, indices.shape[1]
     best = np.empty(k + 1, np.int64)
     nodes = np.empty(k + 1, np.int32)
     for e in range(x.indptr[i], x.indptr[i + 1]):
         row[x.indices[e] if sparse else e - x.indptr[i]] = x.data[e]
-    candidates.sort()
-    size, before = np.int64(0), np.int64(-1)
+    size = np.int64(0)
     for candidate in candidates:
         j = np.int64(candidate)
-        if j != before:
-            before = j
+        if known[j] == 0:
+            known[j] = 1
             dot = 0.0
             if sparse:
                 for e in range(x.indptr[j], x.indptr[j + 1]):
@@ -175,46 +182,59 @@ def _rank_candidates(i, candidates, x, row, indices, similarity, tied):  # type:
                     dot += row[c] * x.data[x.indptr[j] + c]
             size = insert_ranked(best, nodes, size, dot / (x.norm[i] * x.norm[j]), j)
     store_ranked(best, nodes, size, i, k, indices, similarity, tied)
+    for j in candidates:
+        known[j] = 0
     for e in range(x.indptr[i], x.indptr[i + 1]):
         row[x.indices[e] if sparse else e - x.indptr[i]] = 0
 
 
 @_jit
 def collect_candidates(  # type: ignore[no-untyped-def]
-    first, last, start, terms, indptr, nodes, x, max_entries, max_candidates, defaults, indices, similarity, tied
-):
-    """Neighbours of the nodes from ``start`` + first on among those that share most of their smallest buckets.
+    first, last, order, terms, indptr, nodes, x, max_entries, max_candidates, defaults, indices, similarity, tied,
+    shared, seen, buckets,
+):  # fmt: skip
+    """Neighbours of the nodes ``order`` among those that share most of their smallest buckets.
+
+    Buckets of triples are read first, the smallest ones before the others, then those of pairs and single terms.
 
     Parameters
     ----------
-    indptr, nodes : the buckets, from ``build_buckets``
-    max_entries : entries of buckets that a node reads, smallest buckets first
+    order : (nodes,) int32, in which similar nodes are near each other, so that they find the same rows in the cache
+    indptr, nodes : the buckets, from ``fill_buckets``
+    max_entries : entries of buckets that a node reads
     max_candidates : nodes that are then compared exactly
     defaults : int32, candidates for nodes that share no bucket
+    shared : (n,) uint8, zeros: buckets shared with each node
+    seen : (n + 1,) int32, a buffer
+    buckets : (combinations,) int64, a buffer
     """
     k = indices.shape[1]
-    shared = np.zeros(len(terms), np.uint8)  # buckets shared with each node
-    seen = np.empty(len(terms) + 1, np.int32)
     histogram = np.empty(_MAX_COUNT + 1, np.int64)  # nodes by number of shared buckets
-    buckets = np.empty(_n_combinations(terms.shape[1]), np.int64)
-    length = np.empty(len(buckets), np.int64)
+    sized = np.empty(len(buckets), np.int64)  # bucket lengths and positions
     candidates = np.empty(max_candidates + len(defaults), np.int32)
     row = np.zeros(x.d)
-    for i in range(start + first, start + last):
-        n_buckets = _buckets(terms[i], len(indptr) - 1, buckets)
-        for b in range(n_buckets):
-            length[b] = indptr[buckets[b] + 1] - indptr[buckets[b]]
-        count, left = 0, max_entries
-        for b in np.argsort(length[:n_buckets]):
-            if length[b] > left and left < max_entries:
+    for i in order[first:last]:
+        ends = _buckets(terms[i], len(indptr) - 1, buckets)
+        count, left, begin = 0, max_entries, 0
+        for end in ends:
+            for b in range(begin, end):
+                sized[b] = (indptr[buckets[b] + 1] - indptr[buckets[b]]) * len(buckets) + b
+            _insertion_sort(sized[begin:end], end - begin)
+            for s in range(begin, end):
+                length, bucket = sized[s] // len(buckets), buckets[sized[s] % len(buckets)]
+                if length > left:
+                    left = 0
+                    break
+                left -= length
+                for e in range(indptr[bucket], indptr[bucket + 1]):
+                    j = nodes[e]
+                    times = shared[j]
+                    seen[count] = j  # kept if it is new; a branch would be unpredictable
+                    count += times == 0
+                    shared[j] = times + (times < _MAX_COUNT)
+            if left == 0:
                 break
-            left -= length[b]
-            for e in range(indptr[buckets[b]], indptr[buckets[b] + 1]):
-                j = nodes[e]
-                times = shared[j]
-                seen[count] = j  # kept if it is new; a branch would be unpredictable
-                count += times == 0
-                shared[j] = times + (times < _MAX_COUNT)
+            begin = end
         shared[i] = 0  # a node is in its own buckets
         histogram[:] = 0
         for c in range(count):
@@ -234,24 +254,26 @@ def collect_candidates(  # type: ignore[no-untyped-def]
                 if j != i:
                     candidates[size] = j
                     size += 1
-        _rank_candidates(i, candidates[:size], x, row, indices, similarity, tied)
+        _rank_candidates(i, candidates[:size], x, row, shared, indices, similarity, tied)
 
 
 @_jit
-def nn_descent_step(first, last, current, is_new, x, indices, similarity, tied):  # type: ignore[no-untyped-def]
+def nn_descent_step(first, last, order, current, is_new, x, indices, similarity, tied, known):  # type: ignore[no-untyped-def]
     """Neighbours of each node among its current neighbours and theirs.
 
     Parameters
     ----------
+    order : (n,) int32, as for ``collect_candidates``
     current : (n, width) int32, current neighbours, -1: none
     is_new : (n, width) bool
         Current neighbours that the step before did not have. A pair that neither end reaches by a new one was compared
         before.
+    known : (n,) uint8, zeros
     """
     width = current.shape[1]
     candidates = np.empty(width + width * width, np.int32)
     row = np.zeros(x.d)
-    for i in range(first, last):
+    for i in order[first:last]:
         size = 0
         for a in range(width):
             j = current[i, a]
@@ -263,7 +285,7 @@ def nn_descent_step(first, last, current, is_new, x, indices, similarity, tied):
                     if (is_new[i, a] or is_new[j, b]) and other >= 0 and other != i:
                         candidates[size] = other
                         size += 1
-        _rank_candidates(i, candidates[:size], x, row, indices, similarity, tied)
+        _rank_candidates(i, candidates[:size], x, row, known, indices, similarity, tied)
 
 
 @_jit

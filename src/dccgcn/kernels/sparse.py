@@ -39,15 +39,18 @@ def multiply_rows(
     over_rows(csr_kernels.spmm, len(out), indptr, indices, order, values, dense, out, buffers=row)
 
 
-def ppr_smooth(matrix: sp.csr_array, start: np.ndarray, teleport: float, steps: int) -> np.ndarray:
+def ppr_smooth(
+    matrix: sp.csr_array, start: np.ndarray, teleport: float, steps: int, overwrite: bool = False
+) -> np.ndarray:
     """P ← (1-a) S P + a P0 for a number of steps: personalised PageRank by power iteration, a = teleport.
 
     Shapes: matrix (n, n), start (n, width) → (n, width). Meant for a narrow ``start``, such as class probabilities.
+    ``overwrite``: start may be.
     """
     p = np.ascontiguousarray(start)
     pattern = as_int32(matrix)
     restart, values = p * p.dtype.type(teleport), matrix.data * matrix.data.dtype.type(1 - teleport)
-    buffers = [np.empty_like(p) for _ in range(min(steps, 2))]  # written in turn: new memory is slow
+    buffers = [np.empty_like(p), p if overwrite else np.empty_like(p)]  # written in turn: new memory is slow
     for step in range(steps):
         smoothed = buffers[step % 2]
         over_rows(csr_kernels.add_product, len(p), *pattern, values, p, restart, smoothed)

@@ -16,7 +16,7 @@ from dccgcn.settings import Settings
 PROCESS_BYTES = 650e6  # Python, torch and numba
 _BLOCK_ROWS = 512  # rows of similarities at a time
 _BYTES_PER_ENTRY = 60  # of an operator: pattern, transpose, weights, gradients
-_BYTES_PER_CANDIDATES = 1500  # of each node in the approximate kNN search
+_BYTES_PER_CANDIDATES = 1000  # of each node in the approximate kNN search
 _BYTES_PER_UNIT = 24  # of each node and hidden unit: value, gradient and mask in two channels
 
 # per second on one core; measured on graphs of 2,000 to 20,000 nodes

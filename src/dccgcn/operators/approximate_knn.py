@@ -3,7 +3,8 @@
 Candidates. Similar nodes share many terms (columns), hence many pairs and triples of terms, which are rare even where
 single terms are not. Every term, pair and triple of a node's top terms is hashed to a bucket; each node reads its
 smallest buckets up to a fixed number of entries and compares itself exactly with the nodes that it shares most of them
-with. For dense features, random landmark nodes take the place of terms: a node "has" the landmarks nearest to it.
+with. Of a bucket with more nodes than that the first ones are kept. For dense features, random landmark nodes take the
+place of terms: a node "has" the landmarks nearest to it.
 
 Refinement. A few steps of NN-descent (Dong et al., WWW 2011) compare each node with its neighbours' neighbours.
 
@@ -20,20 +21,21 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.kernels import candidate_kernels, over_rows
-from dccgcn.kernels.candidate_kernels import Rows
+from dccgcn.kernels.candidate_kernels import Rows, n_combinations
 from dccgcn.kernels.knn_kernels import ranking_buffers
 from dccgcn.operators.exact_knn import Neighbours, check_k, empty_neighbours, exact_knn, exact_work, is_dense
 
 MOST_WORK = 6e9  # products of an exact search: some ten seconds on a core
 
-_TERMS = 10  # per node
-MAX_ENTRIES = 2048  # of buckets, that a node reads
+_TERMS = 8  # per node
+MAX_ENTRIES = 1536  # of buckets, that a node reads
+_PARTS = 64  # of all buckets, filled at the same time
 MAX_CANDIDATES = 128  # that a node is compared with
 _KEPT = 2  # times k neighbours are kept until the last step
 STEPS = 2  # of NN-descent
 _LANDMARKS = 1024
 _SAMPLE = 1000  # nodes on which recall is measured
-BLOCK = 4096  # rows between two calls of progress
+BLOCK = 16384  # rows between two calls of progress
 
 
 def neighbours(features: Any, k: int, progress: Callable[[int, int], None] | None = None) -> Neighbours:
@@ -60,23 +62,32 @@ def approximate_knn(features: Any, k: int, progress: Callable[[int, int], None] 
     check_k(k, n)
     x = _as_rows(features)
     terms = _nearest_landmarks(x) if len(x.indices) == 0 else _top_terms(x)
-    n_buckets = 1 << (32 * n - 1).bit_length()  # so many that collisions are rare
-    bucket_indptr, bucket_nodes = candidate_kernels.build_buckets(terms, n_buckets)
+    order = _similar_together(terms)
+    buckets = _fill_buckets(terms)
     kept = min(_KEPT * k, n - 1)
     defaults = np.flatnonzero(x.norm > 0)[: kept + 2].astype(np.int32)  # for nodes that share no bucket
     found = empty_neighbours(n, kept)
+
+    def buffers() -> tuple[np.ndarray, ...]:
+        return np.zeros(n, np.uint8), np.empty(n + 1, np.int32), _combinations(terms)
+
     for start in range(0, n, BLOCK):
         stop = min(start + BLOCK, n)
         over_rows(
             candidate_kernels.collect_candidates, stop - start,
-            start, terms, bucket_indptr, bucket_nodes, x, MAX_ENTRIES, MAX_CANDIDATES, defaults, *found.arrays,
+            order[start:stop], terms, *buckets, x, MAX_ENTRIES, MAX_CANDIDATES, defaults, *found.arrays,
+            buffers=buffers,
         )  # fmt: skip
         if progress:
             progress(stop - 1, n)  # the last one is reported after NN-descent
+    del buckets
     is_new = np.ones(found.indices.shape, bool)
     for left in range(STEPS, 0, -1):
         better = empty_neighbours(n, kept if left > 1 else k)
-        over_rows(candidate_kernels.nn_descent_step, n, found.indices, is_new, x, *better.arrays)
+        over_rows(
+            candidate_kernels.nn_descent_step, n, order, found.indices, is_new, x, *better.arrays,
+            buffers=lambda: (np.zeros(n, np.uint8),),
+        )  # fmt: skip
         is_new = np.empty(better.indices.shape, bool)
         over_rows(candidate_kernels.not_among, n, better.indices, found.indices, is_new)
         found = better
@@ -96,11 +107,43 @@ def _as_rows(features: Any) -> Rows:
         if not x.has_canonical_format:
             x = x.copy()
             x.sum_duplicates()
-        indptr, columns, data = x.indptr.astype(np.int64), x.indices.astype(np.int32), x.data
-    data = data.astype(np.float32)  # a copy: a graph's arrays are read-only, for which numba would compile again
+        indptr, columns, data = x.indptr.astype(np.int64), x.indices, x.data
+    # a copy where they are read-only, as those of a graph are: numba would compile again
+    columns, data = np.require(columns, np.int32, "W"), np.require(data, np.float32, "W")
     norm = np.empty(n)
     over_rows(candidate_kernels.row_norms, n, indptr, data, norm)
     return Rows(indptr, columns, data, norm, d)
+
+
+def _similar_together(terms: np.ndarray) -> np.ndarray:
+    """The nodes in the order of their three rarest terms, (n,) int32."""
+    frequency = np.bincount(terms[terms >= 0])
+    rank = np.append(np.argsort(np.argsort(frequency, kind="stable")), len(frequency))  # the last: of -1
+    rarest = np.sort(rank[terms].astype(np.int32), axis=1)[:, :3]
+    return np.lexsort(rarest.T[::-1]).astype(np.int32)
+
+
+def _fill_buckets(terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The nodes of each term, pair and triple as CSR: where buckets begin and end, and their nodes."""
+    size = 1 << (16 * len(terms) - 1).bit_length()  # so many that collisions are rare
+    parts, cost = min(_PARTS, size), terms.size * n_combinations(terms.shape[1])
+
+    def buffers() -> tuple[np.ndarray]:
+        return (_combinations(terms),)
+
+    counts = np.zeros(size, np.int32)
+    over_rows(candidate_kernels.count_entries, parts, terms, parts, counts, buffers=buffers, cost=cost)
+    np.minimum(counts, MAX_ENTRIES, out=counts)
+    indptr = np.zeros(size + 1, np.int64)
+    np.cumsum(counts, out=indptr[1:])
+    nodes = np.empty(indptr[-1], np.int32)
+    over_rows(candidate_kernels.fill_buckets, parts, terms, parts, counts, indptr, nodes, buffers=buffers, cost=cost)
+    return indptr, nodes
+
+
+def _combinations(terms: np.ndarray) -> np.ndarray:
+    """A buffer for the buckets of one node."""
+    return np.empty(n_combinations(terms.shape[1]), np.int64)
 
 
 def _top_terms(x: Rows) -> np.ndarray:

@@ -11,7 +11,7 @@ from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
 from dccgcn.operators.approximate_knn import neighbours
 from dccgcn.operators.exact_knn import Neighbours
-from dccgcn.operators.scaling import weight_columns
+from dccgcn.operators.scaling import entry_blocks, weight_columns
 from dccgcn.text import first_few
 
 Normalisation = Literal["symmetric", "row", "none"]
@@ -56,11 +56,11 @@ def normalise(adjacency: sp.csr_array, how: Normalisation) -> sp.csr_array:
     if how == "none":
         return with_loops
     degree = np.asarray(with_loops.sum(axis=1)).reshape(-1)
-    rows = np.repeat(np.arange(len(degree)), np.diff(with_loops.indptr))
-    if how == "row":
-        with_loops.data = (with_loops.data / degree[rows]).astype(np.float32)
-    else:
-        with_loops.data = (with_loops.data / np.sqrt(degree[rows] * degree[with_loops.indices])).astype(np.float32)
+    for entries, rows in entry_blocks(with_loops.indptr):
+        if how == "row":
+            with_loops.data[entries] /= degree[rows]
+        else:
+            with_loops.data[entries] /= np.sqrt(degree[rows] * degree[with_loops.indices[entries]])
     return with_loops
 
 
@@ -78,7 +78,11 @@ def neighbour_mean(adjacency: sp.csr_array) -> sp.csr_array:
     """D^-1 A: the weighted mean over the neighbours, without the node itself; rows of isolated nodes are 0."""
     degree = np.asarray(adjacency.sum(axis=1), dtype=np.float64).reshape(-1)
     inverse = np.divide(1, degree, out=np.zeros_like(degree), where=degree > 0)
-    return sp.csr_array(sp.diags_array(inverse) @ adjacency, dtype=np.float32)
+    values = np.empty(adjacency.nnz, np.float32)
+    for entries, rows in entry_blocks(adjacency.indptr):
+        values[entries] = adjacency.data[entries] * inverse[rows]
+    pattern = (np.require(array, requirements="W") for array in (adjacency.indices, adjacency.indptr))  # for numba
+    return sp.csr_array((values, *pattern), shape=adjacency.shape)
 
 
 def knn_operator(
@@ -107,11 +111,13 @@ def _feature_adjacency(
     graph: NodeGraph, k: int, progress: Callable[[int, int], None] | None, weights: np.ndarray | None
 ) -> tuple[sp.csr_array, tuple[Finding, ...], float | None]:
     found = neighbours(weight_columns(graph.features, weights), k, progress)
-    rows, nth = np.nonzero(found.indices >= 0)
-    cols = found.indices[rows, nth]
-    directed = sp.csr_array((np.ones(len(rows), np.float32), (rows, cols)), shape=(graph.n, graph.n))
-    adjacency = sp.csr_array(directed.maximum(directed.T))
-    adjacency.sort_indices()
+    exists = found.indices >= 0
+    start = np.zeros(graph.n + 1, np.int32 if 2 * exists.size < 2**31 else np.int64)
+    np.cumsum(exists.sum(axis=1), out=start[1:])
+    ones = np.ones(start[-1], np.float32)
+    directed = sp.csr_array((ones, found.indices[exists], start), shape=(graph.n, graph.n))
+    directed.sort_indices()
+    adjacency = sp.csr_array(directed.maximum(directed.T.tocsr()))
     return adjacency, tuple(_findings(graph, found)), found.recall
 
 

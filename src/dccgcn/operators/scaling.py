@@ -1,5 +1,6 @@
 """Feature columns weighted or standardised; feature rows as given, or scaled to unit L1 or L2 norm."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ from dccgcn.graph import NodeGraph
 Scaling = Literal["raw", "row", "unit"]
 
 _MIN_FILLED = 0.75  # share of nodes with a non-zero value above which a column is numeric, not a term or category
+_BLOCK_ROWS = 65536  # rows whose entries are scaled at a time
 _SAME_UNIT = 2  # standard deviations within this ratio count as one unit
 _MIN_DEVIATION = 1e-6  # of a column's mean: below, differences are rounding errors
 
@@ -32,20 +34,34 @@ def normalise_rows(features: Any, how: Scaling) -> Any:
         norm[norm < 10 * np.finfo(norm.dtype).eps] = 1
         return features / norm[:, None]
     result = sp.csr_array(features, copy=True)
-    rows = np.repeat(np.arange(result.shape[0]), np.diff(result.indptr))
-    sizes = np.abs(result.data) if how == "row" else result.data * result.data
-    total = np.bincount(rows, weights=sizes, minlength=result.shape[0])  # in double precision
-    norm = total if how == "row" else np.sqrt(total)
-    norm[norm == 0] = 1
-    result.data = (result.data / norm[rows]).astype(result.dtype)
+    for entries, rows in entry_blocks(result.indptr):
+        values, first = result.data[entries], rows[:1].sum()  # of none: 0
+        total = np.bincount(
+            rows - first, weights=np.abs(values) if how == "row" else values * values
+        )  # double precision
+        norm = total if how == "row" else np.sqrt(total)
+        norm[norm == 0] = 1
+        result.data[entries] = values / norm[rows - first]
     return result
+
+
+def entry_blocks(indptr: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    """The entries of a CSR matrix in blocks of rows, and the row of each: no array as long as all entries is made."""
+    n = len(indptr) - 1
+    for first in range(0, n, _BLOCK_ROWS):
+        last = min(first + _BLOCK_ROWS, n)
+        yield slice(indptr[first], indptr[last]), np.repeat(np.arange(first, last), np.diff(indptr[first : last + 1]))
 
 
 def weight_columns(features: Any, weights: np.ndarray | None) -> Any:
     """The same kind of matrix with each column multiplied by its weight."""
     if weights is None:
         return features
-    return sp.csr_array(features @ sp.diags_array(weights)) if sp.issparse(features) else features * weights
+    if not sp.issparse(features):
+        return features * weights
+    values = weights[features.indices]
+    values *= features.data
+    return sp.csr_array((values, features.indices, features.indptr), shape=features.shape)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,14 @@ class Stages(dict[Any, Any]):
         self._children.append(Stages(self.folder, self._classes, fingerprint(features)))
         self._children[-1]._names = self._names
         return self._children[-1]
+
+    def empty(self, shape: tuple[int, ...]) -> np.ndarray:
+        """A float32 array to fill, mapped to a file without a name: its space is free when the array, or a killed
+        process, is gone."""
+        if self.folder is None or 0 in shape:
+            return np.empty(shape, np.float32)
+        with TemporaryFile(dir=self.folder) as file:
+            return np.asarray(np.memmap(file, np.float32, "w+", shape=shape))
 
     def close(self) -> None:
         """Keep further values in memory."""

@@ -157,3 +157,12 @@ def test_inputs_decide_whether_stages_are_reused(graph: NodeGraph, tmp_path: Pat
     relabelled = graph.with_labels(np.roll(graph.labels, 1))
     with staged(relabelled, ConcordSettings(), tmp_path) as same:
         assert same._cache.folder.name == next(tmp_path.iterdir()).name
+
+
+def test_predictions_of_channels_and_weighted_views_are_mapped(graph: NodeGraph, expected, tmp_path: Path) -> None:
+    result = run(graph.with_cached(lambda key: False), per_class(graph, 5, seed=0), scratch=tmp_path)
+    for array in (*result.prediction.channels.values(), *result.prediction.embeddings.values()):
+        assert isinstance(array.base, np.memmap)
+        assert np.isfinite(array).all()  # readable, although the folder is empty
+    assert not list(tmp_path.iterdir())
+    np.testing.assert_array_equal(result.prediction.probabilities, expected)

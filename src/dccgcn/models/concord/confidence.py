@@ -190,6 +190,14 @@ def rescale_to_confidence(f: np.ndarray, target: np.ndarray) -> np.ndarray:
 
     The order of the classes stays. β is found by bisection.
     """
+    p = np.empty(f.shape, np.float32)
+    for start in range(0, len(f), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        p[rows] = _rescaled(f[rows], target[rows])
+    return p
+
+
+def _rescaled(f: np.ndarray, target: np.ndarray) -> np.ndarray:
     c = f.shape[1]
     target = np.clip(target, 1 / c + 1e-4, 1 - 1e-4)
     log_f = np.log(np.maximum(f, 1e-12)).astype(np.float64)
@@ -200,4 +208,4 @@ def rescale_to_confidence(f: np.ndarray, target: np.ndarray) -> np.ndarray:
         largest = 1 / (np.exp(np.exp(middle)[:, None] * log_f) @ np.ones(c))
         low, high = np.where(largest < target, middle, low), np.where(largest < target, high, middle)
     p = np.exp(np.exp(high)[:, None] * log_f)
-    return np.asarray(p / p.sum(axis=1, keepdims=True), dtype=np.float32)
+    return np.asarray(p / p.sum(axis=1, keepdims=True))

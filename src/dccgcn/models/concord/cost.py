@@ -1,6 +1,8 @@
 """Estimated memory and time of a run, from the views that it makes."""
 
 from dccgcn.graph import NodeGraph
+from dccgcn.kernels.chebyshev import BUFFER_BYTES
+from dccgcn.models.concord.members import MOST_NUMBERS
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.spectral_features import N_BLOCKS, SMALL_GRAM
 from dccgcn.models.concord.svd import OVERSAMPLING
@@ -14,6 +16,9 @@ _PREDICTION = 1e9
 _N_EVALUATIONS = 12  # of a loss with neighbour mutual information
 _N_TRAININGS = 6  # of each head: all labels, and five folds
 _N_SPREADING = 50  # steps of labels and of smoothed predictions
+_N_SMOOTHED = 3  # arrays of a smoothing
+_N_POOLED = 10  # arrays of the pool, its refits and what they are made from
+_N_MEMBERS = 9
 
 
 def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
@@ -21,7 +26,7 @@ def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
     size = graph_size(graph, settings.neighbours)
     n_products = 2 * N_BLOCKS
     propagation = orthogonalisation = prediction = 0.0
-    widest = 2 * N_OWN  # own or a hop, and what it is made from
+    widest = 2.0 * N_OWN  # own or a hop, and what it is made from
     columns = 0
     for spec in view_specs(settings, graph.n, layout_of(graph)):
         structural = spec.kind == "structure"
@@ -31,8 +36,9 @@ def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
             width = min(spec.n_components + OVERSAMPLING, size.n, width_x)
             propagation += n_products * width * (2 * nnz_x + spec.n_steps * nnz)
             orthogonalisation += N_BLOCKS * 4 * width**2 * (size.n + width_x)
-            # blocks of the Krylov space, their products, two more arrays and two buffers
-            widest = max(widest, (4 + N_BLOCKS * (2 if structural else 1)) * width)
+            # blocks of the Krylov space, which are narrow unless structural, their products, an array, two buffers
+            buffers = 2 * min(width, BUFFER_BYTES / 4 / size.n)
+            widest = max(widest, (1 + N_BLOCKS * (2 if structural else 1)) * width + buffers)
         n_columns = 4 if spec.kind == "sizes" else min(spec.n_components, size.d if not structural else size.n)
         n_evaluations = _N_EVALUATIONS if spec.is_spectral and settings.mi_weight else 1
         prediction += n_evaluations * 2 * n_columns * size.n * size.c
@@ -45,15 +51,15 @@ def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
         + orthogonalisation / _ORTHOGONALISATION
         + (prediction + spreading + refits) / _PREDICTION
     )
-    # float32 numbers per node: the largest SVD, or weighted copies of the spectral views and predictions
-    weighted = 2 * settings.n_components + settings.n_structural
-    per_node = max(widest, 2 * weighted + (2 * 9 + 4 * _N_TRAININGS) * size.c)
-    n_bytes = PROCESS_BYTES + 12 * size.nnz + 8 * (2 * len(graph.edges) + size.nnz_topology)
+    # float32 numbers per node: the largest SVD, or predictions that are smoothed side by side, and those of the pool
+    smoothed = _N_SMOOTHED * min(_N_TRAININGS * size.c, max(size.c, MOST_NUMBERS / size.n)) + _N_POOLED * size.c
+    n_bytes = PROCESS_BYTES + 12 * size.nnz + 20 * len(graph.edges)
     if graph.is_staged:
-        n_bytes += max(size.knn_bytes, 4 * per_node * size.n)
+        n_bytes += max(size.knn_bytes, 4 * max(widest, smoothed) * size.n)
     else:
-        kept = 8 * 3 * (size.nnz_topology + size.nnz_features) + 4 * columns * size.n
-        n_bytes += max(size.knn_bytes, kept + 4 * per_node * size.n)
+        kept = 20 * (size.nnz_topology + size.nnz_features) + 4 * columns * size.n
+        predicted = smoothed + _predicted_columns(settings, size.c)
+        n_bytes += max(size.knn_bytes, kept + 4 * max(widest, predicted) * size.n)
     remedy = sparse_remedy(graph) or (
         f"Use fewer features or singular vectors (--set n_components={settings.n_components // 2}), or a simpler "
         "method such as ssgc."
@@ -61,12 +67,18 @@ def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
     return Cost(n_bytes, seconds, remedy)
 
 
+def _predicted_columns(settings: ConcordSettings, c: int) -> int:
+    """Columns of the weighted spectral views, and of the predictions of all members."""
+    return 2 * settings.n_components + settings.n_structural + _N_MEMBERS * c
+
+
 def scratch_bytes(graph: NodeGraph, settings: ConcordSettings) -> float:
-    """Disk space of all stages: views, three matrices for each of both graphs, weighted features."""
+    """Disk space: views, weighted views, predictions, three matrices for each of both graphs, weighted features."""
     size = graph_size(graph, settings.neighbours)
     columns = sum(
         spec.n_components if spec.is_spectral else min(spec.n_components, size.d)
         for spec in view_specs(settings, graph.n, layout_of(graph))
     )
+    columns += settings.n_structural + 16 + _predicted_columns(settings, size.c)
     entries = 3 * (size.nnz_topology + size.nnz_features) + size.nnz
-    return 4.0 * (columns + settings.n_structural + 16) * size.n + 8.0 * entries
+    return 4.0 * columns * size.n + 8.0 * entries

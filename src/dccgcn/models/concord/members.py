@@ -11,6 +11,7 @@ from dccgcn.models.concord.labels import Labels
 from dccgcn.models.concord.neighbour_mi import mi_loss, refine_head, scale_to_confidence
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.softmax_regression import fit_head, predict_proba
+from dccgcn.models.concord.svd import row_blocks
 from dccgcn.operators import Operator
 
 _MI_STEPS = 10  # of L-BFGS on the loss with (C4)
@@ -19,6 +20,7 @@ _LABEL_TELEPORT, _LABEL_STEPS = 0.05, 40  # of (C5) from labels
 _FLOOR = 1e-4  # added to probabilities: a zero would veto the class in the pool
 _LABEL_FLOOR = 0.02  # the same for spread labels, which are less certain
 _MOST_COLUMNS = 256  # smoothed side by side
+MOST_NUMBERS = 1 << 29  # of an array of them; there are three
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +63,7 @@ def log_proba(member: Member, given: Labels) -> np.ndarray:
         p = predict_proba(member.z, member.head)
         if member.is_smoothed:
             assert member.relation is not None
-            p = ppr_smooth(member.relation.matrix, p, _TELEPORT, _N_STEPS)
+            p = ppr_smooth(member.relation.matrix, p, _TELEPORT, _N_STEPS, overwrite=True)
     return _log_shares(p)
 
 
@@ -77,17 +79,18 @@ def held_out_log_proba(
     parts = [(r, fold == i) for r, fold in enumerate(folds) for i in range(fold.max() + 1)]
     held = np.empty((len(folds), len(given.nodes), c), np.float32)
     if not member.z:
-        spread = propagate_labels(member.relation, [given.subset(~out) for _, out in parts])
+        spread = propagate_labels(member.relation, [given.subset(~out) for _, out in parts], given.nodes)
         for (r, out), p in zip(parts, spread, strict=True):
-            held[r, out] = p[given.nodes[out]] + np.float32(_LABEL_FLOOR)
+            held[r, out] = p[out] + np.float32(_LABEL_FLOOR)
         return _log_shares(held)
     rows = _rows(member, given.nodes)
     heads = [fit_head(rows[~out], given.targets[~out], _penalty(member, settings)) for _, out in parts]
     if member.is_smoothed:
         assert member.relation is not None
-        for some in _groups(len(parts), c):
+        for some in _groups(len(parts), c, len(member.z[0])):
             p = predict_proba(member.z, *heads[some])
-            p = ppr_smooth(member.relation.matrix, p, _TELEPORT, _N_STEPS)[given.nodes].reshape(len(rows), -1, c)
+            p = ppr_smooth(member.relation.matrix, p, _TELEPORT, _N_STEPS, overwrite=True)[given.nodes]
+            p = p.reshape(len(rows), -1, c)
             for at, (r, out) in enumerate(parts[some]):
                 held[r, out] = p[out, at]
     else:
@@ -97,23 +100,31 @@ def held_out_log_proba(
     return _log_shares(held)
 
 
-def propagate_labels(relation: Operator | None, label_sets: Sequence[Labels]) -> list[np.ndarray]:
-    """Class probabilities from each set of labels by (C5), (n, classes) each; uniform where no label reaches.
+def propagate_labels(
+    relation: Operator | None, label_sets: Sequence[Labels], nodes: np.ndarray | None = None
+) -> list[np.ndarray]:
+    """Class probabilities of these nodes, or of all, from each set of labels by (C5), (nodes, classes) each.
 
-    Every class is given the same total mass.
+    Uniform where no label reaches. Every class is given the same total mass.
     """
     assert relation is not None
     n, c = relation.matrix.shape[0], label_sets[0].targets.shape[1]
     found = []
-    for some in _groups(len(label_sets), c):
+    for some in _groups(len(label_sets), c, n):
         y = np.zeros((n, len(label_sets[some]), c), np.float32)
         for i, labels in enumerate(label_sets[some]):
             y[labels.nodes, i] = labels.targets
-        q = ppr_smooth(relation.matrix, y.reshape(n, -1), _LABEL_TELEPORT, _LABEL_STEPS).reshape(y.shape)
-        q /= np.maximum(q.sum(axis=0), 1e-9)
-        mass = q.sum(axis=2, keepdims=True)
-        p = np.where(mass > 1e-12, q / np.maximum(mass, 1e-12), np.float32(1 / c))
-        found += [p[:, i] for i in range(p.shape[1])]
+        y = y.reshape(n, -1)
+        q = ppr_smooth(relation.matrix, y, _LABEL_TELEPORT, _LABEL_STEPS, overwrite=True).reshape(n, -1, c)
+        total = np.maximum(q.sum(axis=0), 1e-9)
+        q = q if nodes is None else q[nodes]
+        for rows in row_blocks(len(q)):
+            part = q[rows]
+            part /= total
+            mass = part.sum(axis=2, keepdims=True)
+            part /= np.maximum(mass, 1e-12)
+            part[mass[:, :, 0] <= 1e-12] = 1 / c
+        found += [q[:, i] for i in range(q.shape[1])]
     return found
 
 
@@ -126,9 +137,9 @@ def _penalty(member: Member, settings: ConcordSettings) -> float:
     return settings.l2 * len(member.z)
 
 
-def _groups(count: int, c: int) -> Iterator[slice]:
+def _groups(count: int, c: int, n: int) -> Iterator[slice]:
     """Trainings whose predictions are smoothed side by side, so that memory does not grow with their number."""
-    size = max(1, _MOST_COLUMNS // c)
+    size = max(1, min(_MOST_COLUMNS, MOST_NUMBERS // n) // c)
     return (slice(start, start + size) for start in range(0, count, size))
 
 

@@ -3,8 +3,9 @@
 precompute → build_members → stack → smooth and refit → confidence; docs/concord.md is its method section.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -37,6 +38,7 @@ from dccgcn.models.concord.stacking import (
 )
 from dccgcn.models.concord.stages import staged
 from dccgcn.models.concord.state import FitState, model_specs, read_labels, read_projections, read_state, to_arrays
+from dccgcn.models.concord.svd import row_blocks, side_by_side
 from dccgcn.models.concord.views import (
     JOINT,
     LABELS,
@@ -68,7 +70,7 @@ def fit(
     inputs = precompute(graph, settings, progress=progress)
     with threads_for(total_nnz(inputs.operators)):
         members = build_members(inputs, q, settings)
-        state = stack(members, given, settings, seed, progress)
+        state = stack(members, given, settings, seed, progress, partial(_kept, graph))
         prediction = predict(state, inputs, graph, settings)
     findings = (*inputs.findings, *promise_findings(state.held_out))
     return replace(prediction, model=to_arrays(inputs.projections, state), findings=findings)
@@ -94,23 +96,32 @@ def build_members(
 ) -> list[Member]:
     """The members without heads: one for each view that is not all 0, one for all of them, one for the labels.
 
-    Spectral views are reweighted by (C2). With the arrays of a model: the members that it has.
+    Spectral views are reweighted by (C2), as columns of one array. With the arrays of a model: the members that it has.
     """
-    names = inputs.layout.channels(settings, inputs.feature_mean.shape[0])
+    n = inputs.feature_mean.shape[0]
+    names = inputs.layout.channels(settings, n)
     known = {*names, *map(family, names)}
     if unknown := [name for name in settings.exclude if name not in known]:
         raise SettingsError(
             f"Option exclude: there is no channel {unknown[0]!r}.{did_you_mean(unknown[0], known)}",
             f"The channels are {', '.join(sorted(known))}.",
         )
+    views = inputs.projections.embeddings
+    specs = [
+        spec
+        for spec in inputs.specs
+        if not settings.excludes(spec.name) and (f"head.{spec.name}" in model if model else views[spec.name].z.any())
+    ]
+    widths = [views[spec.name].z.shape[1] for spec in specs if spec.is_spectral]
+    columns = np.split(inputs.empty((n, sum(widths))), np.cumsum(widths)[:-1], axis=1) if widths else []
     members = []
-    for spec in inputs.specs:
-        view = inputs.projections.embeddings[spec.name]
-        z = spectral_reweight(view, q * settings.spectral_weighting) if spec.is_spectral else view.z
-        relation = inputs.operators[spec.relation] if spec.is_spectral else None
-        if not settings.excludes(spec.name) and (f"head.{spec.name}" in model if model else z.any()):
-            # on edges alone (C4) finds communities, which need not be the classes, with too much confidence
-            members.append(Member(spec.name, [z], relation, spec.kind == "structure", is_smoothed=spec.name == SIMILAR))
+    for spec in specs:
+        z, relation = views[spec.name].z, None
+        if spec.is_spectral:
+            z = spectral_reweight(views[spec.name], q * settings.spectral_weighting, columns.pop(0))
+            relation = inputs.operators[spec.relation]
+        # on edges alone (C4) finds communities, which need not be the classes, with too much confidence
+        members.append(Member(spec.name, [z], relation, spec.kind == "structure", is_smoothed=spec.name == SIMILAR))
     if len(members) > 1:
         members.append(Member(JOINT, [member.z[0] for member in members]))
     members += [Member(r + LABELS, relation=inputs.operators[r + TOPOLOGY]) for r in inputs.layout.relations]
@@ -126,13 +137,17 @@ def stack(
     settings: ConcordSettings,
     seed: int,
     progress: Progress | None = None,
+    keep: Callable[[np.ndarray], np.ndarray] = lambda array: array,
 ) -> FitState:
-    """Fit the heads (C3, C4), predict each label by heads that never saw it, and weight the members by that (C6)."""
+    """Fit the heads (C3, C4), predict each label by heads that never saw it, and weight the members by that (C6).
+
+    ``keep``: where predictions of members are kept; as they are, or in a file.
+    """
     folds, fitted, held_out, log_probs = assign_folds(given.y, seed), [], [], []
     for number, member in enumerate(members):
         fitted.append(replace(member, head=fit_full_head(member, given, settings)))
         held_out.append(held_out_log_proba(member, given, folds, settings))
-        log_probs.append(log_proba(fitted[-1], given))
+        log_probs.append(keep(log_proba(fitted[-1], given)))
         if progress:
             progress("channels", number + 1, len(members))
     l2 = settings.stacking_l2 * given.per_class
@@ -151,6 +166,15 @@ def stack(
         log_probs=log_probs,
         pooled=log_opinion_pool(log_probs, weights),
     )
+
+
+def _kept(graph: NodeGraph, array: np.ndarray) -> np.ndarray:
+    """The array, or a copy in the graph's scratch folder."""
+    if not graph.is_staged:
+        return array
+    copy = graph.empty(array.shape)
+    copy[:] = array
+    return copy
 
 
 def smooth_and_refit(
@@ -194,20 +218,24 @@ def to_prediction(state: FitState, f: np.ndarray, confidence: np.ndarray, no_evi
     """Probabilities whose largest is the trust; given labels are returned as given.
 
     ``no_evidence`` are nodes whose component has neither a label nor a feature: their trust is chance level, 1/C.
+    The log-probabilities of the state become the channels' probabilities, in place.
     """
     confidence[no_evidence] = 1 / f.shape[1]
     probabilities, given = rescale_to_confidence(f, confidence), state.given
     probabilities[given.nodes], confidence[given.nodes] = given.targets, 1
     names = [member.name for member in state.members]
-    channels = {name: softmax(log_p) for name, log_p in zip(names, state.log_probs, strict=True)}
-    predicted = probabilities.argmax(axis=1)
-    votes = sum(state.share_of(name) * (p.argmax(axis=1) == predicted) for name, p in channels.items())
+    channels = dict(zip(names, state.log_probs, strict=True))
+    predicted, votes = probabilities.argmax(axis=1), np.zeros(len(f))
+    for name, p in channels.items():
+        for rows in row_blocks(len(f)):
+            p[rows] = softmax(p[rows])
+        votes += state.share_of(name) * (p.argmax(axis=1) == predicted)
     return Prediction(
         probabilities=probabilities,
         channels=channels,
         channels_agree=np.asarray(votes > 0.5),
         uncorrected=state.pooled,
-        embeddings={JOINT: np.hstack(state.spectral_views or [f])},
+        embeddings={JOINT: side_by_side(state.spectral_views or [f])},
         trust=confidence,
         channel_weights={name: state.share_of(name) for name in names},
         held_out=state.held_out_proba,

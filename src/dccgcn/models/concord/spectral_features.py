@@ -57,9 +57,10 @@ class Embedding:
     scale: np.ndarray  # σ, (r,)
 
 
-def spectral_reweight(embedding: Embedding, q: float) -> Matrix:
+def spectral_reweight(embedding: Embedding, q: float, out: Matrix | None = None) -> Matrix:
     """(C2): scales the components by σ^q; the larger q, the more the leading ones dominate."""
-    weights, out = (embedding.scale**q).astype(np.float32), np.empty_like(embedding.z)
+    out = np.empty_like(embedding.z) if out is None else out
+    weights = (embedding.scale**q).astype(np.float32)
     for rows in row_blocks(len(out)):
         np.multiply(embedding.z[rows], weights, out=out[rows])
     return scale_to_unit_rows(out)

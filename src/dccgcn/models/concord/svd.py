@@ -48,6 +48,14 @@ def combine(parts: Sequence[Matrix], mix: np.ndarray) -> Matrix:
     return out
 
 
+def side_by_side(parts: Sequence[Matrix]) -> Matrix:
+    """The parts as one matrix; without a copy if they are all the columns of one."""
+    base, shape = parts[0].base, (len(parts[0]), sum(part.shape[1] for part in parts))
+    if base is not None and base.shape == shape and all(part.base is base for part in parts):
+        return base
+    return np.hstack(parts)
+
+
 def times(x: Any, m: Matrix) -> Matrix:
     """x @ m for a sparse or dense x."""
     return spmm(x, m) if sp.issparse(x) else np.asarray(x @ m)

@@ -94,6 +94,7 @@ class Precomputed:
     projections: Projections
     regressor: LooRidge  # on own and hop1 (C8)
     feature_mean: sp.csr_array  # mean over the neighbours in the feature graph; nodes without any keep their own
+    empty: Callable[[tuple[int, ...]], np.ndarray]  # a float32 array to fill, in the scratch folder if there is one
 
     @property
     def findings(self) -> list[Finding]:
@@ -215,7 +216,8 @@ def precompute(
         used = [spec for spec in specs if spec.kind == "own" or (spec.kind == "hop" and spec.n_steps == 1)]
         regressor = once(tuple(used), lambda: LooRidge.fit(*(embeddings[spec.name].z for spec in used)))
     feature_mean = once(("feature mean", settings.k), lambda: _mean_or_self(operators[FEATURES].adjacency))
-    return Precomputed(layout_of(graph), specs, operators, replace(by, embeddings=embeddings), regressor, feature_mean)
+    projections = replace(by, embeddings=embeddings)
+    return Precomputed(layout_of(graph), specs, operators, projections, regressor, feature_mean, graph.empty)
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,7 +260,8 @@ def _make(spec: ViewSpec, source: _Source, own: Embedding | None, known: Embeddi
     if spec.kind == "structure":
         if known:
             return spectral.project_structural(apply_filter, source.graph.n, known)
-        component = connected_components(operator.adjacency, directed=False)[1]
+        relations = source.graph.relations
+        component = connected_components(operator.adjacency, directed=False)[1] if relations else source.graph.component
         return spectral.fit_structural(apply_filter, component, spec.n_components)
     if known:
         return spectral.project(apply_filter, source.x, known)

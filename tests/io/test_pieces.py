@@ -1,0 +1,109 @@
+"""Folders of files, and edges through DuckDB: the same graph as from one file in memory."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dccgcn import NodeGraph, read_tables
+from dccgcn.errors import DataFileError, GraphError
+from dccgcn.io import pieces
+from dccgcn.io.write import write_frame
+
+RNG = np.random.default_rng(0)
+IDS = [f"node {i}" for i in range(30)] + ["'quoted", "=1+1", "ü", "07"]
+NODES = pd.DataFrame({"id": IDS, "topic": ["a", "b", None, "b"] * 8 + ["a", None], "x": RNG.normal(size=34)})
+EDGES = pd.DataFrame({"source": RNG.choice(IDS, 200), "target": RNG.choice(IDS, 200), "w": RNG.uniform(0.5, 2, 200)})
+
+
+@pytest.fixture
+def duckdb(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every table of edges counts as large."""
+    pytest.importorskip("duckdb")
+    monkeypatch.setattr(pieces, "LARGE", 0)
+
+
+def write_pieces(frame: pd.DataFrame, folder: Path, ending: str, n_pieces: int = 3) -> Path:
+    folder.mkdir()
+    (folder / "_SUCCESS").touch()
+    for number, rows in enumerate(np.array_split(np.arange(len(frame)), n_pieces)):
+        write_frame(frame.iloc[rows], folder / f"part-{number}{ending}")
+    return folder
+
+
+def assert_same(one: NodeGraph, other: NodeGraph) -> None:
+    np.testing.assert_array_equal(one.ids, other.ids)
+    np.testing.assert_array_equal(one.edges, other.edges)
+    np.testing.assert_allclose(one.weights, other.weights, rtol=1e-6)
+    np.testing.assert_array_equal(one.labels, other.labels)
+    np.testing.assert_allclose(one.features.toarray(), other.features.toarray())
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_folders_are_the_table_of_their_files(ending: str, tmp_path: Path) -> None:
+    graph = read_tables(NODES, EDGES, weight="w").graph
+    nodes, edges = (write_pieces(frame, tmp_path / name, ending) for name, frame in (("n", NODES), ("e", EDGES)))
+    write_frame(NODES, tmp_path / f"nodes{ending}")
+    write_frame(EDGES, tmp_path / f"edges{ending}")
+    whole = read_tables(tmp_path / f"nodes{ending}", tmp_path / f"edges{ending}", weight="w").graph
+    assert_same(read_tables(nodes, edges, weight="w").graph, whole)
+    np.testing.assert_array_equal(whole.edges, graph.edges)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+@pytest.mark.parametrize("in_pieces", [False, True])
+def test_duckdb_reads_the_same_edges(ending: str, in_pieces: bool, tmp_path: Path, monkeypatch, duckdb: None) -> None:
+    write_frame(NODES, tmp_path / f"nodes{ending}")
+    edges = tmp_path / f"edges{ending}"
+    write_frame(EDGES, edges)
+    if in_pieces:
+        edges = write_pieces(EDGES, tmp_path / "edges", ending)
+    assert isinstance(pieces.large_edges(edges, "utf-8"), pieces.LargeTable)
+    found = read_tables(tmp_path / f"nodes{ending}", edges, weight="w").graph
+    monkeypatch.setattr(pieces, "LARGE", 1e18)
+    assert_same(found, read_tables(tmp_path / f"nodes{ending}", edges, weight="w").graph)
+
+
+def test_whole_numbers_are_ids_as_well(tmp_path: Path, duckdb: None) -> None:
+    nodes = pd.DataFrame({"id": range(10), "topic": ["a", "b"] * 5, "x": RNG.normal(size=10)})
+    edges = pd.DataFrame({"source": range(9), "target": range(1, 10)})
+    graph = read_tables(nodes, edges).graph
+    write_frame(edges, tmp_path / "edges.parquet")
+    assert_same(read_tables(nodes, tmp_path / "edges.parquet").graph, graph)
+
+
+def test_what_is_wrong_with_large_edges_is_said(tmp_path: Path, duckdb: None) -> None:
+    def read(changed: pd.DataFrame, **options: str) -> NodeGraph:
+        write_frame(changed, tmp_path / "edges.parquet")
+        return read_tables(NODES, tmp_path / "edges.parquet", weight="w", **options).graph
+
+    stranger = EDGES.assign(target=["nobody", *EDGES["target"][1:]])
+    with pytest.raises(GraphError, match=r"1 edges of edges.parquet have an end that is not among the nodes .*nobody"):
+        read(stranger)
+    dropped = read(stranger, unknown_ids="drop")
+    np.testing.assert_array_equal(dropped.edges, read_tables(NODES, EDGES[1:], weight="w").graph.edges)
+    assert "dropped-edges" in {finding.code for finding in dropped.findings}
+    with pytest.raises(GraphError, match=r"1 cells of column 'source'.* are empty"):
+        read(EDGES.assign(source=[None, *EDGES["source"][1:]]))
+    with pytest.raises(GraphError, match="1 edge weights"):
+        read(EDGES.assign(w=[-1.0, *EDGES["w"][1:]]))
+    with pytest.raises(GraphError, match="double, which cannot be an id"):
+        read(EDGES.assign(source=0.5))
+
+
+def test_folders_that_are_no_table_are_refused(tmp_path: Path, duckdb: None) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataFileError, match="has no files"):
+        read_tables(tmp_path / "empty", EDGES)
+    mixed = write_pieces(EDGES, tmp_path / "mixed", ".csv")
+    write_frame(NODES, mixed / "other.csv")
+    for read in (lambda: read_tables(NODES, mixed), lambda: read_tables(mixed, EDGES)):
+        with pytest.raises(GraphError, match="do not have the same columns"):
+            read()
+
+
+def test_parquet_is_written_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dccgcn.io.write._PARQUET_ROWS", 7)
+    write_frame(NODES, tmp_path / "nodes.parquet")
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "nodes.parquet"), NODES, check_dtype=False)

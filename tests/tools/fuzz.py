@@ -222,6 +222,8 @@ def main() -> None:
                 print(f"case {number}:\n{traceback.format_exc()}", file=sys.stderr)
                 if failures == 10:
                     break
+            if (done := number - first + 1) % 1000 == 0:
+                print(f"{done} of {count}", file=sys.stderr, flush=True)
     outcomes = ", ".join(f"{what} {n}" for what, n in seen.most_common())
     print(f"{seen.total()} tables: {outcomes}; {failures} failures")
     sys.exit(failures > 0)

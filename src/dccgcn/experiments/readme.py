@@ -98,6 +98,8 @@ _OTHERS = """## Further pages
 - [Table 1](table1.md): the graphs, and why some have fewer edges here than in the paper.
 - [Concord](concord.md) against all of these systems, with an ablation and the quality of its trust.
 - [Many labels](many-labels.md): Concord with a tenth and with half of all labels.
+- [Trust on graphs left out](trust.md): how often its promise is kept.
+- [Labels that look wrong](label-errors.md): how many of them are, beside cleanlab.
 - [Systems against published accuracies](systems-check.md), under the protocol of each publication.
 - [What DCC-GCN's paper leaves open](dcc-gcn-choices.md), and what was chosen.
 - [Overview](overview.md), the table of the README.

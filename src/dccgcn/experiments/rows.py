@@ -40,7 +40,7 @@ class TrustMetrics(Stored):
 
     final: ConfidenceMetrics
     first_channel: ConfidenceMetrics | None = None
-    # AUROC of the margin, confidence and entropy of each channel, of the pool of all members before correction and of
+    # AUROC of the margin, confidence and entropy of each channel, of the pool of all members before the refit and of
     # the joint model, for errors of the final predictions
     other_auroc: dict[str, dict[str, float | None]] = {}
 
@@ -65,7 +65,7 @@ class RunRow(Stored):
     n_test: int
     accuracy: float
     macro_f1: float
-    accuracy_uncorrected: float | None = None  # before calibration (DCC-GCN) or correction (Concord)
+    accuracy_uncorrected: float | None = None  # before calibration (DCC-GCN) or refit (Concord)
     macro_f1_uncorrected: float | None = None
     channel_accuracy: dict[str, float]
     agreement: float | None  # share of nodes on which both channels agree

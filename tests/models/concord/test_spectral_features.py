@@ -20,7 +20,7 @@ from dccgcn.models.concord.spectral_features import (
     ssgc_filter,
     two_hop_filter,
 )
-from dccgcn.models.concord.svd import block_krylov_svd, orthonormal
+from dccgcn.models.concord.svd import block_krylov_svd, fix_signs, leading_eigenvectors, orthonormal
 from dccgcn.operators import topology_operator
 from helpers.groups import blocks
 
@@ -168,3 +168,12 @@ def test_orthonormal_basis_of_a_rank_deficient_matrix() -> None:
     kept = np.linalg.svd(q, compute_uv=False)[:2]
     np.testing.assert_allclose(kept, 1, atol=1e-3)  # rank two
     assert np.isfinite(orthonormal(np.zeros((5, 3), np.float32))).all()
+
+
+def test_the_entry_of_largest_magnitude_is_positive() -> None:
+    v = np.array([[1, 3, 2], [-2, -1, -2]], dtype=np.float32)
+    mix = np.eye(3, dtype=np.float32)
+    fixed, mixed = fix_signs(v.copy(), mix)
+    np.testing.assert_array_equal(fixed, v * [-1, 1, 1])
+    np.testing.assert_array_equal(mixed, np.diag([-1, 1, 1]))
+    np.testing.assert_allclose(leading_eigenvectors(np.diag([1.0, 3.0]), 1), [[0], [1]], atol=1e-7)

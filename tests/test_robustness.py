@@ -158,7 +158,7 @@ def test_rows_29_and_31_the_feature_graph_of_a_run():
     graph = NodeGraph(x, [(i, i + 1) for i in range(11)], [0, 1, 2] + [None] * 9)
     result = run(graph, method="knn-gcn", settings=METHODS["knn-gcn"].settings(k=2, epochs=1))
     (ties,) = (finding for finding in result.findings if finding.code == "knn-ties")
-    assert (ties.level, "100.0% of the nodes tie" in ties.text) == ("note", True)
+    assert (ties.level, "Of 100.0% of the nodes the 2 most" in ties.text) == ("note", True)
     with pytest.raises(SettingsError, match="k = 12 nearest neighbours cannot be found among 12"):
         run(graph, method="knn-gcn", settings=METHODS["knn-gcn"].settings(k=12, epochs=1))
 

@@ -86,7 +86,7 @@ def test_uncertain_nodes_come_first_and_disagreement_is_uncertainty(cliques):
     split = prediction(cliques, channels_agree=agree, channels=channels)
     first = suggest_labels(cliques, split, np.array([0, 8]), 1)[0]
     assert first.position // 8 == 5
-    assert "channels disagree: topology predicts a, feature predicts b" in first.reason
+    assert "the evidence disagrees: a by edges, b by feature" in first.reason
 
 
 def test_classes_with_few_labels_come_first(cliques):

@@ -72,7 +72,7 @@ def load_dataset(name: str, folder: str | Path | None = None) -> Dataset:
     Examples
     --------
     >>> load_dataset("cora").graph
-    NodeGraph('cora': 2708 nodes, 5278 edges, 1433 features, 7 classes, 2708 labelled)
+    NodeGraph('cora': 2,708 nodes, 5,278 edges, 1,433 features, 7 classes, 2,708 labelled)
     """
     info = describe(name)
     paths = [fetch(file, folder) for file in info.files]

@@ -306,8 +306,8 @@ class NodeGraph:
     def __repr__(self) -> str:
         features = counted(self.d if self.has_features.any() else 0, "feature")
         return (
-            f"NodeGraph({self.name!r}: {self.n} nodes, {len(self.edges)} edges, {features}, "
-            f"{self.c} classes, {len(self.labelled)} labelled)"
+            f"NodeGraph({self.name!r}: {self.n:,} nodes, {len(self.edges):,} edges, {features}, "
+            f"{self.c} classes, {len(self.labelled):,} labelled)"
         )
 
 

@@ -23,6 +23,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.models.prediction import Prediction
 from dccgcn.operators import normalise_rows, topology_operator
 from dccgcn.operators.scaling import columns_to_standardise, standardised
+from dccgcn.workflow.channel_names import channel_title
 
 # chosen on development splits of Cora, Citeseer and Pubmed
 N_COMPONENTS = 128  # of the features, before smoothing
@@ -251,7 +252,7 @@ def _suggestion(
     if n_uncertain := int((confidence[represented] < UNCERTAIN).sum()):
         reasons[0] += f", {n_uncertain:,} of them uncertain" if len(represented) > 1 else ", uncertain"
     if prediction.channels_agree is not None and not prediction.channels_agree[u] and prediction.channels:
-        reasons.append(f"channels disagree: {_two_sides(graph, prediction, u)}")
+        reasons.append(f"the evidence disagrees: {_two_sides(graph, prediction, u)}")
     elif len(represented) > 1 and confidence[u] < UNCERTAIN:
         reasons.append("uncertain itself")
     n_labels = np.bincount(graph.labels[labelled], minlength=graph.c)
@@ -269,12 +270,13 @@ def _suggestion(
 
 
 def _two_sides(graph: NodeGraph, prediction: Prediction, u: int) -> str:
-    """The channel of largest weight, and the next one that predicts another class."""
+    """What the channel of largest weight looks at and predicts, and the next one that predicts another class."""
     weights = prediction.channel_weights
     names = sorted(prediction.channels, key=lambda name: -weights.get(name, 0))
     classes = {name: int(prediction.channels[name][u].argmax()) for name in names}
     other = next((name for name in names if classes[name] != classes[names[0]]), None)
-    return ", ".join(f"{name} predicts {graph.classes[classes[name]]}" for name in (names[0], other) if name)
+    sides = [(channel_title(name), graph.classes[classes[name]]) for name in (names[0], other) if name]
+    return ", ".join(f"{predicted} by {title}" for title, predicted in sides)
 
 
 def _random_features(n: int) -> np.ndarray:

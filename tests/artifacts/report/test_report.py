@@ -22,6 +22,7 @@ from dccgcn.errors import DccgcnError, Finding
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
 from dccgcn.palette import OKABE_ITO
+from dccgcn.workflow.active_learning import suggest_labels
 from helpers.runs import dual, toy
 
 HOSTILE = "<script>alert(1)</script>"
@@ -151,6 +152,9 @@ def test_a_large_graph_is_sampled_and_says_so(full, monkeypatch):
     assert len(data.embeddings.nodes) == 20
     assert all(row < 40 for near in data.nodes.neighbours for row in near)
     assert data.trust.predictions == 51  # counts stay those of the whole graph
+    chosen = suggest_labels(full.graph, full.prediction, full.split.train, 20)
+    assert [s.id for s in data.label_next] == [str(s.node_id) for s in chosen]  # as label-next proposes
+    assert [s.reason for s in data.label_next] == [s.reason for s in chosen]
 
 
 def test_samples_hold_labels_and_the_least_confident():

@@ -16,6 +16,7 @@ from dccgcn.artifacts.report.sample import sample
 from dccgcn.artifacts.report.trust_summary import TrustedNodes, headline, summarise_trust, trusted_nodes, verdict
 from dccgcn.models import registry
 from dccgcn.progress import Progress
+from dccgcn.workflow.channel_names import channel_description, channel_title
 from dccgcn.workflow.run import Run, run_csv
 
 MAX_NODES = 20_000  # with their probabilities and neighbours in the page
@@ -26,20 +27,6 @@ MAX_COMMUNITIES = 24
 MIN_COMMUNITY = 0.01  # share of the nodes of a community that is named
 MAX_EMBEDDED = 1_000  # t-SNE takes a second or two for so many nodes
 STAGES = 3
-
-_CHANNELS = {
-    "topology": ("edges", "Uses the edges: nodes that are connected tend to share a class."),
-    "features": ("similar features", "Uses the features: nodes with similar features tend to share a class."),
-    "own": ("own features", "Uses the node’s own features."),
-    "hop1": ("neighbours’ features", "Uses the mean features of the neighbours."),
-    "hop2": ("features two steps away", "Uses the mean features of the neighbours’ neighbours."),
-    "propagated": ("features nearby", "Uses features propagated along the edges."),
-    "structure": ("same neighbours", "Uses the edges alone: nodes with the same neighbours are alike."),
-    "similar": ("similar nodes", "Uses the nodes with the most similar features."),
-    "sizes": ("counts", "Uses the number of edges and the amount of features."),
-    "joint": ("all together", "Uses all views of a node together."),
-    "labels": ("labels nearby", "Uses the labels nearby, spread along the edges."),
-}
 
 
 def report_data(
@@ -56,10 +43,11 @@ def report_data(
     trust = summarise_trust(run, trusted)
     on_progress("report", 0, STAGES)
     size = max_nodes(run)
-    to_label = nodes_to_label(run)[:size]
-    drawn = drawing.draw_graph(graph, train, min(MAX_MAP_NODES, max(size - len(to_label), 1)), MAX_MAP_EDGES)
-    always = np.union1d(drawn.nodes, [suggestion.position for suggestion in to_label]).astype(np.int64)
-    shown = sample(graph, train, trusted.confidence, max(size, len(always)), always=always)
+    drawn = drawing.draw_graph(graph, train, min(MAX_MAP_NODES, size), MAX_MAP_EDGES)
+    to_label = nodes_to_label(run)
+    linked = [suggestion.position for suggestion in to_label][: size - len(drawn.nodes)]
+    always = np.union1d(drawn.nodes, linked).astype(np.int64)
+    shown = sample(graph, train, trusted.confidence, size, always=always)
     community = _named_communities(drawn.community)
     on_progress("report", 1, STAGES)
     embeddings = _embeddings(run, shown)
@@ -112,20 +100,13 @@ def _channels(run: Run) -> list[schema.Channel]:
     return [
         schema.Channel(
             name=name,
-            title=_channel_title(name),
-            description=_CHANNELS.get(name.rpartition(".")[2], ("", ""))[1],
+            title=channel_title(name),
+            description=channel_description(name),
             weight=weights.get(name),
             accuracy=run.channel_accuracy.get(name),
         )
         for name in run.prediction.channels
     ]
-
-
-def _channel_title(name: str) -> str:
-    """In plain words; the channels of a relation begin with its name."""
-    relation, _, kind = name.rpartition(".")
-    title = _CHANNELS.get(kind, (kind, ""))[0]
-    return f"{relation}: {title}" if relation else title
 
 
 def _channel_contingency(run: Run) -> list[list[int]] | None:

@@ -23,7 +23,7 @@ from dccgcn.runtime.memory import available_memory
 from dccgcn.runtime.threads import kernel_threads
 from dccgcn.text import first_few
 
-LARGE = 1 << 28  # bytes of files from which edges are read out of core
+LARGE = 1 << 26  # bytes of files from which edges are read out of core
 _HEAD = 1 << 20  # bytes of a text file that its columns are read from
 _SAMPLE = 10_000  # rows that columns are guessed from
 _MEMORY_SHARE = 0.5  # of what is free, for DuckDB

@@ -16,7 +16,8 @@ import scipy.sparse as sp
 from dccgcn.kernels.row_threads import over_rows
 from dccgcn.kernels.sparse import as_int32
 
-BUFFER_BYTES = 1 << 30  # of each of two buffers: of more nodes, fewer columns at a time
+BUFFER_BYTES = 3 << 30  # of each of two buffers: of more nodes, fewer columns at a time
+_KEPT_BYTES = 1 << 29  # of a buffer that is kept between calls
 
 _jit = numba.njit(fastmath=True, cache=True, nogil=True)
 
@@ -38,6 +39,8 @@ class ChebyshevFilter:
         at_once = -(-width // -(-width // at_once)) if width else 1  # blocks of equal width
         for offset in range(0, width, at_once):
             self._filter_columns(h, offset, min(at_once, width - offset))
+        if self._buffers and self._buffers[0].nbytes > _KEPT_BYTES:
+            self._buffers.clear()
         return h
 
     def _filter_columns(self, h: np.ndarray, offset: int, width: int) -> None:

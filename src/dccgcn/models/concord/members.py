@@ -58,7 +58,8 @@ def fit_full_head(member: Member, given: Labels, settings: ConcordSettings) -> n
 def log_proba(member: Member, given: Labels) -> np.ndarray:
     """log P of a fitted member, (n, classes) float32."""
     if member.head is None:
-        p = propagate_labels(member.relation, [given])[0] + np.float32(_LABEL_FLOOR)
+        (p,) = spread_labels(member.relation, [given])
+        p = _label_shares(p, p.sum(axis=0))
     else:
         p = predict_proba(member.z, member.head)
         if member.is_smoothed:
@@ -75,14 +76,11 @@ def held_out_log_proba(
     Only the rows of the labels are predicted, unless predictions are smoothed. Heads start from zero: from that of all
     labels they would keep some of what they must not know.
     """
+    if not member.z:
+        return spread_log_proba(member, given, folds)[0]
     c = given.targets.shape[1]
     parts = [(r, fold == i) for r, fold in enumerate(folds) for i in range(fold.max() + 1)]
     held = np.empty((len(folds), len(given.nodes), c), np.float32)
-    if not member.z:
-        spread = propagate_labels(member.relation, [given.subset(~out) for _, out in parts], given.nodes)
-        for (r, out), p in zip(parts, spread, strict=True):
-            held[r, out] = p[out] + np.float32(_LABEL_FLOOR)
-        return _log_shares(held)
     rows = _rows(member, given.nodes)
     heads = [fit_head(rows[~out], given.targets[~out], _penalty(member, settings)) for _, out in parts]
     if member.is_smoothed:
@@ -100,32 +98,50 @@ def held_out_log_proba(
     return _log_shares(held)
 
 
-def propagate_labels(
-    relation: Operator | None, label_sets: Sequence[Labels], nodes: np.ndarray | None = None
-) -> list[np.ndarray]:
-    """Class probabilities of these nodes, or of all, from each set of labels by (C5), (nodes, classes) each.
+def spread_log_proba(member: Member, given: Labels, folds: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """``held_out_log_proba`` and ``log_proba`` of spread labels in one pass: masses from disjoint labels add up."""
+    parts = [(r, fold == i) for r, fold in enumerate(folds) for i in range(fold.max() + 1)]
+    at_labels, totals, everything = [], [], None
+    for (r, _), q in zip(parts, spread_labels(member.relation, [given.subset(out) for _, out in parts]), strict=True):
+        at_labels.append(q[given.nodes])
+        totals.append(q.sum(axis=0))
+        if r == 0:
+            everything = q.copy() if everything is None else np.add(everything, q, out=everything)
+    assert everything is not None
+    held = np.empty((len(folds), *given.targets.shape), np.float32)
+    for at, (r, out) in enumerate(parts):
+        others = [i for i, (other, _) in enumerate(parts) if other == r and i != at]
+        q = sum((at_labels[i][out] for i in others), start=np.zeros_like(held[r, out]))
+        held[r, out] = _label_shares(q, sum((totals[i] for i in others), start=np.zeros_like(totals[at])))
+    return _log_shares(held), _log_shares(_label_shares(everything, everything.sum(axis=0)))
 
-    Uniform where no label reaches. Every class is given the same total mass.
-    """
+
+def spread_labels(relation: Operator | None, label_sets: Sequence[Labels]) -> Iterator[np.ndarray]:
+    """The mass of each class at each node by (C5), from each set of labels, (n, classes) each."""
     assert relation is not None
     n, c = relation.matrix.shape[0], label_sets[0].targets.shape[1]
-    found = []
     for some in _groups(len(label_sets), c, n):
         y = np.zeros((n, len(label_sets[some]), c), np.float32)
         for i, labels in enumerate(label_sets[some]):
             y[labels.nodes, i] = labels.targets
         y = y.reshape(n, -1)
         q = ppr_smooth(relation.matrix, y, _LABEL_TELEPORT, _LABEL_STEPS, overwrite=True).reshape(n, -1, c)
-        total = np.maximum(q.sum(axis=0), 1e-9)
-        q = q if nodes is None else q[nodes]
-        for rows in row_blocks(len(q)):
-            part = q[rows]
-            part /= total
-            mass = part.sum(axis=2, keepdims=True)
-            part /= np.maximum(mass, 1e-12)
-            part[mass[:, :, 0] <= 1e-12] = 1 / c
-        found += [q[:, i] for i in range(q.shape[1])]
-    return found
+        yield from (q[:, i] for i in range(q.shape[1]))
+
+
+def _label_shares(q: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """Class probabilities from masses, in place, and a floor: uniform where no label reaches.
+
+    Every class is given the same ``total`` mass.
+    """
+    for rows in row_blocks(len(q)):
+        part = q[rows]
+        part /= np.maximum(total, 1e-9)
+        mass = part.sum(axis=1, keepdims=True)
+        part /= np.maximum(mass, 1e-12)
+        part[mass[:, 0] <= 1e-12] = 1 / q.shape[1]
+        part += np.float32(_LABEL_FLOOR)
+    return q
 
 
 def _rows(member: Member, nodes: np.ndarray) -> np.ndarray:

@@ -25,7 +25,7 @@ from dccgcn.models.concord.confidence import (
 from dccgcn.models.concord.cost import concord_cost
 from dccgcn.models.concord.labels import Labels
 from dccgcn.models.concord.loo_ridge import LooRidge, log_linear_fuse, r_squared
-from dccgcn.models.concord.members import Member, fit_full_head, held_out_log_proba, log_proba
+from dccgcn.models.concord.members import Member, fit_full_head, held_out_log_proba, log_proba, spread_log_proba
 from dccgcn.models.concord.settings import ConcordSettings, family
 from dccgcn.models.concord.spectral_features import scarcity, spectral_reweight
 from dccgcn.models.concord.stacking import (
@@ -146,8 +146,12 @@ def stack(
     folds, fitted, held_out, log_probs = assign_folds(given.y, seed), [], [], []
     for number, member in enumerate(members):
         fitted.append(replace(member, head=fit_full_head(member, given, settings)))
-        held_out.append(held_out_log_proba(member, given, folds, settings))
-        log_probs.append(keep(log_proba(fitted[-1], given)))
+        if member.z:
+            held, log_p = held_out_log_proba(member, given, folds, settings), log_proba(fitted[-1], given)
+        else:
+            held, log_p = spread_log_proba(member, given, folds)
+        held_out.append(held)
+        log_probs.append(keep(log_p))
         if progress:
             progress("channels", number + 1, len(members))
     l2 = settings.stacking_l2 * given.per_class

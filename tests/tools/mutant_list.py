@@ -289,7 +289,7 @@ MUTANTS = [
         ("io/hetero.py", "if not any(_same(members, one) for one in known.values()):", "if True:", f"{HETERO} -k meta_paths or reverse"),
         ("io/edge_tables.py", "        if name in tables:\n", "        if False:\n", "tests/io/test_relations.py -k one_name"),
         ("io/edge_tables.py", "{r: relations == r for r in", "{r: relations >= r for r in", "tests/io/test_relations.py -k column_give"),
-        ("io/edge_tables.py", 'file = table.name.removesuffix(".gz")', "file = table.name", "tests/io/test_relations.py -k called_like"),
+        ("io/edge_tables.py", 'file = table.name.removesuffix(".gz")', "file = table.name", "tests/io/test_relations.py -k each_file"),
         # newer parts: wrong labels, audits, labelling
         ("evaluation/label_errors.py", "confident = np.where(p >= usual, p, -1.0)", "confident = p", "tests/evaluation/test_label_errors.py"),
         ("evaluation/label_errors.py", "(np.asarray(against) > 0.5)", "(np.asarray(against) > 0.0)", "tests/evaluation/test_label_errors.py"),

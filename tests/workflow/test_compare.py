@@ -51,7 +51,14 @@ def test_a_clear_difference_and_one_that_few_labels_cannot_show():
     assert conclusion(scores) == ""
     rng = np.random.default_rng(0)
     blind = NodeGraph(rng.normal(size=(graph.n, 3)), graph.edges, [graph.classes[k] for k in graph.labels])
-    scores = compare_methods(blind, [get_method("lp"), get_method("logreg"), get_method("poisson")], folds=5, repeats=2)
+    kept = {"lp": [], "logreg": [], "poisson": []}
+    methods = [get_method(name) for name in kept]
+    scores = compare_methods(
+        blind, methods, folds=5, repeats=2, on_finished=lambda key, score: kept[key.split()[0]].append(score.accuracy)
+    )
+    found = next(score.difference for score in scores if score.method == "logreg")
+    assert found == paired_difference(kept["logreg"], kept["lp"], test_to_train=1 / 4)
+    assert found != paired_difference(kept["logreg"], kept["lp"])
     assert {score.method: score.is_different for score in scores}["logreg"] is True
     said = conclusion(scores)
     assert "logreg less accurate than lp" in said.lower()

@@ -13,7 +13,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.graph.folds import label_folds
 from dccgcn.io.write import write_tables
 from dccgcn.models.registry import get_method
-from dccgcn.workflow.compare import FoldScore, compare_methods, conclusion
+from dccgcn.workflow.compare import FoldScore, compare_methods, conclusion, content_hash
 from dccgcn.workflow.run import fit_and_measure
 from helpers.command import dccgcn, refused
 from helpers.runs import toy
@@ -113,6 +113,22 @@ def test_finished_runs_of_another_version_are_refused(tmp_path):
     store.write_text('{"version":1,"key":"lp 0","score":[50,40,0.1]}\n')
     with pytest.raises(DataFileError, match="no checksum"):
         read_fold_scores(store)
+
+
+def test_the_hash_of_a_graph_depends_on_all_that_a_run_does():
+    graph = toy(12)
+    labels = [graph.classes[k] for k in graph.labels]
+    others = [
+        graph,
+        NodeGraph(graph.features * 2, graph.edges, labels),
+        NodeGraph(graph.features, (graph.edges + 1) % 12, labels),
+        NodeGraph(graph.features, graph.edges, labels, edge_weights=np.full(len(graph.edges), 2.0)),
+        NodeGraph(graph.features, graph.edges, labels[::-1]),
+        graph.with_relations({"likes": graph.edges}),
+        graph.with_relations({"likes": graph.edges}, directed=True),
+    ]
+    assert len({content_hash(one) for one in others}) == len(others)
+    assert content_hash(graph) == content_hash(toy(12))
 
 
 def test_the_command_compares_on_ones_own_tables(tmp_path):

@@ -296,7 +296,7 @@ MUTANTS = [
         ("evaluation/label_errors.py", "LEAD = 0.5", "LEAD = 0.3", "tests/evaluation/test_label_errors.py"),
         ("experiments/label_errors.py", "rng.integers(1, c, len(labels))", "rng.integers(0, c, len(labels))", "tests/experiments/test_label_errors.py -k flipped"),
         ("experiments/label_errors.py", "min(self.flipped, len(self.dccgcn), len(self.cleanlab))", "min(len(self.dccgcn), len(self.cleanlab))", "tests/experiments/test_label_errors.py -k equally"),
-        ("evaluation/audit.py", "low, high = errors, population - checks + errors  # every", "low, high = errors, population  # every", AUDIT),
+        ("evaluation/audit.py", "middle, checks) > (1 - confidence) * _BELOW:", "middle, checks) > (1 - confidence) / 2:", f"{AUDIT} -k fixed_bound or examples"),
         ("evaluation/audit.py", "weight[low:high] + likelihood[:-1]", "weight[low:high]", AUDIT),
         ("evaluation/audit.py", "_PRIOR = 0.5", "_PRIOR = 1.0", AUDIT),
         ("labelling/audits.py", "trusted.is_trusted & result.is_predicted", "trusted.is_trusted", "tests/labelling/test_session.py -k audit_is_drawn"),

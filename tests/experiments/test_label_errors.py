@@ -15,7 +15,7 @@ RUN = FlipRun(
 )
 
 
-def changed(**fields: list[bool]) -> FlipRun:
+def changed(**fields: object) -> FlipRun:
     return RUN.model_copy(update=fields)
 
 
@@ -32,6 +32,7 @@ def test_precision_counts_equally_many_of_the_first_flagged_of_both():
     assert precision([RUN], "dccgcn") == 0.5  # of two that were flipped; the third is beyond
     assert precision([RUN, changed(dccgcn=[True, True])], "dccgcn") == 0.75
     assert precision([changed(cleanlab=[False])], "dccgcn") == 1.0  # of one
+    assert precision([changed(flipped=1)], "dccgcn") == 1.0  # of one that was flipped
     assert precision([changed(cleanlab=[])], "dccgcn") is None
     assert found([RUN], "dccgcn") == 1.0
     assert found([changed(cleanlab=[True])], "cleanlab") == 0.5

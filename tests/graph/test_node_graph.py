@@ -1,6 +1,7 @@
 """NodeGraph against bad input. The row numbers are those of the project's table of bad inputs."""
 
 import re
+import warnings
 from typing import Any
 
 import numpy as np
@@ -163,9 +164,11 @@ def test_row_09_directed_edges_are_made_symmetric() -> None:
     assert codes(graph(edges=both_ways)) == []
 
 
-@pytest.mark.parametrize("weight", [-1.0, 0.0, np.nan, np.inf])
+@pytest.mark.parametrize("weight", [-1.0, 0.0, np.nan, np.inf, 1e300])
 def test_row_10_edge_weights_must_be_positive(weight: float) -> None:
-    refused("1 edge weights are negative, zero or not finite, at edges 1", edge_weights=[1, weight, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        refused("1 edge weights are negative, zero or not finite, at edges 1", edge_weights=[1, weight, 1])
     refused("2 edge weights for 3 edges", edge_weights=[1, 1])
 
 

@@ -49,6 +49,11 @@ def test_the_planned_checks_are_enough_without_errors():
     summary = summarise(Checks(draw, [False] * planned))
     assert summary.kind == "fixed"
     assert summary.share_at_most <= BOUND
+    early = summarise(Checks(draw, [False] * (planned - 1)))  # a person may stop here, so that this bound is wider
+    assert (early.kind, early.checked) == ("sequential", planned - 1)
+    assert early.wrong_at_most > summary.wrong_at_most + 1
+    more = summarise(Checks(draw, [False] * planned + [True]))  # a check beyond the plan does not count
+    assert (more.kind, more.checked, more.errors) == ("fixed", planned, 0)
 
 
 def test_checks_after_the_planned_ones_tighten_the_bound():

@@ -137,7 +137,10 @@ def test_an_audit_counts_in_the_order_of_the_draw():
     assert checks(("2", "b")).audits[0].checked == [True]
     assert checks(("2", "")).audits[0].checked == [True]  # cannot be told
     assert checks(("2", "b"), ("1", "")).labels == {"2": "b"}  # a check is a label too
-    renamed = made(start, ("Ann", "check", {"target": "e0", "node": "2", "label": "a"}))
+    first = ("Ann", "check", {"target": "e0", "node": "2", "label": "a"})
+    others = replay(made(start, first, ("Bo", "check", {"target": "e0", "node": "2", "label": "b"})))
+    assert others.audits[0].checked == [True]  # people who disagree count as an error
+    renamed = made(start, first)
     renamed += [Event(9, "r", "Ann", "", "rename", target="a", label="z")]
     assert replay(renamed).audits[0].checked == [False]
 

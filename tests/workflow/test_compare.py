@@ -13,7 +13,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.graph.folds import label_folds
 from dccgcn.io.write import write_tables
 from dccgcn.models.registry import get_method
-from dccgcn.workflow.compare import FoldScore, compare_methods, conclusion
+from dccgcn.workflow.compare import FoldScore, compare_methods, conclusion, content_hash
 from dccgcn.workflow.run import fit_and_measure
 from helpers.command import dccgcn, refused
 from helpers.runs import toy
@@ -51,7 +51,14 @@ def test_a_clear_difference_and_one_that_few_labels_cannot_show():
     assert conclusion(scores) == ""
     rng = np.random.default_rng(0)
     blind = NodeGraph(rng.normal(size=(graph.n, 3)), graph.edges, [graph.classes[k] for k in graph.labels])
-    scores = compare_methods(blind, [get_method("lp"), get_method("logreg"), get_method("poisson")], folds=5, repeats=2)
+    kept = {"lp": [], "logreg": [], "poisson": []}
+    methods = [get_method(name) for name in kept]
+    scores = compare_methods(
+        blind, methods, folds=5, repeats=2, on_finished=lambda key, score: kept[key.split()[0]].append(score.accuracy)
+    )
+    found = next(score.difference for score in scores if score.method == "logreg")
+    assert found == paired_difference(kept["logreg"], kept["lp"], test_to_train=1 / 4)
+    assert found != paired_difference(kept["logreg"], kept["lp"])
     assert {score.method: score.is_different for score in scores}["logreg"] is True
     said = conclusion(scores)
     assert "logreg less accurate than lp" in said.lower()
@@ -106,6 +113,24 @@ def test_finished_runs_of_another_version_are_refused(tmp_path):
     store.write_text('{"version":1,"key":"lp 0","score":[50,40,0.1]}\n')
     with pytest.raises(DataFileError, match="no checksum"):
         read_fold_scores(store)
+
+
+def test_the_hash_of_a_graph_depends_on_all_that_a_run_does():
+    graph = toy(12)
+    labels = [graph.classes[k] for k in graph.labels]
+    rewired = graph.edges.copy()
+    rewired[0] = np.argwhere(np.triu(graph.adjacency.toarray() == 0, 1))[0]
+    others = [
+        graph,
+        NodeGraph(graph.features * 2, graph.edges, labels),
+        NodeGraph(graph.features, rewired, labels),
+        NodeGraph(graph.features, graph.edges, labels, edge_weights=np.full(len(graph.edges), 2.0)),
+        NodeGraph(graph.features, graph.edges, labels[::-1]),
+        graph.with_relations({"likes": graph.edges}),
+        graph.with_relations({"likes": graph.edges}, directed=True),
+    ]
+    assert len({content_hash(one) for one in others}) == len(others)
+    assert content_hash(graph) == content_hash(toy(12))
 
 
 def test_the_command_compares_on_ones_own_tables(tmp_path):

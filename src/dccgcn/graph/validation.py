@@ -216,7 +216,8 @@ def edges(given: Any, weights: Any, node_ids: np.ndarray, findings: list[Finding
     else:
         pairs = pairs_of(given)
     try:
-        w = np.ones(len(pairs), np.float32) if weights is None else np.asarray(weights, dtype=np.float32).reshape(-1)
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, which is refused below
+            w = np.ones(len(pairs), np.float32) if weights is None else np.asarray(weights, np.float32).reshape(-1)
     except (TypeError, ValueError) as error:
         raise GraphError(f"Edge weights must be numbers ({error}).", "Give one positive number per edge.") from error
     if len(w) != len(pairs):

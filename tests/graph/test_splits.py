@@ -53,7 +53,8 @@ def test_row_26_small_classes_give_half_on_request() -> None:
     assert [finding.code for finding in split.findings] == ["small-classes"]
     assert (
         split.findings[0].text
-        == "3 classes give half of their nodes (in brackets) instead of 20: 1 (19), 2 (4), 3 (1)."
+        == "Not 20 labels of every class train: of classes with fewer than 40, half do (in brackets): "
+        "1 (19), 2 (4), 3 (1)."
     )
 
 

@@ -5,7 +5,6 @@ precompute → build_members → stack → smooth and refit → confidence; docs
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -70,7 +69,7 @@ def fit(
     inputs = precompute(graph, settings, progress=progress)
     with threads_for(total_nnz(inputs.operators)):
         members = build_members(inputs, q, settings)
-        state = stack(members, given, settings, seed, progress, partial(_kept, graph))
+        state = stack(members, given, settings, seed, progress, graph.kept)
         prediction = predict(state, inputs, graph, settings, progress)
     findings = (*inputs.findings, *promise_findings(state.held_out))
     return replace(prediction, model=to_arrays(inputs.projections, state), findings=findings)
@@ -170,15 +169,6 @@ def stack(
         log_probs=log_probs,
         pooled=log_opinion_pool(log_probs, weights),
     )
-
-
-def _kept(graph: NodeGraph, array: np.ndarray) -> np.ndarray:
-    """The array, or a copy in the graph's scratch folder."""
-    if not graph.is_staged:
-        return array
-    copy = graph.empty(array.shape)
-    copy[:] = array
-    return copy
 
 
 def smooth_and_refit(

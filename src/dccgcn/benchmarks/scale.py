@@ -121,7 +121,7 @@ def measure(
     others = measure_alternatives(graph, split) if alternatives else []  # before views take memory
     clock, cpu = PartClock(graph, settings), process_time()
     result = run(graph, split, METHODS["concord"], settings, seed=0, progress=clock, scratch=scratch)
-    clock.end("predictions")
+    clock.end("measurement")
     cpu = process_time() - cpu
     return ScaleBenchmark(
         nodes=graph.n,

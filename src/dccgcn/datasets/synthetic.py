@@ -15,6 +15,7 @@ _MAX_DEGREE_SHARE = 0.001  # share of all edge ends that one node may have, whic
 _FIRST_RANK = 10  # rank of the first word: the most frequent words are left out, like stop words
 _NODES_PER_SUBJECT = 100  # nodes that share one subject
 _SUBJECT_WORD_PROBABILITY = 0.7  # that a node has a given word of its subject
+_MOST_DRAWN = 1 << 24  # edges at a time
 _MAX_ROUNDS = 20  # rounds of drawing edges before the graph counts as too dense
 
 
@@ -69,14 +70,14 @@ def _pairs(labels: np.ndarray, edges: int, classes: int, homophily: float, rng: 
 
     size = np.diff(reach[starts]) / reach[-1]
     found = np.empty(0, np.int64)  # u n + v
-    for _ in range(_MAX_ROUNDS):
+    for _ in range(_MAX_ROUNDS + edges // _MOST_DRAWN):
         if (missing := edges - len(found)) <= 0:
             break
-        first = rng.choice(classes, missing + missing // 8 + 16, p=size)
+        first = rng.choice(classes, min(missing + missing // 8, _MOST_DRAWN) + 16, p=size)
         second = np.where(rng.random(len(first)) < homophily, first, _another(first, classes, rng))
         u, v = ends(first), ends(second)
-        keys = (np.minimum(u, v) * n + np.maximum(u, v))[u != v]
-        found = np.sort(np.concatenate([found, keys]))
+        keys = np.sort((np.minimum(u, v) * n + np.maximum(u, v))[u != v])
+        found = np.sort(np.concatenate([found, keys]), kind="stable")  # merges both
         found = found[np.diff(found, prepend=-1) > 0]
     if len(found) < edges:
         raise GraphError(
@@ -117,7 +118,7 @@ def _bags(
     lengths[(lengths == 0) & ~has.any(axis=1)] = 1  # every node has a word
     rows = np.concatenate([np.nonzero(has)[0], np.repeat(np.arange(n), lengths)])
     word = np.concatenate([subject_words[has], draw(np.full(lengths.sum(), classes))])
-    bags = sp.csr_array((np.ones(len(rows), np.float32), (rows, word)), shape=(n, features))
+    bags = sp.csr_array((np.ones(len(rows), np.float32), (rows.astype(np.int32), word)), shape=(n, features))
     bags.sum_duplicates()
     bags.data[:] = 1
     return bags

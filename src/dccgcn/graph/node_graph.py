@@ -232,6 +232,14 @@ class NodeGraph:
         """A float32 array to fill, in the scratch folder if there is one."""
         return self._cache.empty(shape) if isinstance(self._cache, Stages) else np.empty(shape, np.float32)
 
+    def kept(self, array: np.ndarray) -> np.ndarray:
+        """The float32 array itself, or a copy of it in the scratch folder if there is one."""
+        if not self.is_staged:
+            return array
+        copy = self.empty(array.shape)
+        copy[:] = array
+        return copy
+
     @property
     def is_staged(self) -> bool:
         """Whether cached values are kept in a scratch folder."""

@@ -99,6 +99,8 @@ def features(
         _check_size(given.data)
         x = sp.csr_array(given, dtype=np.float32, copy=True)
         x.sum_duplicates()
+        if x.indices.dtype == np.int64 and max(x.nnz, x.shape[1]) < 2**31:  # half the memory
+            x = sp.csr_array((x.data, x.indices.astype(np.int32), x.indptr.astype(np.int32)), shape=x.shape)
         values = x.data
     else:
         try:
@@ -264,7 +266,7 @@ def pairs_of(given: Any) -> np.ndarray:
         raise GraphError(
             f"Edges must be integer node positions, not {pairs.dtype}.", "Map ids to positions, or read from tables."
         )
-    return pairs.astype(np.int64)
+    return pairs.astype(np.int64, copy=False)
 
 
 def _merge(
@@ -272,10 +274,16 @@ def _merge(
 ) -> tuple[np.ndarray, np.ndarray]:
     n = len(node_ids)
     low, high = pairs.min(axis=1, initial=n), pairs.max(axis=1, initial=-1)
-    key, inverse = np.unique(low * n + high, return_inverse=True)
+    key = low * n + high
+    del low, high
+    if (np.diff(key) > 0).all():  # in order, none twice
+        weights = w.copy()
+    else:
+        key, inverse = np.unique(key, return_inverse=True)
+        weights = np.zeros(len(key), dtype=np.float32)
+        np.maximum.at(weights, inverse, w)
+        del inverse
     unique = np.stack([key // n, key % n], axis=1)
-    weights = np.zeros(len(key), dtype=np.float32)
-    np.maximum.at(weights, inverse, w)
 
     ordered = np.sort(pairs[:, 0] * n + pairs[:, 1])  # np.unique hashes instead, ten times slower on millions
     directed = int((np.diff(ordered, prepend=-1) > 0).sum())

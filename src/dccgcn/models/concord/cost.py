@@ -36,9 +36,11 @@ def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
             width = min(spec.n_components + OVERSAMPLING, size.n, width_x)
             propagation += n_products * width * (2 * nnz_x + spec.n_steps * nnz)
             orthogonalisation += N_BLOCKS * 4 * width**2 * (size.n + width_x)
-            # blocks of the Krylov space, which are small unless structural, their products, and two buffers or an array
+            # a product, two buffers or another array, of the structural view the blocks of the Krylov space; products
+            # with the other blocks are in the scratch folder, if there is one
             buffers = max(width, 2 * min(width, BUFFER_BYTES / 4 / size.n))
-            widest = max(widest, N_BLOCKS * (2 if structural else 1) * width + buffers)
+            arrays = 1 + (N_BLOCKS if structural else 0) + (0 if graph.is_staged else N_BLOCKS - 1)
+            widest = max(widest, arrays * width + buffers)
         n_columns = 4 if spec.kind == "sizes" else min(spec.n_components, size.d if not structural else size.n)
         n_evaluations = _N_EVALUATIONS if spec.is_spectral and settings.mi_weight else 1
         prediction += n_evaluations * 2 * n_columns * size.n * size.c

@@ -5,7 +5,6 @@ precompute → build_members → stack → smooth and refit → confidence; docs
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -70,8 +69,8 @@ def fit(
     inputs = precompute(graph, settings, progress=progress)
     with threads_for(total_nnz(inputs.operators)):
         members = build_members(inputs, q, settings)
-        state = stack(members, given, settings, seed, progress, partial(_kept, graph))
-        prediction = predict(state, inputs, graph, settings)
+        state = stack(members, given, settings, seed, progress, graph.kept)
+        prediction = predict(state, inputs, graph, settings, progress)
     findings = (*inputs.findings, *promise_findings(state.held_out))
     return replace(prediction, model=to_arrays(inputs.projections, state), findings=findings)
 
@@ -172,21 +171,16 @@ def stack(
     )
 
 
-def _kept(graph: NodeGraph, array: np.ndarray) -> np.ndarray:
-    """The array, or a copy in the graph's scratch folder."""
-    if not graph.is_staged:
-        return array
-    copy = graph.empty(array.shape)
-    copy[:] = array
-    return copy
-
-
 def smooth_and_refit(
-    state: FitState, inputs: Precomputed, settings: ConcordSettings, prior: np.ndarray | None
+    state: FitState,
+    inputs: Precomputed,
+    settings: ConcordSettings,
+    prior: np.ndarray | None,
+    done: Callable[[int], None] = lambda steps: None,
 ) -> np.ndarray:
     """F, (n, classes): the pool smoothed on the feature graph (C7), fused with its leave-one-out refit (C8, C9).
 
-    ``prior``: C φ of (C10), if it is given.
+    ``prior``: C φ of (C10), if it is given. ``done`` is called with the number of refits so far.
     """
 
     def shifted(f: np.ndarray) -> np.ndarray:
@@ -194,7 +188,8 @@ def smooth_and_refit(
 
     p = shifted(smooth_pool(state.pooled, inputs.feature_mean, state.share_of(SIMILAR), settings.n_smoothing))
     f = p
-    for _ in range(settings.n_refits):
+    for number in range(settings.n_refits):
+        done(number)
         known = state.given.clamp(f)
         r = inputs.regressor.predict_loo(known)
         f = log_linear_fuse(p, r, known.mean(axis=0), r_squared(r, known))
@@ -210,12 +205,27 @@ def collect_evidence(state: FitState, inputs: Precomputed, f: np.ndarray) -> Evi
     return evidence_of(f, state.pooled, state.log_probs, state.weights, refits)
 
 
-def predict(state: FitState, inputs: Precomputed, graph: NodeGraph, settings: ConcordSettings) -> Prediction:
+def predict(
+    state: FitState,
+    inputs: Precomputed,
+    graph: NodeGraph,
+    settings: ConcordSettings,
+    progress: Progress | None = None,
+) -> Prediction:
     """Classes, trust, and what each channel predicts."""
+
+    def done(steps: int) -> None:
+        if progress:
+            progress("predictions", steps, settings.n_refits + 2)
+
     prior = relative_prior(graph.classes, settings.class_prior) if settings.class_prior else None
-    f = smooth_and_refit(state, inputs, settings, prior)
+    f = smooth_and_refit(state, inputs, settings, prior, done)
+    done(settings.n_refits)
     confidence = trust(collect_evidence(state, inputs, f), state.held_out).astype(np.float32)
-    return to_prediction(state, f, confidence, uninformed_nodes(graph, state.given.nodes))
+    done(settings.n_refits + 1)
+    prediction = to_prediction(state, f, confidence, uninformed_nodes(graph, state.given.nodes))
+    done(settings.n_refits + 2)
+    return prediction
 
 
 def to_prediction(state: FitState, f: np.ndarray, confidence: np.ndarray, no_evidence: np.ndarray) -> Prediction:

@@ -115,23 +115,33 @@ def _chebyshev_filter(operator: Operator, loops: float, coefficients: np.ndarray
     return ChebyshevFilter(operator.adjacency, (1 / np.sqrt(degree)).astype(np.float32), loops, coefficients)
 
 
-def fit_svd(apply_filter: Filter, x: Any, n_components: int) -> Embedding:
-    """Z of (C1), with V from a randomised SVD of the centred H; X (n, d) sparse or dense."""
+def as_it_is(h: Matrix) -> Matrix:
+    """Where products are kept: in memory."""
+    return h
+
+
+def fit_svd(apply_filter: Filter, x: Any, n_components: int, keep: Filter = as_it_is) -> Embedding:
+    """Z of (C1), with V from a randomised SVD of the centred H; X (n, d) sparse or dense.
+
+    ``keep``: where products with H are kept.
+    """
     if apply_filter is identity_filter and x.shape[1] <= SMALL_GRAM:
         components = leading_eigenvectors(centred_gram(x), n_components)
         z = times(x, components)
         return _unit_embedding(z, components, subtract_mean(z))
-    return _fit_products(apply_filter, partial(times, x), partial(transposed_times, x), x.shape, n_components)
+    return _fit_products(apply_filter, partial(times, x), partial(transposed_times, x), x.shape, n_components, keep)
 
 
-def fit_structural(apply_filter: Filter, component: np.ndarray, n_components: int) -> Embedding:
+def fit_structural(
+    apply_filter: Filter, component: np.ndarray, n_components: int, keep: Filter = as_it_is
+) -> Embedding:
     """Z of (C1) of the adjacency alone: X = diag(c / (c + n/20)), c the size of a node's connected component.
 
     With X = I every small component would take a singular vector of its own, as strong as that of the largest.
     """
     size, n = np.bincount(component)[component], len(component)
     weights = (size / (size + _SMALL_COMPONENT * n)).astype(np.float32)[:, None]
-    fitted = _fit_products(apply_filter, lambda m: weights * m, lambda m: weights * m, (n, n), n_components)
+    fitted = _fit_products(apply_filter, lambda m: weights * m, lambda m: weights * m, (n, n), n_components, keep)
     # weights go into V, so that a larger graph is projected with X = I
     return replace(fitted, components=weights * fitted.components)
 
@@ -142,6 +152,7 @@ def _fit_products(
     transposed_times_x: Callable[[Matrix], Matrix],
     shape: tuple[int, int],
     n_components: int,
+    keep: Filter,
 ) -> Embedding:
     """Z of (C1) from products with X and its transpose. The Krylov space starts from Hᵀ times random numbers."""
     means = []
@@ -149,7 +160,7 @@ def _fit_products(
     def matmul(m: Matrix) -> Matrix:
         h = apply_filter(times_x(m))
         means.append(subtract_mean(h))
-        return h
+        return keep(h)
 
     def transposed_matmul(m: Matrix) -> Matrix:  # pᵀ = p; overwrites m
         subtract_mean(m)

@@ -262,10 +262,10 @@ def _make(spec: ViewSpec, source: _Source, own: Embedding | None, known: Embeddi
             return spectral.project_structural(apply_filter, source.graph.n, known)
         relations = source.graph.relations
         component = connected_components(operator.adjacency, directed=False)[1] if relations else source.graph.component
-        return spectral.fit_structural(apply_filter, component, spec.n_components)
+        return spectral.fit_structural(apply_filter, component, spec.n_components, source.graph.kept)
     if known:
         return spectral.project(apply_filter, source.x, known)
-    return spectral.fit_svd(apply_filter, source.x, spec.n_components)
+    return spectral.fit_svd(apply_filter, source.x, spec.n_components, source.graph.kept)
 
 
 def node_sizes(graph: NodeGraph, means: Iterable[sp.csr_array]) -> Matrix:

@@ -227,10 +227,12 @@ function finished(): HTMLElement[] {
     const text = isAll ? audit?.sentence : `The rest is being checked by others. ${audit?.sentence ?? ""}`;
     return [h("h2", {}, isAll ? "All trusted answers are checked" : "Nothing is left to check for you"), h("p", { class: "lead" }, text), h("button", { type: "button", click: leaveAudit }, "Back to labelling")];
   }
+  const { labels, graph } = page.state!;
+  if (labels === graph.nodes) return [h("h2", {}, "Every node is labelled"), h("p", { class: "lead" }, `All ${number(labels)} labels can be downloaded below.`)];
   return [
     h("h2", {}, "No question is left"),
-    h("p", { class: "lead" }, `${plural(page.state!.labels, "label")} so far. Every other node is skipped, labelled or asked of somebody else. Check the answers, or download them below.`),
-    h("button", { type: "button", click: () => attempt(askNext()) }, "Ask again"),
+    h("p", { class: "lead" }, `${plural(labels, "label")} so far. Every other node is skipped, disputed or asked of somebody else. Check the answers, or download them below.`),
+    h("div", { class: "inline" }, h("button", { type: "button", click: () => attempt(askNext()) }, "Ask again")),
   ];
 }
 

@@ -267,6 +267,13 @@ def test_search_finds_ids_first_then_texts(session):
     assert search(session.source, " ") == search(session.source, "no such") == []
 
 
+def test_names_are_titles_and_are_found(session):
+    graph = session.source.graph.with_names([f"Ann{node}" for node in range(60)])
+    source = replace(session.source, graph=graph)
+    assert source.title(7) == "Ann7"
+    assert search(source, "ann17") == [{"node": "17", "title": "Ann17"}]
+
+
 def test_long_rows_are_cut_to_what_is_not_zero():
     wide = pd.DataFrame(np.eye(60, dtype=int), columns=[f"w{j}" for j in range(60)]).assign(text="x" * 3000)
     source, _ = source_of()

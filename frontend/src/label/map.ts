@@ -93,12 +93,20 @@ export function startMap(): void {
     return [clip(page.map!.ids[at]!, 32), clip(label, 32), trust].filter(Boolean).join(" · ");
   };
 
-  const repaint = (): void => {
+  /** Paint all nodes, or only some of them, which is much faster. */
+  const repaint = (some?: Iterable<number>): void => {
     labels = new Map(page.picture?.labels);
-    sigma?.refresh({ skipIndexation: true });
+    if (some) sigma?.refresh({ partialGraph: { nodes: [...some].map(String) }, skipIndexation: true, schedule: true });
+    else sigma?.refresh(); // not scheduled: until it is done no node can be painted alone
   };
+  const asked = (): number => page.map?.ids.indexOf(page.question?.node ?? "") ?? -1;
+  let ringed = -1; // the node that was asked last
   on(["map"], start);
-  on(["question"], repaint);
+  on(["question"], () => {
+    const [before, now] = [ringed, asked()];
+    ringed = now;
+    if (before !== now) repaint([before, now].filter((at) => at >= 0));
+  });
   on(["theme"], () => {
     readColours();
     repaint();
@@ -110,10 +118,12 @@ export function startMap(): void {
     changed = new Set(painted.length ? now.flatMap((k, at) => (k !== painted[at] && painted[at]! >= 0 ? [at] : [])) : []);
     painted = now;
     find("changed").textContent = changed.size ? `${number(changed.size)} changed class with the last fit.` : "";
+    ringed = asked();
     repaint();
     setTimeout(() => {
+      const pulsed = changed;
       changed = new Set();
-      repaint();
+      repaint(pulsed);
     }, PULSE);
   });
 }

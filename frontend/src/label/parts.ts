@@ -35,6 +35,7 @@ export function startParts(): void {
 function tellMerge(): void {
   const value = (find("rename-to") as HTMLInputElement).value.trim();
   const merges = page.state!.classes.some((one) => one.name === value) && value !== (find("rename") as HTMLDialogElement).dataset.target;
+  find("rename-done").textContent = merges ? "Merge" : "Rename";
   find("rename-note").textContent = merges ? `There is a class ${value}: the two will be merged.` : "The name of another class merges the two.";
 }
 

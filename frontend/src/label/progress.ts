@@ -22,10 +22,11 @@ function draw(): void {
   if (!state) return;
   const { picture } = state;
   const tile = (value: string, text: string): HTMLElement => h("div", { class: "card" }, h("b", { class: "big" }, value), h("p", { class: "quiet" }, text));
+  const all = state.labels === state.graph.nodes; // nothing is left to predict
   find("tiles").replaceChildren(
     tile(number(state.labels), state.labels === 1 ? "label" : "labels"),
-    tile(picture?.share == null ? "–" : percent(picture.share), picture?.trusted == null ? "trusted" : `trusted: ${number(picture.trusted)} answers`),
-    tile(picture?.accuracy == null ? "–" : percent(picture.accuracy), "estimated accuracy of all answers"),
+    tile(all || picture?.share == null ? "–" : percent(picture.share), all || picture?.trusted == null ? "trusted" : `trusted: ${number(picture.trusted)} answers`),
+    tile(all || picture?.accuracy == null ? "–" : percent(picture.accuracy), "estimated accuracy of all answers"),
   );
   find("curve").replaceChildren(curve(course(state.curve, state.labels)));
   const people = Object.entries(state.people);

@@ -3,12 +3,10 @@ import { isDark, readable } from "../colours";
 import { clip, find, h, name } from "../dom";
 import { number, percent, plural } from "../format";
 import { post, randomId, type Answer, type Neighbour, type Question } from "./api";
-import { announce, askNext, attempt, banner, classIndex, notify, on, page, refresh, setQuestion, setState, show } from "./store";
+import { announce, askNext, attempt, banner, classIndex, notify, on, page, proposed, refresh, setQuestion, setState, show } from "./store";
 
 const LINK = /^https?:\/\/[^\s<>"]+$/;
-const SETTLE = 400; // milliseconds in which Enter does not accept a proposal that replaced another before one's eyes
 let busy = false;
-let settled = 0;
 let pending: { key: string; id: string } | null = null; // a request that may have to be repeated
 
 export function startQuestion(): void {
@@ -20,13 +18,12 @@ export const classLabel = (label: string, length = 40): HTMLElement => {
   return h("span", { class: "class-label" }, h("span", { class: "swatch", "--colour": readable(colour) }), name(label, length));
 };
 
-/** The proposed class. */
-const proposed = (): string | null => page.question?.drawn ?? page.question?.prediction?.label ?? null;
-
 /** Accept the proposed class. */
 export function accept(): void {
   const label = proposed();
-  if (label !== null && performance.now() > settled) answer(label);
+  if (label === null) return;
+  if (performance.now() > page.settled) answer(label);
+  else announce("The proposal has just changed. Press Enter again to accept it.");
 }
 
 /** Send an event; the page shows it as done only after the server has it on disk. Keys are not heard meanwhile. */
@@ -86,7 +83,6 @@ export function undo(): void {
 }
 
 let drawn = "";
-let seen: string | null = null; // the proposal on the screen
 
 /** Redraws only what changed, so that the focus stays where it is. */
 function draw(): void {
@@ -94,8 +90,6 @@ function draw(): void {
   const shown = JSON.stringify([question && { ...question, picture: 0 }, page.asked, page.mode, page.beyond, state?.ready, state?.classes.map(({ name }) => name), Boolean(state?.undo), state?.audit, isDark()]);
   if (shown === drawn) return;
   drawn = shown;
-  if (seen !== null && seen !== proposed() && !busy) settled = performance.now() + SETTLE;
-  seen = proposed();
   const part = find("question");
   const hadFocus = part.contains(document.activeElement);
   redraw(part);
@@ -227,10 +221,12 @@ function finished(): HTMLElement[] {
     const text = isAll ? audit?.sentence : `The rest is being checked by others. ${audit?.sentence ?? ""}`;
     return [h("h2", {}, isAll ? "All trusted answers are checked" : "Nothing is left to check for you"), h("p", { class: "lead" }, text), h("button", { type: "button", click: leaveAudit }, "Back to labelling")];
   }
+  const { labels, graph } = page.state!;
+  if (labels === graph.nodes) return [h("h2", {}, "Every node is labelled"), h("p", { class: "lead" }, `All ${number(labels)} labels can be downloaded below.`)];
   return [
     h("h2", {}, "No question is left"),
-    h("p", { class: "lead" }, `${plural(page.state!.labels, "label")} so far. Every other node is skipped, labelled or asked of somebody else. Check the answers, or download them below.`),
-    h("button", { type: "button", click: () => attempt(askNext()) }, "Ask again"),
+    h("p", { class: "lead" }, `${plural(labels, "label")} so far. Every other node is skipped, disputed or asked of somebody else. Check the answers, or download them below.`),
+    h("div", { class: "inline" }, h("button", { type: "button", click: () => attempt(askNext()) }, "Ask again")),
   ];
 }
 

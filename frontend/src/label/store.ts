@@ -14,9 +14,10 @@ interface Page {
   picture: Picture | null;
   saving: Promise<unknown>; // the event that is being saved; what is fetched meanwhile is shown after it
   beyond: boolean; // whether checks go on after the planned ones
+  settled: number; // when a proposal that replaced another before one's eyes may be accepted by Enter
 }
 
-export const page: Page = { state: null, question: null, asked: false, mode: "label", map: null, picture: null, saving: Promise.resolve(), beyond: false };
+export const page: Page = { state: null, question: null, asked: false, mode: "label", map: null, picture: null, saving: Promise.resolve(), beyond: false, settled: 0 };
 
 const listeners: [Part[], () => void][] = [];
 export const on = (parts: Part[], draw: () => void): void => void listeners.push([parts, draw]);
@@ -95,9 +96,16 @@ export async function refresh(): Promise<void> {
   await page.saving;
   if (!state.ready || page.question !== question) return; // another one was asked meanwhile
   const isOld = question && question.picture < state.picture!.number; // the evidence of an earlier picture
+  const before = proposed();
   if (!page.asked || (isOld && question.kind !== "node")) await askNext();
   else if (isOld) await show(question.node);
+  if (before !== null && before !== proposed()) page.settled = performance.now() + SETTLE;
 }
+
+const SETTLE = 400; // milliseconds
+
+/** The class that Enter accepts. */
+export const proposed = (): string | null => page.question?.drawn ?? page.question?.prediction?.label ?? null;
 
 export const askNext = (): Promise<void> => ask(get<Question | null>("question", { mode: page.mode }));
 

@@ -1,6 +1,7 @@
 """The labelling page in a real browser: from the key to the painted click, and to the repainted graph."""
 
 import shutil
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ from dccgcn.errors import DccgcnError
 from dccgcn.graph import NodeGraph
 from dccgcn.labelling.doors import new_token
 from dccgcn.labelling.log import EventLog
-from dccgcn.labelling.serve import listen
+from dccgcn.labelling.serve import SWITCH, listen
 from dccgcn.labelling.server import application
 from dccgcn.labelling.session import Session
 from dccgcn.labelling.source import Source
@@ -113,6 +114,8 @@ def _served(session: Session) -> Iterator[str]:
     app = application(session, "127.0.0.1", port, token)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1))
     thread = threading.Thread(target=lambda: server.run(sockets=[listening]), daemon=True)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH)  # as in serve
     session.start()
     thread.start()
     try:
@@ -121,6 +124,7 @@ def _served(session: Session) -> Iterator[str]:
         server.should_exit = True
         thread.join(timeout=30)
         session.close()
+        sys.setswitchinterval(before)
 
 
 @contextmanager

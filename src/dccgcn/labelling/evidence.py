@@ -74,7 +74,7 @@ def _neighbours(
 
 
 def search(source: Source, query: str) -> list[dict[str, str]]:
-    """Nodes whose id is the query, starts with it or contains it, then nodes with it in a text of their row."""
+    """Nodes whose id is the query, starts with it or contains it, then nodes with it in their name or a text."""
     query = query.strip().lower()[:MAX_QUERY]
     if not query:
         return []
@@ -86,8 +86,7 @@ def search(source: Source, query: str) -> list[dict[str, str]]:
                 break
             if matches(name, query):
                 found[position] = None
-    if source.rows is not None and len(found) < MAX_FOUND:
-        texts = source.graph.cached("label-texts", lambda: _texts(source))
+    for texts in _texts(source) if len(found) < MAX_FOUND else ():
         for position, text in enumerate(texts):
             if len(found) == MAX_FOUND:
                 break
@@ -96,11 +95,20 @@ def search(source: Source, query: str) -> list[dict[str, str]]:
     return [{"node": source.ids[position], "title": source.title(position)} for position in found]
 
 
-def _texts(source: Source) -> list[str]:
-    """The texts of each row in lower case, for search."""
-    assert source.rows is not None
-    columns = [name for name in source.rows if any(" " in str(cell) for cell in source.rows[name].head(100))]
-    return [" ".join(str(cell) for cell in row).lower() for row in source.rows[columns].itertuples(index=False)]
+def _texts(source: Source) -> list[list[str]]:
+    """The names of the nodes and the texts of their rows in lower case, for search."""
+
+    def row_texts() -> list[str]:
+        assert source.rows is not None
+        columns = [name for name in source.rows if any(" " in str(cell) for cell in source.rows[name].head(100))]
+        return [" ".join(str(cell) for cell in row).lower() for row in source.rows[columns].itertuples(index=False)]
+
+    names, texts = source.graph.names, []
+    if names is not None:
+        texts.append(source.graph.cached("label-names", lambda: [str(name).lower() for name in names]))
+    if source.rows is not None:
+        texts.append(source.graph.cached("label-texts", row_texts))
+    return texts
 
 
 def authors(labels: Labels) -> dict[str, int]:

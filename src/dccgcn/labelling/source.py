@@ -110,7 +110,9 @@ class Source:
         return [(names[j], f"{row[j]:.3g}") for j in largest], int(np.count_nonzero(row)) - len(largest)
 
     def title(self, node: int) -> str:
-        """A short text that tells the node: its first cell of several words, else its id."""
+        """A short text that tells the node: its name, else its first cell of several words, else its id."""
+        if self.graph.names is not None and str(self.graph.names[node]):
+            return printable(str(self.graph.names[node])[:100])
         if self.rows is not None:
             for value in self.rows.iloc[node]:
                 if isinstance(value, str) and len(value.split()) > 1:

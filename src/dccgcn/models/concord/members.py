@@ -12,6 +12,7 @@ from dccgcn.models.concord.neighbour_mi import mi_loss, refine_head, scale_to_co
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.softmax_regression import fit_head, predict_proba
 from dccgcn.operators import Operator
+from dccgcn.runtime.row_blocks import owned, row_sum, take_rows
 
 _MI_STEPS = 10  # of L-BFGS on the loss with (C4)
 _TELEPORT, _N_STEPS = 0.1, 10  # of the smoothing (C5) of predictions
@@ -79,7 +80,7 @@ def held_out_log_proba(
     if not member.z:
         spread = propagate_labels(member.relation, [given.subset(~out) for _, out in parts])
         for (r, out), p in zip(parts, spread, strict=True):
-            held[r, out] = p[given.nodes[out]] + np.float32(_LABEL_FLOOR)
+            held[r, out] = take_rows(p, given.nodes[out]) + np.float32(_LABEL_FLOOR)
         return _log_shares(held)
     rows = _rows(member, given.nodes)
     heads = [fit_head(rows[~out], given.targets[~out], _penalty(member, settings)) for _, out in parts]
@@ -87,7 +88,8 @@ def held_out_log_proba(
         assert member.relation is not None
         for some in _groups(len(parts), c):
             p = predict_proba(member.z, *heads[some])
-            p = ppr_smooth(member.relation.matrix, p, _TELEPORT, _N_STEPS)[given.nodes].reshape(len(rows), -1, c)
+            p = ppr_smooth(member.relation.matrix, p, _TELEPORT, _N_STEPS)
+            p = take_rows(p, given.nodes).reshape(len(rows), -1, c)
             for at, (r, out) in enumerate(parts[some]):
                 held[r, out] = p[out, at]
     else:
@@ -108,9 +110,10 @@ def propagate_labels(relation: Operator | None, label_sets: Sequence[Labels]) ->
     for some in _groups(len(label_sets), c):
         y = np.zeros((n, len(label_sets[some]), c), np.float32)
         for i, labels in enumerate(label_sets[some]):
-            y[labels.nodes, i] = labels.targets
+            which, at = owned(labels.nodes)
+            y[at, i] = labels.targets[which]
         q = ppr_smooth(relation.matrix, y.reshape(n, -1), _LABEL_TELEPORT, _LABEL_STEPS).reshape(y.shape)
-        q /= np.maximum(q.sum(axis=0), 1e-9)
+        q /= np.maximum(row_sum(q.sum(axis=0, dtype=np.float64)).astype(np.float32), 1e-9)
         mass = q.sum(axis=2, keepdims=True)
         p = np.where(mass > 1e-12, q / np.maximum(mass, 1e-12), np.float32(1 / c))
         found += [p[:, i] for i in range(p.shape[1])]
@@ -118,7 +121,7 @@ def propagate_labels(relation: Operator | None, label_sets: Sequence[Labels]) ->
 
 
 def _rows(member: Member, nodes: np.ndarray) -> np.ndarray:
-    return np.hstack([part[nodes] for part in member.z])
+    return np.hstack([take_rows(part, nodes) for part in member.z])
 
 
 def _penalty(member: Member, settings: ConcordSettings) -> float:

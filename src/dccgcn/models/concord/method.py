@@ -5,13 +5,14 @@ precompute → build_members → stack → smooth and refit → confidence; docs
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from dccgcn.errors import DccgcnError, SettingsError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import uninformed_nodes
-from dccgcn.models.base import Method
+from dccgcn.models.base import Fit, Method
 from dccgcn.models.concord.class_prior import relative_prior, shift_to_prior
 from dccgcn.models.concord.confidence import (
     Evidence,
@@ -42,12 +43,16 @@ from dccgcn.models.concord.views import (
     LABELS,
     SIMILAR,
     TOPOLOGY,
+    Once,
     Precomputed,
+    make_now,
     precompute,
     total_nnz,
 )
 from dccgcn.models.prediction import Prediction
 from dccgcn.progress import Progress
+from dccgcn.runtime.ray_cluster import RayWorkers
+from dccgcn.runtime.row_blocks import owned, row_max, row_mean
 from dccgcn.runtime.threads import threads_for
 from dccgcn.text import did_you_mean
 
@@ -108,7 +113,7 @@ def build_members(
         view = inputs.projections.embeddings[spec.name]
         z = spectral_reweight(view, q * settings.spectral_weighting) if spec.is_spectral else view.z
         relation = inputs.operators[spec.relation] if spec.is_spectral else None
-        if not settings.excludes(spec.name) and (f"head.{spec.name}" in model if model else z.any()):
+        if not settings.excludes(spec.name) and (f"head.{spec.name}" in model if model else row_max(z.any())):
             # on edges alone (C4) finds communities, which need not be the classes, with too much confidence
             members.append(Member(spec.name, [z], relation, spec.kind == "structure", is_smoothed=spec.name == SIMILAR))
     if len(members) > 1:
@@ -126,13 +131,21 @@ def stack(
     settings: ConcordSettings,
     seed: int,
     progress: Progress | None = None,
+    once: Once = make_now,
 ) -> FitState:
     """Fit the heads (C3, C4), predict each label by heads that never saw it, and weight the members by that (C6)."""
     folds, fitted, held_out, log_probs = assign_folds(given.y, seed), [], [], []
+
+    def fit_member(member: Member) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
+        head = fit_full_head(member, given, settings)
+        held = held_out_log_proba(member, given, folds, settings)
+        return head, held, log_proba(replace(member, head=head), given)
+
     for number, member in enumerate(members):
-        fitted.append(replace(member, head=fit_full_head(member, given, settings)))
-        held_out.append(held_out_log_proba(member, given, folds, settings))
-        log_probs.append(log_proba(fitted[-1], given))
+        head, held, log_p = once(("channel", member.name), partial(fit_member, member))
+        fitted.append(replace(member, head=head))
+        held_out.append(held)
+        log_probs.append(log_p)
         if progress:
             progress("channels", number + 1, len(members))
     l2 = settings.stacking_l2 * given.per_class
@@ -169,7 +182,7 @@ def smooth_and_refit(
     for _ in range(settings.n_refits):
         known = state.given.clamp(f)
         r = inputs.regressor.predict_loo(known)
-        f = log_linear_fuse(p, r, known.mean(axis=0), r_squared(r, known))
+        f = log_linear_fuse(p, r, row_mean(known).astype(np.float32), r_squared(r, known))
     return shifted(f)
 
 
@@ -185,9 +198,20 @@ def collect_evidence(state: FitState, inputs: Precomputed, f: np.ndarray) -> Evi
 def predict(state: FitState, inputs: Precomputed, graph: NodeGraph, settings: ConcordSettings) -> Prediction:
     """Classes, trust, and what each channel predicts."""
     prior = relative_prior(graph.classes, settings.class_prior) if settings.class_prior else None
+    return predict_rows(state, inputs, settings, prior, uninformed_nodes(graph, state.given.nodes))
+
+
+def predict_rows(
+    state: FitState,
+    inputs: Precomputed,
+    settings: ConcordSettings,
+    prior: np.ndarray | None,
+    no_evidence: np.ndarray,
+) -> Prediction:
+    """``predict`` without the graph."""
     f = smooth_and_refit(state, inputs, settings, prior)
     confidence = trust(collect_evidence(state, inputs, f), state.held_out).astype(np.float32)
-    return to_prediction(state, f, confidence, uninformed_nodes(graph, state.given.nodes))
+    return to_prediction(state, f, confidence, no_evidence)
 
 
 def to_prediction(state: FitState, f: np.ndarray, confidence: np.ndarray, no_evidence: np.ndarray) -> Prediction:
@@ -197,7 +221,8 @@ def to_prediction(state: FitState, f: np.ndarray, confidence: np.ndarray, no_evi
     """
     confidence[no_evidence] = 1 / f.shape[1]
     probabilities, given = rescale_to_confidence(f, confidence), state.given
-    probabilities[given.nodes], confidence[given.nodes] = given.targets, 1
+    which, at = owned(given.nodes)
+    probabilities[at], confidence[at] = given.targets[which], 1
     names = [member.name for member in state.members]
     channels = {name: softmax(log_p) for name, log_p in zip(names, state.log_probs, strict=True)}
     predicted = probabilities.argmax(axis=1)
@@ -214,6 +239,13 @@ def to_prediction(state: FitState, f: np.ndarray, confidence: np.ndarray, no_evi
     )
 
 
+def on_ray(workers: RayWorkers) -> Fit:
+    """The fit on a Ray cluster."""
+    from dccgcn.models.concord.distributed import fit_on_ray  # which runs the functions above
+
+    return fit_on_ray(workers)
+
+
 METHOD = Method(
     name="concord",
     settings=ConcordSettings,
@@ -223,4 +255,5 @@ METHOD = Method(
     cost=concord_cost,
     uses_relations=True,
     staged=staged,
+    on_ray=on_ray,
 )

@@ -4,11 +4,11 @@ Block i of the rows is held by process i. In one process, which holds all rows, 
 given, so that the same code runs on one machine and on many. All processes must call the same functions in the same
 order; sums are formed in the order of the blocks, so that every process gets the same bits.
 
-Results depend on the number of blocks as little as rounding allows: products of rows are formed for ``UNIT_ROWS`` at a
-time, wherever blocks begin, and sums over the rows in double precision. An SVD turns a last bit into the fifth decimal.
+Results do not depend on the number of blocks, since an SVD turns a last bit into the fifth decimal: products of rows
+are formed for ``UNIT_ROWS`` at a time, wherever blocks begin, and ``unit_sum`` rounds them so that their sum is exact.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol
@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 UNIT_ROWS = 1024  # blocks start at multiples of it
+_COARSE, _FINE = 1.5 * 2.0**32, 1.5  # adding and subtracting them rounds to multiples of 2^-20 and 2^-52
 _SMALL = 64 * 1024  # bytes up to which an array is sent to all processes at once instead of summed piece by piece
 _SAMPLE = 64  # values of each process that choose the ranges in which ranks are found
 
@@ -93,9 +94,31 @@ def row_max(part: Any) -> Any:
     return part if peers is None else np.max(_to_all(peers, np.asarray(part)), axis=0)
 
 
+def unit_sum(n: int, part: Callable[[slice], Any], spread: bool = True) -> np.ndarray:
+    """The sum over the units of all blocks of what ``part`` returns for the rows of a unit; n rows are here.
+
+    Each part is split into a multiple of 2^-20 and a multiple of 2^-52. Sums of multiples are exact in double precision
+    up to 2^33 and 2, so that their order does not matter. ``spread``: whether other blocks have rows, too.
+    """
+    total: np.ndarray | None = None
+    for rows in unit_slices(n) if n else [slice(0, 0)]:
+        value = np.asarray(part(rows), dtype=np.float64)
+        coarse = (value + _COARSE) - _COARSE
+        fine = ((value - coarse) + _FINE) - _FINE
+        total = np.stack([coarse, fine]) if total is None else np.add(total, [coarse, fine], out=total)
+    assert total is not None
+    coarse, fine = row_sum(total) if spread else total
+    return np.asarray(coarse + fine)
+
+
+def column_sum(part: np.ndarray) -> np.ndarray:
+    """The sum over the rows of all blocks, float64; part: (rows here, …)."""
+    return unit_sum(len(part), lambda rows: part[rows].sum(axis=0, dtype=np.float64))
+
+
 def row_mean(part: np.ndarray) -> np.ndarray:
-    """The mean over the rows of all blocks of each column, float64; part: (rows here, …)."""
-    return np.asarray(row_sum(part.sum(axis=0, dtype=np.float64)) / max(row_count(len(part)), 1))
+    """The mean over the rows of all blocks, float64; part: (rows here, …)."""
+    return np.asarray(column_sum(part) / max(row_count(len(part)), 1))
 
 
 def all_rows(part: np.ndarray) -> np.ndarray:

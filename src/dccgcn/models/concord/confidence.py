@@ -22,7 +22,8 @@ import numpy as np
 from scipy.special import expit, logit, ndtri
 
 from dccgcn.errors import Finding
-from dccgcn.runtime.row_blocks import ranks, row_count, row_mean, row_sum
+from dccgcn.models.concord.svd import cross
+from dccgcn.runtime.row_blocks import ranks, row_count, row_mean
 
 TRUSTED = 0.8  # trust from which a prediction is called trusted
 GATE = 3.5  # z from which predictions can be trusted
@@ -138,7 +139,7 @@ def evidence_of(
 
 def first_pc(scores: np.ndarray) -> np.ndarray:
     """The first principal component, (n,): unit variance, or 0 where all scores are."""
-    values, vectors = np.linalg.eigh(row_sum(scores.T @ scores) / row_count(len(scores)))
+    values, vectors = np.linalg.eigh(cross(scores, scores) / row_count(len(scores)))
     leading = vectors[:, -1]
     return np.asarray(scores @ leading * np.sign(leading.sum()) / np.sqrt(max(values[-1], 1e-12)))
 

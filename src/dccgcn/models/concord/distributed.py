@@ -9,7 +9,7 @@ channels and predictions are stages, kept in the scratch folder block by block.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -43,7 +43,7 @@ from dccgcn.progress import Progress
 from dccgcn.runtime.memory import format_bytes
 from dccgcn.runtime.ray_cluster import RayWorkers, check_head, ray_cluster
 from dccgcn.runtime.ray_peers import Hub, RayPeers, Traffic, limit_memory
-from dccgcn.runtime.row_blocks import block_bounds, spread_over
+from dccgcn.runtime.row_blocks import Peers, block_bounds, spread_over
 from dccgcn.runtime.scratch import Stages, fingerprint
 from dccgcn.runtime.threads import use_threads
 
@@ -107,7 +107,7 @@ def fit_on_ray(workers: RayWorkers, measured: list[Traffic] | None = None) -> Fi
             traffic = _run_workers(ray, head, job, n_stages, progress)
         if measured is not None:
             measured.extend(traffic)
-        prediction = _gather(job)
+        prediction = gather(job)
         return replace(prediction, findings=(*findings, *prediction.findings, _note(job, traffic)))
 
     return fit
@@ -142,36 +142,49 @@ class BlockWorker:
     """An actor that computes one block."""
 
     def fit(self, job: Job, rank: int, hub: Any) -> None:
-        """All stages; the last one keeps the predictions."""
         use_threads(1)
         if job.memory:
             limit_memory(job.memory)
-        peers, stages = RayPeers(hub, rank, job.bounds), job.stages(rank)
-
-        def once(key: Any, build: Callable[[], Any]) -> Any:
-            def keep() -> None:
-                value = build()
-                if key not in stages:  # of an earlier run whose other blocks are missing: the same value
-                    stages[key] = value
-
-            return peers.in_stage(repr(key), key in stages, keep, lambda: stages.read(key))
-
-        with spread_over(peers):
-            source, by, uninformed = _read_inputs(job, peers)
-            views = make_views(source, job.settings, job.layout, by, False, once)
-            members = build_members(views, scarcity(job.given.per_class, job.settings.scarcity_scale), job.settings)
-            with_labels = lambda key, build: once((key, job.labels_id), build)  # noqa: E731
-            state = stack(members, job.given, job.settings, job.seed, once=with_labels)
-
-            def predict() -> Prediction:
-                prediction = predict_rows(state, views, job.settings, job.prior, uninformed)
-                model = to_arrays(views.projections, state)
-                return replace(prediction, model=model, findings=tuple(promise_findings(state.held_out)))
-
-            with_labels(_PREDICTION, predict)
+        fit_block(job, RayPeers(hub, rank, job.bounds))
 
 
-def _read_inputs(job: Job, peers: RayPeers) -> tuple[Source, Projections, np.ndarray]:
+class StagedPeers(Peers, Protocol):
+    """Peers that agree on which stages are finished."""
+
+    def in_stage(self, stage: str, has_result: bool, build: Callable[[], None], read: Callable[[], Any]) -> Any:
+        """``read()`` after ``build()``, or at once if all processes have the result of this stage."""
+
+
+def fit_block(job: Job, peers: StagedPeers) -> None:
+    """All stages of one block; the last one keeps its predictions."""
+    stages = job.stages(peers.rank)
+
+    def once(key: Any, build: Callable[[], Any]) -> Any:
+        def keep() -> None:
+            value = build()
+            if key not in stages:  # of an earlier run whose other blocks are missing: the same value
+                stages[key] = value
+
+        return peers.in_stage(repr(key), key in stages, keep, lambda: stages.read(key))
+
+    def once_for_labels(key: Any, build: Callable[[], Any]) -> Any:
+        return once((key, job.labels_id), build)
+
+    with spread_over(peers):
+        source, by, uninformed = _read_inputs(job, peers)
+        views = make_views(source, job.settings, job.layout, by, False, once)
+        members = build_members(views, scarcity(job.given.per_class, job.settings.scarcity_scale), job.settings)
+        state = stack(members, job.given, job.settings, job.seed, once=once_for_labels)
+
+        def predict() -> Prediction:
+            prediction = predict_rows(state, views, job.settings, job.prior, uninformed)
+            model = to_arrays(views.projections, state)
+            return replace(prediction, model=model, findings=tuple(promise_findings(state.held_out)))
+
+        once_for_labels(_PREDICTION, predict)
+
+
+def _read_inputs(job: Job, peers: Peers) -> tuple[Source, Projections, np.ndarray]:
     """The rows of one block: what views are made from, and which nodes nothing is known about."""
     shared = Stages(job.folder, _CLASSES, read_only=True)
     read: dict[str, Any] = shared.read(_INPUTS)
@@ -235,7 +248,7 @@ def _run_workers(ray: Any, head: str, job: Job, n_stages: int, progress: Progres
         ) from None
 
 
-def _gather(job: Job) -> Prediction:
+def gather(job: Job) -> Prediction:
     """The predictions of all blocks, which are rows; what all blocks have in common is taken from the first."""
     key = (_PREDICTION, job.labels_id)
     blocks = [job.stages(rank).read(key) for rank in range(len(job.bounds) - 1)]

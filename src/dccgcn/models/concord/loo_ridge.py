@@ -17,7 +17,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from dccgcn.kernels import softmax_rows
 from dccgcn.models.concord.svd import cross, gram
-from dccgcn.runtime.row_blocks import row_count, row_mean, row_sum, unit_slices
+from dccgcn.runtime.row_blocks import column_sum, row_count, row_mean, unit_slices
 
 _L2 = 1.0  # weight of |B|² in (C8)
 _MIN_RATIO = 0.1  # of m: a regression may be negative
@@ -60,7 +60,7 @@ class LooRidge:
 def r_squared(r: np.ndarray, f: np.ndarray) -> float:
     """s of (C9), at least 0."""
     m = row_mean(f).astype(f.dtype)
-    rest, variation = (float(row_sum(np.square(f - by).sum(dtype=np.float64))) for by in (r, m))
+    rest, variation = (float(column_sum(np.square(f - by)).sum()) for by in (r, m))
     return max(0.0, 1 - rest / variation) if variation > 0 else 0.0
 
 

@@ -12,7 +12,7 @@ from dccgcn.models.concord.neighbour_mi import mi_loss, refine_head, scale_to_co
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.softmax_regression import fit_head, predict_proba
 from dccgcn.operators import Operator
-from dccgcn.runtime.row_blocks import owned, row_sum, take_rows
+from dccgcn.runtime.row_blocks import column_sum, owned, take_rows
 
 _MI_STEPS = 10  # of L-BFGS on the loss with (C4)
 _TELEPORT, _N_STEPS = 0.1, 10  # of the smoothing (C5) of predictions
@@ -113,7 +113,7 @@ def propagate_labels(relation: Operator | None, label_sets: Sequence[Labels]) ->
             which, at = owned(labels.nodes)
             y[at, i] = labels.targets[which]
         q = ppr_smooth(relation.matrix, y.reshape(n, -1), _LABEL_TELEPORT, _LABEL_STEPS).reshape(y.shape)
-        q /= np.maximum(row_sum(q.sum(axis=0, dtype=np.float64)).astype(np.float32), 1e-9)
+        q /= np.maximum(column_sum(q).astype(np.float32), 1e-9)
         mass = q.sum(axis=2, keepdims=True)
         p = np.where(mass > 1e-12, q / np.maximum(mass, 1e-12), np.float32(1 / c))
         found += [p[:, i] for i in range(p.shape[1])]

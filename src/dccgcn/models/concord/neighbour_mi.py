@@ -18,7 +18,7 @@ from dccgcn.kernels import over_rows, softmax_rows, sparse_times
 from dccgcn.models.concord.labels import Labels
 from dccgcn.models.concord.softmax_regression import predict_proba
 from dccgcn.models.concord.svd import combine, cross
-from dccgcn.runtime.row_blocks import all_rows, first_row, owned, row_count, row_sum
+from dccgcn.runtime.row_blocks import all_rows, column_sum, first_row, owned, row_count, take_rows
 
 _EPSILON = 1e-9  # smallest probability in a logarithm
 _MOST_ROWS = 20_000  # from which a mean confidence is taken
@@ -54,12 +54,12 @@ def mi_loss(
     gradient *= np.float32(-weight)
     over_rows(_softmax_backward, len(p), p, gradient)
     which, at = owned(labels.nodes)
-    p_labelled, targets = p[at], labels.targets[which]
-    gradient[at] += p_labelled - targets
+    gradient[at] += p[at] - labels.targets[which]
+    p_labelled = take_rows(p, labels.nodes)
     value = -weight * information + l2 / 2 * float((head[:-1] ** 2).sum())
-    value -= float(row_sum((targets * np.log(np.maximum(p_labelled, _EPSILON))).sum(dtype=np.float64)))
+    value -= float((labels.targets * np.log(np.maximum(p_labelled, _EPSILON))).sum())
     to_weights = cross(gradient, z).T + l2 * head[:-1]
-    return value, np.vstack([to_weights, row_sum(gradient.sum(axis=0, dtype=np.float64))])
+    return value, np.vstack([to_weights, column_sum(gradient)])
 
 
 def scale_to_confidence(z: np.ndarray, head: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -80,7 +80,7 @@ def scale_to_confidence(z: np.ndarray, head: np.ndarray, other: np.ndarray) -> n
 
 def mutual_information(adjacency: sp.csr_array, p: np.ndarray) -> tuple[float, np.ndarray]:
     """I of (C4) and its gradient by P up to a constant per row, (n, classes)."""
-    total = float(row_sum(adjacency.data.sum(dtype=np.float64)))
+    total = float(column_sum(np.asarray(adjacency.sum(axis=1)).reshape(-1)))
     if total == 0:
         return 0.0, np.zeros_like(p)
     neighbour_sum = sparse_times(adjacency, p)

@@ -35,7 +35,7 @@ from dccgcn.models.concord.svd import (
     transposed_times,
 )
 from dccgcn.operators import Operator
-from dccgcn.runtime.row_blocks import first_row, row_count, row_sum, rows_here
+from dccgcn.runtime.row_blocks import first_row, row_count, rows_here, unit_sum
 
 N_BLOCKS = 2  # of the Krylov space, which starts from Hᵀ times random numbers
 FILTER_TOL = 0.015  # by which p may differ from (C1) on [-1, 1]
@@ -180,7 +180,7 @@ def _random_rows(n: int, width: int) -> Matrix:
 def _unit_embedding(h: Matrix, components: Matrix, mean: np.ndarray) -> Embedding:
     """Of the centred H V, which becomes Z in place."""
     scale_to_unit_rows(h)
-    squares = row_sum(np.einsum("ij,ij->j", h, h, dtype=np.float64))
+    squares = unit_sum(len(h), lambda rows: np.einsum("ij,ij->j", h[rows], h[rows], dtype=np.float64))
     scale = np.sqrt(squares / max(1, row_count(len(h))))
     return Embedding(h, components, mean.astype(np.float32), scale.astype(np.float32))
 

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.kernels import spmm
-from dccgcn.runtime.row_blocks import row_count, row_max, row_sum, unit_slices
+from dccgcn.runtime.row_blocks import row_count, row_max, row_sum, unit_slices, unit_sum
 
 OVERSAMPLING = 8  # columns beyond the rank in the block Krylov method
 N_KRYLOV = 3  # blocks of the Krylov space, if it starts from random numbers in the columns' space
@@ -19,6 +19,7 @@ _RANK_TOL = 1e-12  # eigenvalues below this share of the largest are rounding er
 _OVERLAP_TOL = 1e-6  # the same for the union of all blocks, most of whose directions are there twice
 _MIN_NORM = 10 * float(np.finfo(np.float32).eps)  # rows that are shorter are zero up to rounding
 BLOCK_ROWS = 65536  # rows at a time
+_MOST_SUMMED = 4096  # rows of a product that is summed unit by unit; more would take longer than the product
 
 Matrix = np.ndarray  # (rows, columns) float32
 
@@ -37,12 +38,12 @@ def orthonormal(m: Matrix, spread: bool = True) -> Matrix:
 
 def gram(*parts: Matrix, spread: bool = True) -> np.ndarray:
     """MᵀM in double precision, M being the parts side by side, without a copy of M."""
-    width = sum(part.shape[1] for part in parts)
-    total = np.zeros((width, width))
-    for rows in row_blocks(len(parts[0])):
+
+    def of_unit(rows: slice) -> np.ndarray:
         block = np.hstack([part[rows] for part in parts]).astype(np.float64)
-        total += block.T @ block
-    return np.asarray(row_sum(total)) if spread else total
+        return np.asarray(block.T @ block)
+
+    return unit_sum(len(parts[0]), of_unit, spread)
 
 
 def combine(parts: Sequence[Matrix], mix: np.ndarray) -> Matrix:
@@ -55,10 +56,7 @@ def combine(parts: Sequence[Matrix], mix: np.ndarray) -> Matrix:
 
 def cross(a: Matrix, b: Matrix) -> np.ndarray:
     """aᵀ b of all rows in double precision, from products of single precision: (rows, i), (rows, j) → (i, j)."""
-    total = np.zeros((a.shape[1], b.shape[1]))
-    for rows in unit_slices(len(a)):
-        total += a[rows].T @ b[rows]
-    return np.asarray(row_sum(total))
+    return unit_sum(len(a), lambda rows: a[rows].T @ b[rows])
 
 
 def times(x: Any, m: Matrix) -> Matrix:
@@ -68,18 +66,19 @@ def times(x: Any, m: Matrix) -> Matrix:
 
 def transposed_times(x: Any, m: Matrix) -> Matrix:
     """xᵀ @ m for a sparse or dense x."""
-    total = np.zeros((x.shape[1], m.shape[1]))
-    for rows in row_blocks(len(m)):
-        total += x[rows].T @ m[rows].astype(np.float64)
-    return np.asarray(row_sum(total), np.float32)
+
+    def of_rows(rows: slice) -> np.ndarray:
+        return np.asarray(x[rows].T @ m[rows].astype(np.float64))
+
+    if x.shape[1] <= _MOST_SUMMED:
+        return unit_sum(len(m), of_rows).astype(np.float32)
+    return np.asarray(row_sum(sum(map(of_rows, row_blocks(len(m))))), np.float32)
 
 
 def subtract_mean(h: Matrix) -> np.ndarray:
     """Subtract the mean of each column in place, and return it, (columns,)."""
-    total = np.zeros(h.shape[1])
-    for rows in unit_slices(len(h)):
-        total += np.ones(rows.stop - rows.start, h.dtype) @ h[rows]
-    mean = np.asarray(row_sum(total) / max(row_count(len(h)), 1), np.float32)
+    total = unit_sum(len(h), lambda rows: np.ones(rows.stop - rows.start, h.dtype) @ h[rows])
+    mean = (total / max(row_count(len(h)), 1)).astype(np.float32)
     for rows in row_blocks(len(h)):
         h[rows] -= mean
     return mean
@@ -152,15 +151,15 @@ def fix_signs(v: Matrix, mix: np.ndarray, spread: bool = False) -> tuple[Matrix,
 
 def centred_gram(x: Any) -> np.ndarray:
     """(X - 1 mean)ᵀ (X - 1 mean) in double precision, (d, d)."""
-    n, d = x.shape
-    total, sums = np.zeros((d, d)), np.zeros(d)
-    for rows in row_blocks(n):
+
+    def of_unit(rows: slice) -> np.ndarray:
         block = x[rows].astype(np.float64)
         product = block.T @ block
-        total += product.toarray() if sp.issparse(product) else product
-        sums += np.asarray(block.sum(axis=0)).reshape(-1)
-    total, sums = row_sum(total), row_sum(sums)
-    return np.asarray(total - np.outer(sums, sums) / max(row_count(n), 1))
+        sums = np.asarray(block.sum(axis=0)).reshape(1, -1)
+        return np.vstack([product.toarray() if sp.issparse(product) else product, sums])
+
+    total = unit_sum(x.shape[0], of_unit)
+    return np.asarray(total[:-1] - np.outer(total[-1], total[-1]) / max(row_count(x.shape[0]), 1))
 
 
 def leading_eigenvectors(symmetric: np.ndarray, rank: int) -> Matrix:

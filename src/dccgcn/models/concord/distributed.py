@@ -7,6 +7,7 @@ channels and predictions are stages, kept in the scratch folder block by block.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -49,6 +50,7 @@ from dccgcn.runtime.threads import use_threads
 
 _RESTARTS = 50  # of a worker that dies
 _PAUSE = 1.0  # seconds between two looks at the head and the finished stages
+_PATIENCE = 10.0  # seconds for an answer about them
 _KEPT = "Finished stages"
 _INPUTS = ("concord", "row blocks")  # the stage of the driver
 _PREDICTION = "prediction"  # the last stage of a worker
@@ -236,8 +238,9 @@ def _run_workers(ray: Any, head: str, job: Job, n_stages: int, progress: Progres
             if not done:
                 check_head(head, _KEPT)
                 if progress:
-                    finished = len({one.stage for one in ray.get(hub.traffic.remote())})
-                    progress("stages", min(finished + 1, n_stages), n_stages)
+                    with suppress(ray.exceptions.GetTimeoutError):  # perhaps the head is lost
+                        finished = len({one.stage for one in ray.get(hub.traffic.remote(), timeout=_PATIENCE)})
+                        progress("stages", min(finished, n_stages), n_stages)
         traffic: list[Traffic] = ray.get(hub.traffic.remote())
         return traffic
     except (MemoryError, ray.exceptions.ActorDiedError) as error:

@@ -6,6 +6,7 @@ of ``views`` and ``method`` on them: sums over rows and rows of other blocks com
 channels and predictions are stages, kept in the scratch folder block by block.
 """
 
+import errno
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -243,12 +244,22 @@ def _run_workers(ray: Any, head: str, job: Job, n_stages: int, progress: Progres
                         progress("stages", min(finished, n_stages), n_stages)
         traffic: list[Traffic] = ray.get(hub.traffic.remote())
         return traffic
-    except (MemoryError, ray.exceptions.ActorDiedError) as error:
+    except (ray.exceptions.RayTaskError, ray.exceptions.ActorDiedError) as error:
         check_head(head, _KEPT)
+        cause = getattr(error, "cause", None)
+        if isinstance(cause, DccgcnError):
+            raise cause from None
+        if cause is not None and not _is_out_of_memory(cause):
+            raise
         raise DccgcnError(
             f"A worker of {n_blocks} ran out of memory, or died {_RESTARTS} times ({type(error).__name__}).",
             f"{_KEPT} are kept: use more workers, or more memory for each.",
         ) from None
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    """Also where a file cannot be mapped for lack of memory."""
+    return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
 
 
 def gather(job: Job) -> Prediction:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from dccgcn.models.base import Method
 from dccgcn.models.registry import get_method
 from dccgcn.progress import Progress
 from dccgcn.runtime.files import write_atomically
+from dccgcn.runtime.ray_cluster import RayWorkers
 from dccgcn.settings import Settings
 from dccgcn.workflow.class_summary import ranking
 from dccgcn.workflow.run import Run, fit_and_measure, target_frame
@@ -247,6 +248,7 @@ def run(
     progress: Progress | None = None,
     device: str = "cpu",
     scratch: str | Path | None = None,
+    ray: str | RayWorkers | None = None,
 ) -> Result:
     """Classify the nodes of a graph, and measure the predictions on the test nodes of a split.
 
@@ -272,6 +274,10 @@ def run(
     scratch : path, optional
         A folder for large graphs, in which Concord keeps its operators and views, memory-mapped. A run that was killed
         continues from its last finished stage when it is repeated. The folder is emptied at the end.
+
+    ray : str or RayWorkers, optional
+        Address of a Ray cluster on whose CPUs Concord's views, channels and predictions are computed, block of rows by
+        block; ``"auto"`` is the one on this machine. Its machines must share the folder of ``scratch``.
 
     Returns
     -------
@@ -307,6 +313,10 @@ def run(
     check_training(graph, split.train)
     if seed < 0:
         raise DccgcnError(f"The seed is {seed}.", "Seeds are whole numbers from 0 up.")
+    if ray is not None:
+        if method.on_ray is None:
+            raise SettingsError(f"{method.name} runs on one machine only.", "Leave ray out, or use concord.")
+        method = replace(method, fit=method.on_ray(RayWorkers(ray) if isinstance(ray, str) else ray))
     with staged_graph(graph, method, settings, scratch) as kept, notebook_bar() as bar:
         done = fit_and_measure(kept, split, method, settings, seed, progress=progress or bar, device=device)
     return Result.from_run(done, tables)

@@ -242,6 +242,30 @@ def scale(
         print_measurements("Factors of growth per tenfold number of nodes", steps, heading="to_nodes")
 
 
+@app.command("ray")
+def ray(
+    nodes: Annotated[int, typer.Option(help="Number of nodes.", min=2000)] = 20_480,
+    workers: Annotated[str, typer.Option(help="Numbers of workers, separated by commas.")] = "1,2,4",
+    edges_per_node: Annotated[int, typer.Option(help="Edges per node.", min=1)] = 10,
+    features: Annotated[int, typer.Option(help="Number of features.", min=1)] = 200,
+    json: Json = False,
+) -> None:
+    """Measure Concord on Ray workers of this machine, and estimate larger clusters from the bytes that they move."""
+    from dccgcn.benchmarks.ray import bench_ray, cost_model
+
+    try:
+        counts = [int(count) for count in workers.split(",")]
+    except ValueError:
+        raise DccgcnError(f"{workers!r} are no numbers of workers.", "Write them with commas, such as 1,2.") from None
+    with errors.status("measuring"):
+        measured = bench_ray(nodes, counts, edges_per_node, features)
+    model = cost_model(measured[-1], edges_per_node)
+    if json:
+        print_json({"workers": [m.to_json() for m in measured], "cost_model": model})
+    else:
+        print_measurements("Concord on Ray", measured, heading="workers")
+
+
 @app.command("compile")
 def compile_(method: Method = "concord", json: Json = False) -> None:
     """List the kernels that a first fit compiles, with CPU seconds, and time the fit again with compiled kernels.

@@ -73,6 +73,11 @@ class RunOptions:
             "continues when it is repeated. Emptied at the end."
         ),
     ] = None
+    ray: Annotated[
+        str | None,
+        typer.Option(help="Address of a Ray cluster, or auto: Concord runs on its CPUs, which share --scratch."),
+    ] = None
+    ray_workers: Annotated[int | None, typer.Option(help="Workers on Ray; default: one for each CPU.", min=1)] = None
 
 
 @dataclass(frozen=True)
@@ -132,7 +137,11 @@ def fit(graph: GraphOptions, split: SplitOptions, run: RunOptions, output: Outpu
     compared = None
     if baseline:
         compared, _ = train(
-            loaded.graph, chosen, baseline, baseline.published_settings(graph.dataset or ""), replace(run, scratch=None)
+            loaded.graph,
+            chosen,
+            baseline,
+            baseline.published_settings(graph.dataset or ""),
+            replace(run, scratch=None, ray=None),
         )
     write_files(result, loaded, graph, output)
     if output.json:
@@ -231,9 +240,11 @@ def train(
     from numba.core.event import TimingListener, install_listener
 
     from dccgcn.api import run
+    from dccgcn.runtime.ray_cluster import RayWorkers
 
     with progress_bar(method.name) as progress, install_listener("numba:compile", TimingListener()) as compilation:
-        result = run(graph, split, method, settings, options.seed, progress, options.device, options.scratch)
+        ray = RayWorkers(options.ray, options.ray_workers) if options.ray else None
+        result = run(graph, split, method, settings, options.seed, progress, options.device, options.scratch, ray)
     return result, compilation.duration if compilation.done else 0.0
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
@@ -244,6 +245,11 @@ class NodeGraph:
     def is_staged(self) -> bool:
         """Whether cached values are kept in a scratch folder."""
         return isinstance(self._cache, Stages) and self._cache.folder is not None
+
+    @property
+    def stages_folder(self) -> Path | None:
+        """Where cached values are kept, if they are."""
+        return self._cache.folder if isinstance(self._cache, Stages) else None
 
     def with_relations(self, relations: Mapping[str, Any], directed: bool = False) -> "NodeGraph":
         """The same nodes with several kinds of edges, in place of its own.

@@ -13,6 +13,7 @@ import numba
 import numpy as np
 import scipy.sparse as sp
 
+from dccgcn.kernels.row_block import halo_of
 from dccgcn.kernels.row_threads import over_rows
 from dccgcn.kernels.sparse import as_int32
 
@@ -26,7 +27,7 @@ _jit = numba.njit(fastmath=True, cache=True, nogil=True)
 class ChebyshevFilter:
     """p(S) as a function that replaces h by p(S) h."""
 
-    adjacency: sp.csr_array  # A, (n, n)
+    adjacency: sp.csr_array  # A, (n, n), or a block of its rows
     scale: np.ndarray  # the diagonal of D, (n,) float32, positive
     loops: float  # l: the weight of a node itself
     coefficients: np.ndarray  # c_0 to c_K
@@ -34,7 +35,8 @@ class ChebyshevFilter:
 
     def __call__(self, h: np.ndarray) -> np.ndarray:
         """h, (n, width) float32 in C order, overwritten by p(S) h and returned."""
-        n, width = h.shape
+        halo, width = halo_of(self.adjacency), h.shape[1]
+        n = halo.largest_block if halo else len(h)
         at_once = max(1, min(width, BUFFER_BYTES // (4 * max(n, 1))))
         at_once = -(-width // -(-width // at_once)) if width else 1  # blocks of equal width
         for offset in range(0, width, at_once):
@@ -44,13 +46,15 @@ class ChebyshevFilter:
         return h
 
     def _filter_columns(self, h: np.ndarray, offset: int, width: int) -> None:
-        n = len(h)
+        n, halo = len(h), halo_of(self.adjacency)
         data = self.adjacency.data
         pattern = *as_int32(self.adjacency), np.empty(0, np.float32) if _all_one(data) else data
-        current, previous = self._take_buffers(n, width)
+        current, previous = self._take_buffers(self.adjacency.shape[1], width)
         over_rows(_start, n, self.scale, np.float32(self.coefficients[0]), h, offset, current, previous)
         for k, coefficient in enumerate(self.coefficients[1:]):
             factor = np.float32(1 if k == 0 else 2)
+            if halo:
+                current[n:] = halo.fetch(current[:n])
             over_rows(
                 _step, n, *pattern, np.float32(self.loops), self.scale, factor, np.float32(coefficient), current,
                 previous, h, offset, buffers=lambda: (np.empty(width, np.float32),), cost=len(pattern[1]) * width,

@@ -4,6 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.kernels import column_blocks, csr_kernels, elementwise_kernels
+from dccgcn.kernels.row_block import with_halo
 from dccgcn.kernels.row_threads import over_rows
 
 DENSE_ABOVE = 0.25  # share of non-zeros above which a dense product is faster (see docs/performance.md)
@@ -13,7 +14,7 @@ _NO_ORDER = np.empty(0, np.int32)
 def spmm(matrix: sp.csr_array, dense: np.ndarray) -> np.ndarray:
     """matrix @ dense: (rows, columns) times (columns, width) → (rows, width)."""
     out = np.empty((matrix.shape[0], dense.shape[1]), dense.dtype)
-    multiply(*as_int32(matrix), _NO_ORDER, matrix.data, np.ascontiguousarray(dense), out)
+    multiply(*as_int32(matrix), _NO_ORDER, matrix.data, np.ascontiguousarray(with_halo(matrix, dense)), out)
     return out
 
 
@@ -53,7 +54,7 @@ def ppr_smooth(
     buffers = [np.empty_like(p), p if overwrite else np.empty_like(p)]  # written in turn: new memory is slow
     for step in range(steps):
         smoothed = buffers[step % 2]
-        over_rows(csr_kernels.add_product, len(p), *pattern, values, p, restart, smoothed)
+        over_rows(csr_kernels.add_product, len(p), *pattern, values, with_halo(matrix, p), restart, smoothed)
         p = smoothed
     return p
 
@@ -62,7 +63,7 @@ def sparse_times(matrix: sp.csr_array, dense: np.ndarray) -> np.ndarray:
     """matrix @ dense for a narrow dense; both float32, (rows, columns) times (columns, width)."""
     zeros = np.zeros((matrix.shape[0], dense.shape[1]), dense.dtype)
     out = np.empty_like(zeros)
-    over_rows(csr_kernels.add_product, len(out), *as_int32(matrix), matrix.data, dense, zeros, out)
+    over_rows(csr_kernels.add_product, len(out), *as_int32(matrix), matrix.data, with_halo(matrix, dense), zeros, out)
     return out
 
 

@@ -17,6 +17,7 @@ from dccgcn.models.arrays import ModelSpecs
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.resources import Cost, network_cost
 from dccgcn.progress import Progress
+from dccgcn.runtime.ray_cluster import RayWorkers
 from dccgcn.settings import Settings
 
 # fit(graph, train, settings, seed, progress, validation) → Prediction. train are positions of labelled nodes. Labels
@@ -33,6 +34,9 @@ CostOf = Callable[[NodeGraph, Any], Cost]  # cost(graph, settings): an estimate 
 Staged = Callable[[NodeGraph, Any, Path], AbstractContextManager[NodeGraph]]
 
 
+OnRay = Callable[[RayWorkers], Fit]  # the fit of a method on a Ray cluster
+
+
 @dataclass(frozen=True)
 class Method:
     """Name, settings and code of one method. The registry has its summary and reference."""
@@ -45,6 +49,7 @@ class Method:
     cost: CostOf = network_cost
     uses_relations: bool = False  # whether several kinds of edges, and their direction, are told apart
     staged: Staged | None = None  # how a run keeps its stages in a scratch folder; None: it cannot
+    on_ray: OnRay | None = None  # None: it runs on one machine only
 
     def published_settings(self, dataset: str, options: Mapping[str, Any] | None = None) -> Settings:
         """The settings published for a dataset, or the defaults, with some options changed.

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -51,11 +51,13 @@ class Stages(dict[Any, Any]):
     """A cache whose values are kept in a folder, as memory-mapped arrays, and found there again.
 
     Values are arrays, sparse matrices, plain values, and tuples, lists and dataclasses of them; others stay in memory.
-    ``classes`` are the dataclasses that values may consist of.
+    ``classes`` are the dataclasses that values may consist of. ``read_only``: arrays cannot be changed, and their
+    mapping takes none of the memory that a limit of the process allows.
     """
 
-    def __init__(self, folder: Path, classes: Mapping[str, type], prefix: str = "") -> None:
+    def __init__(self, folder: Path, classes: Mapping[str, type], prefix: str = "", *, read_only: bool = False) -> None:
         super().__init__()
+        self._mode: Literal["r", "c"] = "r" if read_only else "c"
         self.folder: Path | None = folder  # None: it is gone, and values stay in memory
         self._classes, self._prefix = classes, prefix
         self._names: dict[tuple[int, int], str] = {}  # of the files of mapped arrays, by address and size
@@ -95,6 +97,12 @@ class Stages(dict[Any, Any]):
             value = self._read(path)
         super().__setitem__(key, value)
 
+    def read(self, key: Any) -> Any:
+        """The value of a key that is known to be there."""
+        if key not in self:
+            raise DataFileError(f"A stage is missing in {self.folder}.", "Is the folder shared by all machines?")
+        return self[key]
+
     def _path(self, key: object) -> Path | None:
         return self.folder / fingerprint(self._prefix, repr(key)) if self.folder else None
 
@@ -128,7 +136,7 @@ class Stages(dict[Any, Any]):
             file = path.parent / name
             # copy on write: writable arrays, for which kernels are compiled already, and never a change of the file
             try:
-                array = np.asarray(np.load(file, mmap_mode="c", allow_pickle=False))
+                array = np.asarray(np.load(file, mmap_mode=self._mode, allow_pickle=False))
             except ValueError:  # an empty array cannot be mapped
                 return np.asarray(np.load(file, allow_pickle=False))
             self._names[array.__array_interface__["data"][0], array.nbytes] = name

@@ -13,6 +13,7 @@ import numpy as np
 
 from dccgcn.errors import SettingsError
 from dccgcn.kernels import softmax_rows
+from dccgcn.runtime.row_blocks import row_count, row_sum
 from dccgcn.text import first_few
 
 _TOLERANCE = 0.02  # of the sum: users round
@@ -49,9 +50,9 @@ def shift_to_prior(f: np.ndarray, prior: np.ndarray) -> np.ndarray:
 
 def log_shift(scores: np.ndarray, prior: np.ndarray) -> np.ndarray:
     """log v of (C10), (classes,), by damped fixed-point iteration."""
-    n, c = scores.shape
+    n, c = row_count(len(scores)), scores.shape[1]
     v = np.zeros(c, scores.dtype)
     for _ in range(_N_STEPS):
-        predicted = np.bincount((scores + v).argmax(axis=1), minlength=c) + 0.5  # finite for an empty class
+        predicted = row_sum(np.bincount((scores + v).argmax(axis=1), minlength=c)) + 0.5  # finite for an empty class
         v += (_STEP * np.log(prior * n / c / predicted)).astype(v.dtype)
     return v

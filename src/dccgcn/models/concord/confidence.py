@@ -22,6 +22,8 @@ import numpy as np
 from scipy.special import expit, logit, ndtri
 
 from dccgcn.errors import Finding
+from dccgcn.models.concord.svd import cross
+from dccgcn.runtime.row_blocks import ranks, row_count, row_mean
 
 TRUSTED = 0.8  # trust from which a prediction is called trusted
 GATE = 3.5  # z from which predictions can be trusted
@@ -132,21 +134,19 @@ def evidence_of(
     columns = [margin(f), mean_vote(log_probs, weights, predicted), *(class_margin(r, predicted) for r in refits)]
     log_odds = np.clip(logit(pooled[rows, predicted].astype(np.float64)), -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)
     e = first_pc(np.column_stack([normal_scores(column) for column in columns]))
-    return Evidence(e, log_odds - log_odds.mean(), float(pooled.max(axis=1).mean()))
+    return Evidence(e, log_odds - row_mean(log_odds), float(row_mean(pooled.max(axis=1))))
 
 
 def first_pc(scores: np.ndarray) -> np.ndarray:
     """The first principal component, (n,): unit variance, or 0 where all scores are."""
-    values, vectors = np.linalg.eigh(scores.T @ scores / len(scores))
+    values, vectors = np.linalg.eigh(cross(scores, scores) / row_count(len(scores)))
     leading = vectors[:, -1]
     return np.asarray(scores @ leading * np.sign(leading.sum()) / np.sqrt(max(values[-1], 1e-12)))
 
 
 def normal_scores(values: np.ndarray) -> np.ndarray:
     """Standard normal quantiles of the ranks; 0 where all values are equal."""
-    _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
-    rank = np.cumsum(counts) - (counts - 1) / 2  # of equal values: their mean
-    return np.asarray(ndtri((rank[index] - 0.5) / len(values)))
+    return np.asarray(ndtri((ranks(values) - 0.5) / row_count(len(values))))
 
 
 def margin(f: np.ndarray) -> np.ndarray:

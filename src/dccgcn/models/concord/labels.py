@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dccgcn.runtime.row_blocks import owned
+
 
 @dataclass(frozen=True, eq=False)
 class Labels:
@@ -43,5 +45,6 @@ class Labels:
     def clamp(self, f: np.ndarray) -> np.ndarray:
         """A copy of the predictions, (n, classes), with these labels in their place."""
         f = f.astype(np.float32)
-        f[self.nodes] = self.targets
+        which, at = owned(self.nodes)
+        f[at] = self.targets[which]
         return f

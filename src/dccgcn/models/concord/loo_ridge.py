@@ -16,7 +16,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from dccgcn.kernels import softmax_rows
-from dccgcn.models.concord.svd import gram, row_blocks
+from dccgcn.models.concord.svd import cross, gram
+from dccgcn.runtime.row_blocks import column_sum, row_count, row_mean, unit_slices
 
 _L2 = 1.0  # weight of |B|² in (C8)
 _MIN_RATIO = 0.1  # of m: a regression may be negative
@@ -34,32 +35,33 @@ class LooRidge:
 
     @classmethod
     def fit(cls, *parts: np.ndarray) -> "LooRidge":
-        n, mean = len(parts[0]), np.concatenate([part.mean(axis=0, dtype=np.float64) for part in parts])
+        n, mean = row_count(len(parts[0])), np.concatenate([row_mean(part) for part in parts])
         normal = gram(*parts) - n * np.outer(mean, mean) + _L2 * np.eye(len(mean))
         inverse = cho_solve(cho_factor(normal), np.eye(len(mean))).astype(np.float32)
-        ridge = cls(parts, mean.astype(np.float32), inverse, np.empty((n, 1), np.float32))
+        ridge = cls(parts, mean.astype(np.float32), inverse, np.empty((len(parts[0]), 1), np.float32))
         for rows, u in ridge._centred():
             ridge.leverage[rows, 0] = 1 / n + np.einsum("ij,ij->i", u @ inverse, u)
         return ridge
 
     def predict_loo(self, f: np.ndarray) -> np.ndarray:
         """R of (C8), (n, classes), for all nodes at once: R = (F̂ - h F) / (1 - h) with F̂ the fit to all nodes."""
-        m = f.mean(axis=0)
-        b = self.inverse @ np.vstack([part.T @ (f - m) for part in self.parts])
+        m = row_mean(f).astype(f.dtype)
+        b = self.inverse @ np.vstack([cross(part, f - m) for part in self.parts]).astype(np.float32)
         fit = np.empty_like(f)
         for rows, u in self._centred():
             fit[rows] = m + u @ b
         return (fit - self.leverage * f) / (1 - self.leverage)
 
     def _centred(self) -> Iterator[tuple[slice, np.ndarray]]:
-        for rows in row_blocks(len(self.leverage)):
+        for rows in unit_slices(len(self.leverage)):
             yield rows, np.hstack([part[rows] for part in self.parts]) - self.mean
 
 
 def r_squared(r: np.ndarray, f: np.ndarray) -> float:
     """s of (C9), at least 0."""
-    variation = float(np.square(f - f.mean(axis=0)).sum())
-    return max(0.0, 1 - float(np.square(f - r).sum()) / variation) if variation > 0 else 0.0
+    m = row_mean(f).astype(f.dtype)
+    rest, variation = (float(column_sum(np.square(f - by)).sum()) for by in (r, m))
+    return max(0.0, 1 - rest / variation) if variation > 0 else 0.0
 
 
 def log_linear_fuse(p: np.ndarray, r: np.ndarray, m: np.ndarray, s: float) -> np.ndarray:

@@ -13,6 +13,7 @@ from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.softmax_regression import fit_head, predict_proba
 from dccgcn.models.concord.svd import row_blocks
 from dccgcn.operators import Operator
+from dccgcn.runtime.row_blocks import column_sum, owned, take_rows
 
 _MI_STEPS = 10  # of L-BFGS on the loss with (C4)
 _TELEPORT, _N_STEPS = 0.1, 10  # of the smoothing (C5) of predictions
@@ -87,8 +88,8 @@ def held_out_log_proba(
         assert member.relation is not None
         for some in _groups(len(parts), c, len(member.z[0])):
             p = predict_proba(member.z, *heads[some])
-            p = ppr_smooth(member.relation.matrix, p, _TELEPORT, _N_STEPS, overwrite=True)[given.nodes]
-            p = p.reshape(len(rows), -1, c)
+            p = ppr_smooth(member.relation.matrix, p, _TELEPORT, _N_STEPS, overwrite=True)
+            p = take_rows(p, given.nodes).reshape(len(rows), -1, c)
             for at, (r, out) in enumerate(parts[some]):
                 held[r, out] = p[out, at]
     else:
@@ -103,8 +104,8 @@ def spread_log_proba(member: Member, given: Labels, folds: Sequence[np.ndarray])
     parts = [(r, fold == i) for r, fold in enumerate(folds) for i in range(fold.max() + 1)]
     at_labels, totals, everything = [], [], None
     for (r, _), q in zip(parts, spread_labels(member.relation, [given.subset(out) for _, out in parts]), strict=True):
-        at_labels.append(q[given.nodes])
-        totals.append(q.sum(axis=0))
+        at_labels.append(take_rows(q, given.nodes))
+        totals.append(column_sum(q).astype(np.float32))
         if r == 0:
             everything = q.copy() if everything is None else np.add(everything, q, out=everything)
     assert everything is not None
@@ -113,7 +114,7 @@ def spread_log_proba(member: Member, given: Labels, folds: Sequence[np.ndarray])
         others = [i for i, (other, _) in enumerate(parts) if other == r and i != at]
         q = sum((at_labels[i][out] for i in others), start=np.zeros_like(held[r, out]))
         held[r, out] = _label_shares(q, sum((totals[i] for i in others), start=np.zeros_like(totals[at])))
-    return _log_shares(held), _log_shares(_label_shares(everything, everything.sum(axis=0)))
+    return _log_shares(held), _log_shares(_label_shares(everything, column_sum(everything).astype(np.float32)))
 
 
 def spread_labels(relation: Operator | None, label_sets: Sequence[Labels]) -> Iterator[np.ndarray]:
@@ -123,7 +124,8 @@ def spread_labels(relation: Operator | None, label_sets: Sequence[Labels]) -> It
     for some in _groups(len(label_sets), c, n):
         y = np.zeros((n, len(label_sets[some]), c), np.float32)
         for i, labels in enumerate(label_sets[some]):
-            y[labels.nodes, i] = labels.targets
+            which, at = owned(labels.nodes)
+            y[at, i] = labels.targets[which]
         y = y.reshape(n, -1)
         q = ppr_smooth(relation.matrix, y, _LABEL_TELEPORT, _LABEL_STEPS, overwrite=True).reshape(n, -1, c)
         yield from (q[:, i] for i in range(q.shape[1]))
@@ -145,7 +147,7 @@ def _label_shares(q: np.ndarray, total: np.ndarray) -> np.ndarray:
 
 
 def _rows(member: Member, nodes: np.ndarray) -> np.ndarray:
-    return np.hstack([part[nodes] for part in member.z])
+    return np.hstack([take_rows(part, nodes) for part in member.z])
 
 
 def _penalty(member: Member, settings: ConcordSettings) -> float:

@@ -5,13 +5,14 @@ precompute → build_members → stack → smooth and refit → confidence; docs
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from dccgcn.errors import DccgcnError, SettingsError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import uninformed_nodes
-from dccgcn.models.base import Method
+from dccgcn.models.base import Fit, Method
 from dccgcn.models.concord.class_prior import relative_prior, shift_to_prior
 from dccgcn.models.concord.confidence import (
     Evidence,
@@ -43,12 +44,16 @@ from dccgcn.models.concord.views import (
     LABELS,
     SIMILAR,
     TOPOLOGY,
+    Once,
     Precomputed,
+    make_now,
     precompute,
     total_nnz,
 )
 from dccgcn.models.prediction import Prediction
 from dccgcn.progress import Progress
+from dccgcn.runtime.ray_cluster import RayWorkers
+from dccgcn.runtime.row_blocks import owned, row_max, row_mean
 from dccgcn.runtime.threads import threads_for
 from dccgcn.text import did_you_mean
 
@@ -109,7 +114,8 @@ def build_members(
     specs = [
         spec
         for spec in inputs.specs
-        if not settings.excludes(spec.name) and (f"head.{spec.name}" in model if model else views[spec.name].z.any())
+        if not settings.excludes(spec.name)
+        and (f"head.{spec.name}" in model if model else row_max(views[spec.name].z.any()))
     ]
     widths = [views[spec.name].z.shape[1] for spec in specs if spec.is_spectral]
     columns = np.split(inputs.empty((n, sum(widths))), np.cumsum(widths)[:-1], axis=1) if widths else []
@@ -137,20 +143,27 @@ def stack(
     seed: int,
     progress: Progress | None = None,
     keep: Callable[[np.ndarray], np.ndarray] = lambda array: array,
+    once: Once = make_now,
 ) -> FitState:
     """Fit the heads (C3, C4), predict each label by heads that never saw it, and weight the members by that (C6).
 
     ``keep``: where predictions of members are kept; as they are, or in a file.
     """
     folds, fitted, held_out, log_probs = assign_folds(given.y, seed), [], [], []
-    for number, member in enumerate(members):
-        fitted.append(replace(member, head=fit_full_head(member, given, settings)))
-        if member.z:
-            held, log_p = held_out_log_proba(member, given, folds, settings), log_proba(fitted[-1], given)
-        else:
+
+    def fit_member(member: Member) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
+        if not member.z:
             held, log_p = spread_log_proba(member, given, folds)
+            return None, held, keep(log_p)
+        head = fit_full_head(member, given, settings)
+        held = held_out_log_proba(member, given, folds, settings)
+        return head, held, keep(log_proba(replace(member, head=head), given))
+
+    for number, member in enumerate(members):
+        head, held, log_p = once(("channel", member.name), partial(fit_member, member))
+        fitted.append(replace(member, head=head))
         held_out.append(held)
-        log_probs.append(keep(log_p))
+        log_probs.append(log_p)
         if progress:
             progress("channels", number + 1, len(members))
     l2 = settings.stacking_l2 * given.per_class
@@ -192,7 +205,7 @@ def smooth_and_refit(
         done(number)
         known = state.given.clamp(f)
         r = inputs.regressor.predict_loo(known)
-        f = log_linear_fuse(p, r, known.mean(axis=0), r_squared(r, known))
+        f = log_linear_fuse(p, r, row_mean(known).astype(np.float32), r_squared(r, known))
     return shifted(f)
 
 
@@ -219,11 +232,24 @@ def predict(
             progress("predictions", steps, settings.n_refits + 2)
 
     prior = relative_prior(graph.classes, settings.class_prior) if settings.class_prior else None
+    no_evidence = uninformed_nodes(graph, state.given.nodes)
+    return predict_rows(state, inputs, settings, prior, no_evidence, done)
+
+
+def predict_rows(
+    state: FitState,
+    inputs: Precomputed,
+    settings: ConcordSettings,
+    prior: np.ndarray | None,
+    no_evidence: np.ndarray,
+    done: Callable[[int], None] = lambda steps: None,
+) -> Prediction:
+    """``predict`` without the graph; ``done`` is told the steps that are finished, of ``n_refits + 2``."""
     f = smooth_and_refit(state, inputs, settings, prior, done)
     done(settings.n_refits)
     confidence = trust(collect_evidence(state, inputs, f), state.held_out).astype(np.float32)
     done(settings.n_refits + 1)
-    prediction = to_prediction(state, f, confidence, uninformed_nodes(graph, state.given.nodes))
+    prediction = to_prediction(state, f, confidence, no_evidence)
     done(settings.n_refits + 2)
     return prediction
 
@@ -236,7 +262,8 @@ def to_prediction(state: FitState, f: np.ndarray, confidence: np.ndarray, no_evi
     """
     confidence[no_evidence] = 1 / f.shape[1]
     probabilities, given = rescale_to_confidence(f, confidence), state.given
-    probabilities[given.nodes], confidence[given.nodes] = given.targets, 1
+    which, at = owned(given.nodes)
+    probabilities[at], confidence[at] = given.targets[which], 1
     names = [member.name for member in state.members]
     channels = dict(zip(names, state.log_probs, strict=True))
     predicted, votes = probabilities.argmax(axis=1), np.zeros(len(f))
@@ -256,6 +283,13 @@ def to_prediction(state: FitState, f: np.ndarray, confidence: np.ndarray, no_evi
     )
 
 
+def on_ray(workers: RayWorkers) -> Fit:
+    """The fit on a Ray cluster."""
+    from dccgcn.models.concord.distributed import fit_on_ray  # which runs the functions above
+
+    return fit_on_ray(workers)
+
+
 METHOD = Method(
     name="concord",
     settings=ConcordSettings,
@@ -265,4 +299,5 @@ METHOD = Method(
     cost=concord_cost,
     uses_relations=True,
     staged=staged,
+    on_ray=on_ray,
 )

@@ -17,6 +17,8 @@ from scipy.optimize import minimize
 from dccgcn.kernels import over_rows, softmax_rows, sparse_times
 from dccgcn.models.concord.labels import Labels
 from dccgcn.models.concord.softmax_regression import predict_proba
+from dccgcn.models.concord.svd import combine, cross
+from dccgcn.runtime.row_blocks import all_rows, column_sum, first_row, owned, row_count, take_rows
 
 _EPSILON = 1e-9  # smallest probability in a logarithm
 _MOST_ROWS = 20_000  # from which a mean confidence is taken
@@ -51,17 +53,19 @@ def mi_loss(
     information, gradient = mutual_information(adjacency, p)
     gradient *= np.float32(-weight)
     over_rows(_softmax_backward, len(p), p, gradient)
-    p_labelled = p[labels.nodes]
-    gradient[labels.nodes] += p_labelled - labels.targets
+    which, at = owned(labels.nodes)
+    gradient[at] += p[at] - labels.targets[which]
+    p_labelled = take_rows(p, labels.nodes)
     value = -weight * information + l2 / 2 * float((head[:-1] ** 2).sum())
     value -= float((labels.targets * np.log(np.maximum(p_labelled, _EPSILON))).sum())
-    to_weights = (gradient.T @ z).T + np.float32(l2) * head[:-1]
-    return value, np.vstack([to_weights, np.ones(len(z), np.float32) @ gradient])
+    to_weights = cross(gradient, z).T + l2 * head[:-1]
+    return value, np.vstack([to_weights, column_sum(gradient)])
 
 
 def scale_to_confidence(z: np.ndarray, head: np.ndarray, other: np.ndarray) -> np.ndarray:
     """The head times a factor such that its predictions are in the mean as confident as those of the other head."""
-    rows = z[:: -(-len(z) // _MOST_ROWS)]
+    step = -(-row_count(len(z)) // _MOST_ROWS)
+    rows = all_rows(z[-first_row() % step :: step])
     scores, none = rows @ head[:-1] + head[-1], np.zeros(head.shape[1], np.float32)
 
     def confidence(log_factor: float) -> float:
@@ -76,14 +80,15 @@ def scale_to_confidence(z: np.ndarray, head: np.ndarray, other: np.ndarray) -> n
 
 def mutual_information(adjacency: sp.csr_array, p: np.ndarray) -> tuple[float, np.ndarray]:
     """I of (C4) and its gradient by P up to a constant per row, (n, classes)."""
-    total = float(adjacency.data.sum())
+    total = float(column_sum(np.asarray(adjacency.sum(axis=1)).reshape(-1)))
     if total == 0:
         return 0.0, np.zeros_like(p)
     neighbour_sum = sparse_times(adjacency, p)
-    joint = np.maximum(p.T @ neighbour_sum / total, _EPSILON)
+    joint = np.maximum(cross(p, neighbour_sum) / total, _EPSILON)
     log_marginal = np.log(joint.sum(axis=1))
     log_ratio = np.log(joint) - log_marginal[:, None] - log_marginal
-    return float((joint * log_ratio).sum()), neighbour_sum @ (2 / total * log_ratio).astype(np.float32)
+    gradient = combine([neighbour_sum], (2 / total * log_ratio).astype(np.float32))
+    return float((joint * log_ratio).sum()), gradient
 
 
 @numba.njit(cache=True, nogil=True)

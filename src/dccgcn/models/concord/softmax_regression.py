@@ -11,6 +11,7 @@ import numba
 import numpy as np
 
 from dccgcn.kernels import softmax_rows
+from dccgcn.models.concord.svd import combine
 
 _MAX_STEPS = 60
 _LOSS_TOL = 1e-4  # relative decrease of the loss at which the iteration stops
@@ -44,11 +45,7 @@ def predict_proba(z: Sequence[np.ndarray], *heads: np.ndarray) -> np.ndarray:
     stacked = np.hstack(heads)
     padded = np.zeros((len(stacked) - 1, -(-stacked.shape[1] // _ALIGN) * _ALIGN), stacked.dtype)
     padded[:, : stacked.shape[1]] = stacked[:-1]
-    blocks = np.split(padded, np.cumsum([part.shape[1] for part in z])[:-1])
-    scores = z[0] @ blocks[0]
-    for part, block in zip(z[1:], blocks[1:], strict=True):
-        scores += part @ block
-    return softmax_rows(scores, stacked[-1], heads[0].shape[1])
+    return softmax_rows(combine(z, padded), stacked[-1], heads[0].shape[1])
 
 
 def _lbfgs(rows: np.ndarray, target_sum: np.ndarray, l2: float, theta: np.ndarray) -> np.ndarray:

@@ -35,6 +35,7 @@ from dccgcn.models.concord.svd import (
     transposed_times,
 )
 from dccgcn.operators import Operator
+from dccgcn.runtime.row_blocks import first_row, row_count, rows_here, unit_sum
 
 N_BLOCKS = 2  # of the Krylov space, which starts from Hᵀ times random numbers
 FILTER_TOL = 0.015  # by which p may differ from (C1) on [-1, 1]
@@ -129,19 +130,18 @@ def fit_svd(apply_filter: Filter, x: Any, n_components: int, keep: Filter = as_i
         components = leading_eigenvectors(centred_gram(x), n_components)
         z = times(x, components)
         return _unit_embedding(z, components, subtract_mean(z))
-    return _fit_products(apply_filter, partial(times, x), partial(transposed_times, x), x.shape, n_components, keep)
+    shape = row_count(x.shape[0]), x.shape[1]
+    return _fit_products(apply_filter, partial(times, x), partial(transposed_times, x), shape, n_components, keep)
 
 
-def fit_structural(
-    apply_filter: Filter, component: np.ndarray, n_components: int, keep: Filter = as_it_is
-) -> Embedding:
-    """Z of (C1) of the adjacency alone: X = diag(c / (c + n/20)), c the size of a node's connected component.
+def fit_structural(apply_filter: Filter, size: np.ndarray, n_components: int, keep: Filter = as_it_is) -> Embedding:
+    """Z of (C1) of the adjacency alone: X = diag(c / (c + n/20)), c the size of a node's connected component, (n,).
 
     With X = I every small component would take a singular vector of its own, as strong as that of the largest.
     """
-    size, n = np.bincount(component)[component], len(component)
+    n = row_count(len(size))
     weights = (size / (size + _SMALL_COMPONENT * n)).astype(np.float32)[:, None]
-    fitted = _fit_products(apply_filter, lambda m: weights * m, lambda m: weights * m, (n, n), n_components, keep)
+    fitted = _fit_products(apply_filter, lambda m: weights * m, lambda m: weights * m, (n, n), n_components, keep, True)
     # weights go into V, so that a larger graph is projected with X = I
     return replace(fitted, components=weights * fitted.components)
 
@@ -153,8 +153,12 @@ def _fit_products(
     shape: tuple[int, int],
     n_components: int,
     keep: Filter,
+    spread: bool = False,
 ) -> Embedding:
-    """Z of (C1) from products with X and its transpose. The Krylov space starts from Hᵀ times random numbers."""
+    """Z of (C1) from products with X and its transpose. The Krylov space starts from Hᵀ times random numbers.
+
+    ``spread``: whether the columns of X are nodes.
+    """
     means = []
 
     def matmul(m: Matrix) -> Matrix:
@@ -167,20 +171,27 @@ def _fit_products(
         return transposed_times_x(apply_filter(m))
 
     width = min(n_components + OVERSAMPLING, *shape)
-    # a fixed seed: the embedding belongs to the graph, not to the run
-    start = np.random.default_rng(0).standard_normal((shape[0], width), dtype=np.float32)
-    start = orthonormal(transposed_matmul(start))
-    blocks, products = krylov_blocks(matmul, transposed_matmul, start, N_BLOCKS)
-    mix = leading_mix(blocks, products, n_components)
-    components, mix = fix_signs(combine(blocks, mix), mix)
+    start = orthonormal(transposed_matmul(_random_rows(rows_here(shape[0]), width)), spread)
+    blocks, products = krylov_blocks(matmul, transposed_matmul, start, N_BLOCKS, spread)
+    mix = leading_mix(blocks, products, n_components, spread)
+    components, mix = fix_signs(combine(blocks, mix), mix, spread)
     del blocks
     return _unit_embedding(combine(products, mix), components, np.concatenate(means) @ mix)
+
+
+def _random_rows(n: int, width: int) -> Matrix:
+    """Standard normal numbers, (n, width): rows of this block. Those of the blocks before it are drawn and dropped."""
+    rng = np.random.default_rng(0)  # a fixed seed: the embedding belongs to the graph, not to the run
+    for rows in row_blocks(first_row()):
+        rng.standard_normal((rows.stop - rows.start, width), dtype=np.float32)
+    return rng.standard_normal((n, width), dtype=np.float32)
 
 
 def _unit_embedding(h: Matrix, components: Matrix, mean: np.ndarray) -> Embedding:
     """Of the centred H V, which becomes Z in place."""
     scale_to_unit_rows(h)
-    scale = np.sqrt(np.einsum("ij,ij->j", h, h, dtype=np.float64) / max(1, len(h)))
+    squares = unit_sum(len(h), lambda rows: np.einsum("ij,ij->j", h[rows], h[rows], dtype=np.float64))
+    scale = np.sqrt(squares / max(1, row_count(len(h))))
     return Embedding(h, components, mean.astype(np.float32), scale.astype(np.float32))
 
 

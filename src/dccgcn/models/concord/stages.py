@@ -15,7 +15,7 @@ from dccgcn.operators import NumericColumns, Operator
 from dccgcn.runtime.memory import format_bytes
 from dccgcn.runtime.scratch import fingerprint, open_stages
 
-_STORED = {kind.__name__: kind for kind in (Finding, NumericColumns, Operator, Embedding, LooRidge)}
+STORED = {kind.__name__: kind for kind in (Finding, NumericColumns, Operator, Embedding, LooRidge)}
 
 
 @contextmanager
@@ -29,5 +29,5 @@ def staged(graph: NodeGraph, settings: ConcordSettings, folder: Path) -> Iterato
     identity = fingerprint(__version__, settings.model_dump_json(), *inputs)
     needed = scratch_bytes(graph, settings)
     note = Finding("note", "scratch", f"Operators and views were kept in {folder}: about {format_bytes(needed)}.")
-    with open_stages(folder, identity, needed, _STORED) as stages:
+    with open_stages(folder, identity, needed, STORED) as stages:
         yield graph.with_findings((*graph.findings, note)).with_stages(stages)

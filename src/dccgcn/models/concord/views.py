@@ -45,6 +45,7 @@ from dccgcn.operators import (
     weight_columns,
 )
 from dccgcn.progress import Progress
+from dccgcn.runtime.row_blocks import row_count, row_mean
 from dccgcn.runtime.threads import threads_for
 
 TOPOLOGY, FEATURES = "topology", "features"  # keys of operators
@@ -56,6 +57,13 @@ _N_STEPS_FEATURES = 4
 _LARGEST_SIZE = 1.5  # of the standardised columns of sizes
 _NO_COMPONENTS = np.empty((0, 0), np.float32)
 _CONSTANT = 1e-6  # standard deviation up to which a column is constant
+
+Once = Callable[[Any, Callable[[], Any]], Any]  # once(key, build): the value of a key, built or found
+
+
+def make_now(key: Any, build: Callable[[], Any]) -> Any:
+    """A ``Once`` that keeps nothing."""
+    return build()
 
 
 @dataclass(frozen=True)
@@ -200,41 +208,77 @@ def precompute(
     def once(key: Any, build: Callable[[], Any]) -> Any:
         return build() if fitted else graph.cached(("concord", key), build)
 
+    source, by = make_source(graph, settings, fitted, once, progress)
+    return make_views(source, settings, layout_of(graph), by, bool(fitted), once, progress)
+
+
+def make_source(
+    graph: NodeGraph, settings: ConcordSettings, fitted: Projections | None, once: Once, progress: Progress | None
+) -> tuple["Source", Projections]:
+    """What the views of a graph are made from, and the scaling of its features."""
     scaled, by = scaled_graph(graph, fitted)
     operators = channel_operators(scaled, settings, by.idf, progress)
-    specs = view_specs(settings, graph.n, layout_of(graph))
-    x, means = once("features", lambda: _unit_features(scaled, by.idf)), once("means", lambda: mean_matrices(graph))
-    source = _Source(graph, x, operators, means)
+    source = Source(
+        x=once("features", lambda: _unit_features(scaled, by.idf)),
+        operators=operators,
+        means=once("means", lambda: mean_matrices(graph)),
+        mean_of_all=partial(mean_operator, graph),
+        log_sizes=lambda: once("sizes", lambda: log_sizes(graph, source.means.values())),
+        component_sizes=lambda relation: once(
+            ("component sizes", relation), lambda: component_sizes(graph, operators[relation])
+        ),
+        feature_mean=once(("feature mean", settings.k), lambda: _mean_or_self(operators[FEATURES].adjacency)),
+        empty=graph.empty,
+        kept=graph.kept,
+    )
+    return source, by
+
+
+def make_views(
+    source: "Source",
+    settings: ConcordSettings,
+    layout: Layout,
+    by: Projections,
+    is_fitted: bool,
+    once: Once,
+    progress: Progress | None = None,
+) -> Precomputed:
+    """All views of the rows of ``source``, each made by ``once``; ``is_fitted``: projected as ``by`` says."""
+    specs = view_specs(settings, row_count(source.x.shape[0]), layout)
     embeddings: dict[str, Embedding] = {}
-    with threads_for(total_nnz(operators)):
+    with threads_for(total_nnz(source.operators)):
         for number, spec in enumerate(specs):
-            known = fitted.embeddings.get(spec.name) if fitted else None
+            known = by.embeddings.get(spec.name) if is_fitted else None
             own = embeddings.get("own")
             embeddings[spec.name] = once(spec, partial(_make, spec, source, own, known))
             if progress:
                 progress("views", number + 1, len(specs))
         used = [spec for spec in specs if spec.kind == "own" or (spec.kind == "hop" and spec.n_steps == 1)]
         regressor = once(tuple(used), lambda: LooRidge.fit(*(embeddings[spec.name].z for spec in used)))
-    feature_mean = once(("feature mean", settings.k), lambda: _mean_or_self(operators[FEATURES].adjacency))
     projections = replace(by, embeddings=embeddings)
-    return Precomputed(layout_of(graph), specs, operators, projections, regressor, feature_mean, graph.empty)
+    return Precomputed(layout, specs, dict(source.operators), projections, regressor, source.feature_mean, source.empty)
 
 
 @dataclass(frozen=True, eq=False)
-class _Source:
-    """What views are made from."""
+class Source:
+    """What views are made from: all rows, or a block of them."""
 
-    graph: NodeGraph  # as given
     x: Any  # (n, d) features, standardised and weighted
     operators: Mapping[str, Operator]
     means: Mapping[str, sp.csr_array]  # M by prefix
+    mean_of_all: Callable[[], sp.csr_array]  # M of all relations together
+    log_sizes: Callable[[], Matrix]  # (n, 2 or more)
+    component_sizes: Callable[[str], np.ndarray]  # by relation: of each node's connected component, (n,)
+    feature_mean: sp.csr_array  # as in Precomputed
+    empty: Callable[[tuple[int, ...]], np.ndarray]  # as in Precomputed
+    kept: Callable[[Matrix], Matrix]  # the matrix itself, or its copy in the scratch folder
 
     @property
     def has_few_columns(self) -> bool:
-        return self.graph.d <= N_OWN
+        return int(self.x.shape[1]) <= N_OWN
 
 
-def _make(spec: ViewSpec, source: _Source, own: Embedding | None, known: Embedding | None) -> Embedding:
+def _make(spec: ViewSpec, source: Source, own: Embedding | None, known: Embedding | None) -> Embedding:
     """One view, fitted or projected as ``known`` was. ``own`` is the view that hops average."""
     match spec.kind:
         case "own":
@@ -253,33 +297,40 @@ def _make(spec: ViewSpec, source: _Source, own: Embedding | None, known: Embeddi
                 h = spmm(source.means[spec.relation], h)
             return _standard_columns(h, known) if source.has_few_columns else _unit_rows(h)
         case "sizes":
-            return _standard_columns(node_sizes(source.graph, source.means.values()), known, _LARGEST_SIZE)
+            sizes = source.log_sizes()
+            sizes = np.hstack([sizes, spmm(source.mean_of_all(), sizes)])
+            return _standard_columns(sizes, known, _LARGEST_SIZE)
     operator = source.operators[spec.relation]
     polynomial = spectral.two_hop_filter if spec.kind == "structure" else spectral.ssgc_filter
     apply_filter = polynomial(operator, spec.n_steps, _ALPHA)
     if spec.kind == "structure":
         if known:
-            return spectral.project_structural(apply_filter, source.graph.n, known)
-        relations = source.graph.relations
-        component = connected_components(operator.adjacency, directed=False)[1] if relations else source.graph.component
-        return spectral.fit_structural(apply_filter, component, spec.n_components, source.graph.kept)
+            return spectral.project_structural(apply_filter, source.x.shape[0], known)
+        sizes = source.component_sizes(spec.relation)
+        return spectral.fit_structural(apply_filter, sizes, spec.n_components, source.kept)
     if known:
         return spectral.project(apply_filter, source.x, known)
-    return spectral.fit_svd(apply_filter, source.x, spec.n_components, source.graph.kept)
+    return spectral.fit_svd(apply_filter, source.x, spec.n_components, source.kept)
 
 
-def node_sizes(graph: NodeGraph, means: Iterable[sp.csr_array]) -> Matrix:
-    """(n, 4 or more) log degrees and log feature mass of each node, and their means over its neighbours."""
+def component_sizes(graph: NodeGraph, relation: Operator) -> np.ndarray:
+    """(n,) nodes in each node's connected component by the edges of one relation."""
+    component = connected_components(relation.adjacency, directed=False)[1] if graph.relations else graph.component
+    return np.asarray(np.bincount(component)[component])
+
+
+def log_sizes(graph: NodeGraph, means: Iterable[sp.csr_array]) -> Matrix:
+    """(n, 2 or more) log degrees and log feature mass of each node."""
     mass = np.asarray(abs(graph.features).sum(axis=1), dtype=np.float64).reshape(-1)
     degrees = [np.diff(matrix.indptr) for matrix in means]
-    columns = np.log1p(np.column_stack([*degrees, mass])).astype(np.float32)
-    return np.hstack([columns, spmm(mean_operator(graph), columns)])
+    return np.asarray(np.log1p(np.column_stack([*degrees, mass])), dtype=np.float32)
 
 
 def _standard_columns(h: Matrix, known: Embedding | None, largest: float = math.inf) -> Embedding:
     """Columns of mean 0 and equal variance, rows of mean square 1; constant columns become 0."""
     if known is None:
-        mean, deviation = h.mean(axis=0, dtype=np.float64), h.std(axis=0, dtype=np.float64)
+        mean = row_mean(h)
+        deviation = np.sqrt(row_mean(np.square(h - mean)))
         kept = deviation > _CONSTANT
         scale = np.divide(1, deviation, out=np.zeros_like(deviation), where=kept) / math.sqrt(max(1, kept.sum()))
         known = Embedding(h, _NO_COMPONENTS, mean.astype(np.float32), scale.astype(np.float32))

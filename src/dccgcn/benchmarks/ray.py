@@ -45,6 +45,7 @@ class RayBenchmark(Measurement):
     bytes_per_halo_row: float  # received in the whole fit, over the halo rows of the given edges
     stages: dict[str, dict[str, float]]  # by stage: seconds, steps, and received MB, each of the worker with most
 
+
 def bench_ray(nodes: int, workers: Sequence[int], edges_per_node: int, features: int) -> list[RayBenchmark]:
     """Fit a synthetic graph with each number of workers, on a Ray cluster that is started here and ended."""
     graph = synthetic_graph(nodes, edges_per_node * nodes, features)

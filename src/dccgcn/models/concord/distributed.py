@@ -181,9 +181,7 @@ def fit_block(job: Job, peers: StagedPeers) -> None:
         state = stack(members, job.given, job.settings, job.seed, once=once_for_labels)
 
         def predict() -> Prediction:
-            # copies, because predict_rows overwrites them, and this stage is repeated if another worker dies
-            copied = replace(state, log_probs=[log_p.copy() for log_p in state.log_probs])
-            prediction = predict_rows(copied, views, job.settings, job.prior, uninformed)
+            prediction = predict_rows(state, views, job.settings, job.prior, uninformed)
             model = to_arrays(views.projections, state)
             return replace(prediction, model=model, findings=tuple(promise_findings(state.held_out)))
 

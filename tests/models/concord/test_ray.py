@@ -93,8 +93,8 @@ def test_a_killed_worker_costs_its_block_of_the_stage(cluster, tmp_path, one_thr
 
 
 def test_four_workers_fit_where_one_has_too_little_memory(cluster, tmp_path, one_thread):
-    graph = synthetic_graph(20 * 1024, features=200)
-    memory = 230 << 20  # one worker needs between 240 and 300 MB, each of four less than 200
+    graph = synthetic_graph(40 * 1024, features=200)
+    memory = 300 << 20  # one worker needs between 340 and 380 MB, each of four between 220 and 260
     with pytest.raises(DccgcnError, match=r"memory.*more workers"):
         fit(graph, tmp_path, RayWorkers(cluster.address, 1, memory))
     check_same(fit(graph, tmp_path, RayWorkers(cluster.address, 4, memory)), graph)

@@ -30,7 +30,7 @@ def test_arrays_round_trip(few: bool) -> None:
     for one, other in zip(state.members, again.members, strict=True):
         assert one.head is other.head
     np.testing.assert_array_equal(again.given.nodes, given.nodes)
-    np.testing.assert_array_equal(again.pooled, state.pooled)
+    np.testing.assert_allclose(again.pooled, state.pooled, rtol=1e-5)  # spread labels are added up in another order
     assert again.held_out == state.held_out
 
 

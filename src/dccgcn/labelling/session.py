@@ -32,6 +32,7 @@ QUEUE = 30  # questions prepared with each picture
 CANDIDATES = 2000  # nodes among which they are chosen, so that a large graph does not keep the next fit waiting
 LEASE = 180.0  # seconds for which a question is not given to others after its page was closed
 
+_PAUSE = 0.1  # seconds between an event and the fit: the answer to the event comes first, both share the interpreter
 _FIELDS = {
     "label": {"node", "label"},
     "skip": {"node"},
@@ -241,6 +242,8 @@ class Session:
                 with self._changed:
                     self._notify()
                     self._changed.wait_for(lambda: self.closed or self._jobs or not self._is_current())
+                time.sleep(_PAUSE)
+                with self._changed:
                     if self.closed:
                         return
                     jobs, self._jobs = self._jobs, []

@@ -96,10 +96,10 @@ export async function refresh(): Promise<void> {
   await page.saving;
   if (!state.ready || page.question !== question) return; // another one was asked meanwhile
   const isOld = question && question.picture < state.picture!.number; // the evidence of an earlier picture
-  const before = proposed();
+  const [node, before] = [question?.node, proposed()];
   if (!page.asked || (isOld && question.kind !== "node")) await askNext();
   else if (isOld) await show(question.node);
-  if (before !== null && before !== proposed()) page.settled = performance.now() + SETTLE;
+  if (before !== null && page.question?.node === node && before !== proposed()) page.settled = performance.now() + SETTLE;
 }
 
 const SETTLE = 400; // milliseconds

@@ -109,19 +109,19 @@ def test_two_people_never_get_the_same_question(session):
     answer(session, 4, "Cy", "three")
     session.wait()
     assert session.next_question("one", "Ann")[0] == first[0]  # also after a fit with another order of questions
-    session._leases = {node: (client, 0.0) for node, (client, _) in session._leases.items()}
+    session._leases = {asked: (client, 0.0) for asked, (client, _) in session._leases.items()}
     session.record("Bo", "skip", {"node": session.source.ids[second[0]]})
     taken = session.source.ids[first[0]]
-    assert session._lease(taken, "two")  # after a while it is given to others
+    assert session._lease(("label", taken), "two")  # after a while it is given to others
 
 
 def test_an_open_page_keeps_its_question(session):
-    node = session.source.ids[session.next_question("one", "Ann")[0]]
-    session._leases[node] = ("one", 1.0)  # long ago
+    asked = ("label", session.source.ids[session.next_question("one", "Ann")[0]])
+    session._leases[asked] = ("one", 1.0)  # long ago
     session.renew_lease("two")
-    assert session._leases[node][1] == 1.0
+    assert session._leases[asked][1] == 1.0
     session.renew_lease("one")
-    assert not session._lease(node, "two")
+    assert not session._lease(asked, "two")
 
 
 def test_a_picture_says_why_nothing_is_trusted(session):
@@ -231,6 +231,27 @@ def test_an_audit_is_drawn_from_trusted_predictions_and_checked_in_order(session
     assert summary.share_at_most <= 0.3
     assert "At most" in summary.sentence()
     assert len(session.labels.labels) == 15 + audit.draw.planned  # audited labels train like any others
+
+
+def test_an_audit_checks_in_order_what_others_are_asked_to_label(session):
+    """Checks count from the first of the draw on: one that were left out would keep all later ones from counting."""
+    answer(session, 15)
+    session.wait()
+    event = session.start_audit("Ann", 0.3)
+    first, second, third, *_ = session.labels.audits[-1].draw.nodes
+    session._leases = {("label", first): ("two", float("inf"))}
+    position = session.source.position
+
+    def check(node):
+        session.record("Ann", "check", {"target": event.id, "node": node, "label": ""})
+        return [audits.status(session.labels.audits[-1])[name] for name in ("checked", "waiting")]
+
+    assert session.next_check("one")[1] == position[first]
+    assert check(first) == [1, 0]
+    assert session.next_check("one")[1] == position[second]
+    assert session.next_check("three")[1] == position[third]  # nobody checks what another one is checking
+    assert check(third) == [1, 1]
+    assert check(second) == [3, 0]
 
 
 def test_a_failed_fit_is_told_and_the_next_label_is_another_try(session, monkeypatch):

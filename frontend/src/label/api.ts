@@ -14,6 +14,7 @@ export interface AuditStatus {
   confidence: number;
   trusted: string;
   checked: number;
+  waiting: number; // checked, and counted once the ones before them in the draw are
   errors: number;
   any_time: number;
   more_checks: Record<string, number | null>;

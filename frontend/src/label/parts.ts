@@ -119,8 +119,9 @@ function drawAudit(): void {
     return;
   }
   const wishes = Object.entries(audit.more_checks).flatMap(([wish, more]) => (more === null ? [] : [`${percent(Number(wish))}: ${more === 0 ? "reached" : `${number(more)} more`}`]));
+  const waiting = audit.waiting ? ` ${plural(audit.waiting, "more check")} will count once the ones before in the draw are made.` : "";
   find("audit-state").replaceChildren(
     h("p", { id: "audit-sentence" }, audit.sentence || `${number(audit.planned)} of ${number(audit.population)} trusted answers were drawn at random.`),
-    h("p", { class: "quiet" }, `${plural(audit.checked, "check")}, ${plural(audit.errors, "error")}. Bound that holds at any time: ${percent(audit.any_time, 1)}. Checks without error for a bound of ${wishes.join(", ")}.`),
+    h("p", { class: "quiet" }, `${plural(audit.checked, "check")}, ${plural(audit.errors, "error")}.${waiting} Bound that holds at any time: ${percent(audit.any_time, 1)}. Checks without error for a bound of ${wishes.join(", ")}.`),
   );
 }

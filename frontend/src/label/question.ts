@@ -125,8 +125,8 @@ function redraw(part: HTMLElement): void {
 
 function heading(question: Question): string {
   if (question.kind === "audit") {
-    const { checked, planned } = page.state!.audit!;
-    return `Check ${number(checked + 1)}${checked < planned ? ` of ${number(planned)}` : ""}: is this answer right?`;
+    const { checked, waiting, planned } = page.state!.audit!;
+    return `Check ${number(checked + waiting + 1)}${checked + waiting < planned ? ` of ${number(planned)}` : ""}: is this answer right?`;
   }
   if (question.kind === "node") return `Node ${clip(question.node, 40)}${question.label ? `, labelled ${clip(question.label, 40)}` : ""}`;
   return `Which class? This node ${question.reason || "is asked for"}.`;

@@ -107,6 +107,7 @@ def status(audit: Audit) -> dict[str, Any]:
         "confidence": draw.confidence,
         "trusted": draw.trusted,
         "checked": len(wrong),
+        "waiting": len(audit.answers) - len(wrong),  # for one before them in the draw that somebody else is checking
         "errors": errors,
         "any_time": now,
         "more_checks": needed,

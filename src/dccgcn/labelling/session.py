@@ -43,6 +43,8 @@ _FIELDS = {
     "check": {"target", "node", "label"},
 }
 
+_Asked = tuple[str, str]  # "label" or "check", and the node
+
 
 @dataclass(frozen=True, eq=False)
 class Picture:
@@ -89,7 +91,7 @@ class Session:
         self._choosing = False  # whether the questions are still those of an earlier picture
         self._failed: Any = None  # the labels that could not be fitted
         self.labels = self._replay()
-        self._leases: dict[str, tuple[str, float]] = {}  # node → client, until when
+        self._leases: dict[_Asked, tuple[str, float]] = {}  # question → client, until when
         self._reasons: dict[int, str] = {}  # of questions that were asked
         self._jobs: list[tuple[Callable[[], Any], Future[Any]]] = []
         self._changed = threading.Condition(threading.RLock())
@@ -121,7 +123,7 @@ class Session:
         with self._changed:
             self._check(who, kind, given)
             event = self.log.append(who, kind, id=id, **given)
-            self._leases.pop(given.get("node", ""), None)
+            self._leases.pop(("check" if kind == "check" else "label", given.get("node", "")), None)
             self.labels = self._replay()
             self._notify()
             return event
@@ -166,12 +168,12 @@ class Session:
 
             def is_open(node: int) -> bool:
                 name = ids[node]
-                return name not in labels.given and name not in skipped and self._lease(name, client)
+                return name not in labels.given and name not in skipped and self._lease(("label", name), client)
 
             picture = self.picture
-            held = [self.source.position[name] for name, (holder, _) in self._leases.items() if holder == client]
+            mine = [name for (kind, name), (holder, _) in self._leases.items() if (kind, holder) == ("label", client)]
             self._reasons.update(picture.queue if picture else ())
-            for node in held:  # a question does not change under the eyes of a person
+            for node in map(self.source.position.__getitem__, mine):  # it does not change under the eyes of a person
                 if is_open(node):
                     return node, self._reasons.get(node, LEFT)
             for node, reason in picture.queue if picture else ():
@@ -186,24 +188,27 @@ class Session:
             return None
 
     def next_check(self, client: str) -> tuple[Audit, int] | None:
-        """The next prediction of the latest audit to check."""
+        """The next prediction of the latest audit to check.
+
+        Checks count from the first of the draw on, so one that somebody is asked to label is checked all the same.
+        """
         with self._changed:
             if not self.labels.audits:
                 return None
             audit = self.labels.audits[-1]
             for node in audit.predictions:
-                if node not in audit.answers and node in self.source.position and self._lease(node, client):
+                if node not in audit.answers and node in self.source.position and self._lease(("check", node), client):
                     return audit, self.source.position[node]
             return None
 
-    def _lease(self, node: str, client: str) -> bool:
+    def _lease(self, asked: _Asked, client: str) -> bool:
         """Give a question to a client, unless another one has it. A client has one question at a time."""
         now = time.monotonic()
-        holder, until = self._leases.get(node, ("", 0.0))
+        holder, until = self._leases.get(asked, ("", 0.0))
         if holder not in ("", client) and until > now:
             return False
-        self._leases = {n: lease for n, lease in self._leases.items() if lease[0] != client and lease[1] > now}
-        self._leases[node] = (client, now + LEASE)
+        self._leases = {one: lease for one, lease in self._leases.items() if lease[0] != client and lease[1] > now}
+        self._leases[asked] = (client, now + LEASE)
         return True
 
     def renew_lease(self, client: str) -> None:
@@ -211,7 +216,7 @@ class Session:
         until = time.monotonic() + LEASE
         with self._changed:
             self._leases.update(
-                {node: (holder, until) for node, (holder, _) in self._leases.items() if holder == client}
+                {asked: (holder, until) for asked, (holder, _) in self._leases.items() if holder == client}
             )
 
     # computing

@@ -29,6 +29,9 @@ REQUIRED = 0.95  # share of the mutants that must die
 
 
 def main() -> None:
+    if {"-h", "--help"} & set(sys.argv):
+        print(__doc__)
+        return
     words = [word for word in sys.argv[1:] if not word.startswith("--")]
     chosen = [m for m in MUTANTS if not words or any(word in " ".join(map(str, m)) for word in words)]
     lost = [m for m in MUTANTS if source_of(ROOT, m).read_text(encoding="utf-8").count(m.old) != 1]

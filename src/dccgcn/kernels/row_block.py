@@ -19,7 +19,6 @@ class Halo:
 
     peers: Peers
     sent: Sequence[np.ndarray]  # own rows for each process, by their positions here
-    n_received: int
 
     @property
     def largest_block(self) -> int:
@@ -27,7 +26,7 @@ class Halo:
         return int(np.diff(self.peers.bounds).max())
 
     def fetch(self, own: np.ndarray) -> np.ndarray:
-        """The halo's rows of a matrix of which this block has its own rows, (n_received, width)."""
+        """The halo's rows of a matrix of which this block has its own rows."""
         parts = self.peers.exchange([own[rows] if len(rows) else None for rows in self.sent])
         return np.concatenate([np.empty((0, *own.shape[1:]), own.dtype), *(part for part in parts if part is not None)])
 
@@ -63,5 +62,5 @@ def row_block(matrix: sp.csr_array, peers: Peers) -> RowBlock:
     sent = [np.empty(0, np.int64) if rows is None else rows - low for rows in asked]
     shape = high - low, high - low + len(wanted)
     block = RowBlock((data, local, (indptr - indptr[0]).astype(np.int32)), shape=shape)
-    block.halo = Halo(peers, sent, len(wanted))
+    block.halo = Halo(peers, sent)
     return block

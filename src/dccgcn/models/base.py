@@ -33,7 +33,6 @@ CostOf = Callable[[NodeGraph, Any], Cost]  # cost(graph, settings): an estimate 
 # staged(graph, settings, folder): a context with a graph whose cached values are kept in a scratch folder
 Staged = Callable[[NodeGraph, Any, Path], AbstractContextManager[NodeGraph]]
 
-
 OnRay = Callable[[RayWorkers], Fit]  # the fit of a method on a Ray cluster
 
 

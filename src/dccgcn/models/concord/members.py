@@ -11,7 +11,7 @@ from dccgcn.models.concord.labels import Labels
 from dccgcn.models.concord.neighbour_mi import mi_loss, refine_head, scale_to_confidence
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.softmax_regression import fit_head, predict_proba
-from dccgcn.models.concord.svd import row_blocks
+from dccgcn.models.concord.svd import row_slices
 from dccgcn.operators import Operator
 from dccgcn.runtime.row_blocks import column_sum, owned, take_rows
 
@@ -36,10 +36,8 @@ class Member:
     head: np.ndarray | None = None  # (W; b), (widths + 1, classes); None until it is fitted
 
 
-def fit_full_head(member: Member, given: Labels, settings: ConcordSettings) -> np.ndarray | None:
+def fit_full_head(member: Member, given: Labels, settings: ConcordSettings) -> np.ndarray:
     """(C3) for all labels; on a relation, some steps with neighbour mutual information follow."""
-    if not member.z:
-        return None
     rows = _rows(member, given.nodes)
     head = fit_head(rows, given.targets, _penalty(member, settings))
     if member.relation is None or settings.mi_weight == 0:
@@ -60,7 +58,7 @@ def log_proba(member: Member, given: Labels) -> np.ndarray:
     """log P of a fitted member, (n, classes) float32."""
     if member.head is None:
         (p,) = spread_labels(member.relation, [given])
-        p = _label_shares(p, p.sum(axis=0))
+        p = _label_shares(p, column_sum(p).astype(np.float32))
     else:
         p = predict_proba(member.z, member.head)
         if member.is_smoothed:
@@ -77,10 +75,7 @@ def held_out_log_proba(
     Only the rows of the labels are predicted, unless predictions are smoothed. Heads start from zero: from that of all
     labels they would keep some of what they must not know.
     """
-    if not member.z:
-        return spread_log_proba(member, given, folds)[0]
-    c = given.targets.shape[1]
-    parts = [(r, fold == i) for r, fold in enumerate(folds) for i in range(fold.max() + 1)]
+    c, parts = given.targets.shape[1], _held_out_parts(folds)
     held = np.empty((len(folds), len(given.nodes), c), np.float32)
     rows = _rows(member, given.nodes)
     heads = [fit_head(rows[~out], given.targets[~out], _penalty(member, settings)) for _, out in parts]
@@ -101,7 +96,7 @@ def held_out_log_proba(
 
 def spread_log_proba(member: Member, given: Labels, folds: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """``held_out_log_proba`` and ``log_proba`` of spread labels in one pass: masses from disjoint labels add up."""
-    parts = [(r, fold == i) for r, fold in enumerate(folds) for i in range(fold.max() + 1)]
+    parts = _held_out_parts(folds)
     at_labels, totals, everything = [], [], None
     for (r, _), q in zip(parts, spread_labels(member.relation, [given.subset(out) for _, out in parts]), strict=True):
         at_labels.append(take_rows(q, given.nodes))
@@ -136,7 +131,7 @@ def _label_shares(q: np.ndarray, total: np.ndarray) -> np.ndarray:
 
     Every class is given the same ``total`` mass.
     """
-    for rows in row_blocks(len(q)):
+    for rows in row_slices(len(q)):
         part = q[rows]
         part /= np.maximum(total, 1e-9)
         mass = part.sum(axis=1, keepdims=True)
@@ -144,6 +139,11 @@ def _label_shares(q: np.ndarray, total: np.ndarray) -> np.ndarray:
         part[mass[:, 0] <= 1e-12] = 1 / q.shape[1]
         part += np.float32(_LABEL_FLOOR)
     return q
+
+
+def _held_out_parts(folds: Sequence[np.ndarray]) -> list[tuple[int, np.ndarray]]:
+    """Each fold of each repeat: the repeat, and which labels are held out, (m,)."""
+    return [(r, fold == i) for r, fold in enumerate(folds) for i in range(fold.max() + 1)]
 
 
 def _rows(member: Member, nodes: np.ndarray) -> np.ndarray:

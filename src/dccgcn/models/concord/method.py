@@ -27,7 +27,7 @@ from dccgcn.models.concord.labels import Labels
 from dccgcn.models.concord.loo_ridge import LooRidge, log_linear_fuse, r_squared
 from dccgcn.models.concord.members import Member, fit_full_head, held_out_log_proba, log_proba, spread_log_proba
 from dccgcn.models.concord.settings import ConcordSettings, family
-from dccgcn.models.concord.spectral_features import scarcity, spectral_reweight
+from dccgcn.models.concord.spectral_features import as_it_is, scarcity, spectral_reweight
 from dccgcn.models.concord.stacking import (
     assign_folds,
     cross_fitted_pool,
@@ -38,7 +38,7 @@ from dccgcn.models.concord.stacking import (
 )
 from dccgcn.models.concord.stages import staged
 from dccgcn.models.concord.state import FitState, model_specs, read_labels, read_projections, read_state, to_arrays
-from dccgcn.models.concord.svd import row_blocks, side_by_side
+from dccgcn.models.concord.svd import row_slices, side_by_side
 from dccgcn.models.concord.views import (
     JOINT,
     LABELS,
@@ -142,7 +142,7 @@ def stack(
     settings: ConcordSettings,
     seed: int,
     progress: Progress | None = None,
-    keep: Callable[[np.ndarray], np.ndarray] = lambda array: array,
+    keep: Callable[[np.ndarray], np.ndarray] = as_it_is,
     once: Once = make_now,
 ) -> FitState:
     """Fit the heads (C3, C4), predict each label by heads that never saw it, and weight the members by that (C6).
@@ -268,7 +268,7 @@ def to_prediction(state: FitState, f: np.ndarray, confidence: np.ndarray, no_evi
     channels = dict(zip(names, state.log_probs, strict=True))
     predicted, votes = probabilities.argmax(axis=1), np.zeros(len(f))
     for name, p in channels.items():
-        for rows in row_blocks(len(f)):
+        for rows in row_slices(len(f)):
             p[rows] = softmax(p[rows])
         votes += state.share_of(name) * (p.argmax(axis=1) == predicted)
     return Prediction(

@@ -28,7 +28,7 @@ from dccgcn.models.concord.svd import (
     leading_eigenvectors,
     leading_mix,
     orthonormal,
-    row_blocks,
+    row_slices,
     scale_to_unit_rows,
     subtract_mean,
     times,
@@ -62,7 +62,7 @@ def spectral_reweight(embedding: Embedding, q: float, out: Matrix | None = None)
     """(C2): scales the components by σ^q; the larger q, the more the leading ones dominate."""
     out = np.empty_like(embedding.z) if out is None else out
     weights = (embedding.scale**q).astype(np.float32)
-    for rows in row_blocks(len(out)):
+    for rows in row_slices(len(out)):
         np.multiply(embedding.z[rows], weights, out=out[rows])
     return scale_to_unit_rows(out)
 
@@ -182,7 +182,7 @@ def _fit_products(
 def _random_rows(n: int, width: int) -> Matrix:
     """Standard normal numbers, (n, width): rows of this block. Those of the blocks before it are drawn and dropped."""
     rng = np.random.default_rng(0)  # a fixed seed: the embedding belongs to the graph, not to the run
-    for rows in row_blocks(first_row()):
+    for rows in row_slices(first_row()):
         rng.standard_normal((rows.stop - rows.start, width), dtype=np.float32)
     return rng.standard_normal((n, width), dtype=np.float32)
 

@@ -24,7 +24,7 @@ _MOST_SUMMED = 4096  # rows of a product that is summed unit by unit; more would
 Matrix = np.ndarray  # (rows, columns) float32
 
 
-def row_blocks(n: int) -> Iterator[slice]:
+def row_slices(n: int) -> Iterator[slice]:
     """Slices that together are 0 to n."""
     return (slice(start, min(start + BLOCK_ROWS, n)) for start in range(0, n, BLOCK_ROWS))
 
@@ -80,21 +80,21 @@ def transposed_times(x: Any, m: Matrix) -> Matrix:
 
     if x.shape[1] <= _MOST_SUMMED:
         return unit_sum(len(m), of_rows).astype(np.float32)
-    return np.asarray(row_sum(sum(map(of_rows, row_blocks(len(m))))), np.float32)
+    return np.asarray(row_sum(sum(map(of_rows, row_slices(len(m))))), np.float32)
 
 
 def subtract_mean(h: Matrix) -> np.ndarray:
     """Subtract the mean of each column in place, and return it, (columns,)."""
     total = unit_sum(len(h), lambda rows: np.ones(rows.stop - rows.start, h.dtype) @ h[rows])
     mean = (total / max(row_count(len(h)), 1)).astype(np.float32)
-    for rows in row_blocks(len(h)):
+    for rows in row_slices(len(h)):
         h[rows] -= mean
     return mean
 
 
 def scale_to_unit_rows(h: Matrix) -> Matrix:
     """Divide each row by its length, in place; zero rows stay zero."""
-    for rows in row_blocks(len(h)):
+    for rows in row_slices(len(h)):
         norm = np.sqrt(np.einsum("ij,ij->i", h[rows], h[rows]))
         norm[norm < _MIN_NORM] = 1
         h[rows] /= norm[:, None]

@@ -105,7 +105,9 @@ export function startMap(): void {
   on(["question"], () => {
     const [before, now] = [ringed, asked()];
     ringed = now;
-    if (before !== now) repaint([before, now].filter((at) => at >= 0));
+    const some = [before, now].filter((at) => at >= 0);
+    // the question is painted first: without a graphics card a frame of the map takes a tenth of a second
+    if (before !== now) requestAnimationFrame(() => setTimeout(() => repaint(some)));
   });
   on(["theme"], () => {
     readColours();

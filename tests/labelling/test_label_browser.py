@@ -187,6 +187,7 @@ def test_a_whole_round(browser, tables):
         ann.page.select_option("#bound", "0.1")
         ann.page.click("#start-audit")
         ann.page.wait_for_selector("text=Check 1 of")
+        assert ann.page.evaluate("document.activeElement.id") == "h-question"  # Enter is for the question
         planned = int(re.search(r"Check 1 of (\d+)", ann.page.locator(".kind").inner_text())[1])
         assert planned <= 36  # fewer than with replacement
         for number in range(1, planned + 1):

@@ -2,7 +2,7 @@
 import { find, h, name } from "../dom";
 import { number, percent, plural } from "../format";
 import { post, randomId, type Answer } from "./api";
-import { classLabel, leaveAudit, send } from "./question";
+import { classLabel, focusQuestion, leaveAudit, send } from "./question";
 import { askNext, attempt, banner, on, page, setQuestion, setState, show } from "./store";
 
 export function startParts(): void {
@@ -94,6 +94,7 @@ async function startAudit(): Promise<void> {
       await askNext();
     }
     find("question").scrollIntoView({ block: "start" });
+    focusQuestion();
     banner("");
   } catch (error) {
     page.mode = "label";

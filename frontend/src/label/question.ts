@@ -93,8 +93,11 @@ function draw(): void {
   const part = find("question");
   const hadFocus = part.contains(document.activeElement);
   redraw(part);
-  if (hadFocus) find("h-question")?.focus({ preventScroll: true });
+  if (hadFocus) focusQuestion();
 }
+
+/** A button that is hidden keeps the focus for a moment, and Enter would press it. */
+export const focusQuestion = (): void => find("h-question")?.focus({ preventScroll: true });
 
 function redraw(part: HTMLElement): void {
   const { state, question } = page;
@@ -234,5 +237,5 @@ export function leaveAudit(): void {
   page.mode = "label";
   page.beyond = false;
   notify("state");
-  attempt(askNext());
+  attempt(askNext().then(focusQuestion));
 }

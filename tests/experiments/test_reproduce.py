@@ -137,7 +137,7 @@ def test_every_option_is_there_for_every_page(what, tmp_path) -> None:
     stored = CliRunner().invoke(app, command(tmp_path, what, "--stored")[3:])
     assert stored.exit_code == 0, stored.output
     (page,) = (tmp_path / "pages").glob("*.md")
-    assert len(list((tmp_path / "pages").iterdir())) == 1 + (what == "choices")  # with the runs behind it
+    assert len(list((tmp_path / "pages").iterdir())) == 1 + (what in ("choices", "systems"))  # with the runs behind it
     assert "smoke run" in page.read_text()
     with pytest.raises(SettingsError, match="no column for 'nosuch'"):
         CliRunner().invoke(app, command(tmp_path, what, "--only", "nosuch", "--plan")[3:], catch_exceptions=False)

@@ -118,7 +118,8 @@ def test_slow_systems_have_fewer_runs_and_excluded_ones_none():
 def test_the_further_specs_have_the_jobs_of_their_pages():
     assert len(jobs_of([read_spec("overview")], 10)) == 6 * 6 * 10
     assert len(jobs_of([read_spec("choices")], 10)) == 27 * (4 * 10 + 5 + 3 * 3)
-    assert len(jobs_of([read_spec("systems")], 10)) == 57 * 10  # published values only
+    slow, peers = 4 * 7 + 9 + 7 + 3 * 7, 3 * 6 * 5 - 2 * 2 * 2  # runs left out on large graphs; on per-class splits
+    assert len(jobs_of([read_spec("systems")], 10)) == 57 * 10 - slow + peers  # published values only
     concord = read_spec("concord")
     n_ablation = len(concord.of_group("ablation"))
     assert len(concord.columns) == 16 * 5

@@ -65,7 +65,7 @@ class Reproduction:
         files: Files = {}
         for results in every:
             files |= files_of(results, f"{command} {results.spec.name}")
-            if results.spec.kind == "choices":  # on splits of its own, so no other page has its runs
+            if results.spec.kind in ("choices", "published"):  # most of their runs are of no other page
                 files[f"{results.spec.page}-runs.jsonl.gz"] = pack(results.used())
         if complete:
             files[_RUNS] = pack(published_runs(rows, self.specs).values())

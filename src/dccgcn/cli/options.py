@@ -85,8 +85,8 @@ def _field_parameters(group: Any) -> list[inspect.Parameter]:
 
 _table_option = partial(typer.Option, rich_help_panel="Your own tables")
 EDGES_HELP = (
-    "Table of edges: two columns of node ids. Repeated, each table is a relation (a kind of edges) that is called like "
-    "its file, or as in cites=FILE."
+    "Table of edges, or a folder of them: two columns of node ids. Repeated, each table is a relation (a kind of "
+    "edges) that is called like its file, or as in cites=FILE."
 )
 
 
@@ -113,7 +113,8 @@ class GraphOptions:
     nodes: Annotated[
         Path | None,
         _table_option(
-            help="Table of nodes: CSV, TSV, JSON lines (plain or gzip), Parquet, Feather or Excel; or a GraphML file."
+            help="Table of nodes: CSV, TSV, JSON lines (plain or gzip), Parquet, Feather or Excel; a folder of CSV or "
+            "Parquet files; or a GraphML file."
         ),
     ] = None
     edges: Annotated[list[str] | None, _table_option(metavar="FILE", help=EDGES_HELP)] = None

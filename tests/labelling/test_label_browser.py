@@ -92,6 +92,14 @@ class Person:
             self.page.keyboard.press("Enter")
             done = self.page.wait_for_function(told, arg=labels).json_value()
 
+    def search(self, node):
+        """Find a node and wait until it is shown."""
+        self.page.keyboard.press("/")
+        self.page.fill("#search", node)
+        self.page.wait_for_selector("#found button")
+        self.page.keyboard.press("Enter")
+        self.page.wait_for_function("node => document.querySelector('.row dd').textContent === node", arg=node)
+
     def check(self, truth, names, number):
         """Say what a drawn answer is."""
         drawn = self.page.locator("#accept .class-label").inner_text().strip()
@@ -135,11 +143,7 @@ def test_a_whole_round(browser, tables):
         ann.page.keyboard.press("s")
         ann.page.wait_for_function("before => document.querySelector('.row dd').textContent !== before", arg=before)
         wanted = next(node for node in truth if node not in asked)
-        ann.page.keyboard.press("/")
-        ann.page.fill("#search", wanted)
-        ann.page.wait_for_selector("#found button")
-        ann.page.keyboard.press("Enter")
-        ann.page.wait_for_function("node => document.querySelector('.row dd').textContent === node", arg=wanted)
+        ann.search(wanted)
         assert ann.answer(truth) == wanted
         ann.page.keyboard.press("?")
         assert ann.page.locator("#keys").is_visible()
@@ -151,11 +155,7 @@ def test_a_whole_round(browser, tables):
         assert bo.node != ann.node
         assert bo.faults() == []
         assert bo.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        bo.page.keyboard.press("/")
-        bo.page.fill("#search", wanted)
-        bo.page.wait_for_selector("#found button")
-        bo.page.keyboard.press("Enter")
-        bo.page.wait_for_function("node => document.querySelector('.row dd').textContent === node", arg=wanted)
+        bo.search(wanted)
         other = next(k for k, name in enumerate(names) if name != truth[wanted])
         bo.page.keyboard.press(str(other + 1))
         ann.page.wait_for_selector("#disagreement-list li")
@@ -263,6 +263,18 @@ def test_a_late_answer_does_not_bring_a_question_back(browser, small):
     assert asked != last
     ann.page.wait_for_timeout(2000)
     assert ann.node != asked
+    ann.context.close()
+
+
+def test_a_node_that_is_searched_for_comes_before_a_refreshed_question(browser, small):
+    server, truth = small
+    ann = Person(browser, server.address, "Ann")
+    asked = [ann.answer(truth) for _ in range(4)]
+    wanted = next(node for node in truth if node not in (*asked, ann.node))
+    for slow in (["/api/picture", 1500], ["/api/node", 3000]):  # the new picture arrives while the node is fetched
+        ann.page.evaluate(SLOW, slow)
+    ann.answer(truth)
+    ann.search(wanted)
     ann.context.close()
 
 

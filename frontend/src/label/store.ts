@@ -93,7 +93,7 @@ export async function refresh(): Promise<void> {
     painted = names;
     notify("picture");
   }
-  await page.saving;
+  await Promise.allSettled([page.saving, asking]);
   if (!state.ready || page.question !== question) return; // another one was asked meanwhile
   const isOld = question && question.picture < state.picture!.number; // the evidence of an earlier picture
   const [node, before] = [question?.node, proposed()];
@@ -112,8 +112,11 @@ export const askNext = (): Promise<void> => ask(get<Question | null>("question",
 /** Show any node in place of the question. */
 export const show = (node: string): Promise<void> => ask(get<Question>("node", { id: node }));
 
+let asking: Promise<unknown> = Promise.resolve(); // the question that a person wants to see comes before a refreshed one
+
 async function ask(request: Promise<Question | null>): Promise<void> {
   const mine = (turn += 1);
+  asking = request;
   const question = await request;
   if (mine === turn) setQuestion(question);
 }

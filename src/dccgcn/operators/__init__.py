@@ -1,6 +1,6 @@
 """Matrices that follow from a graph: its normalised topology and feature kNN graph, m-hop rows, scaled features."""
 
-from dccgcn.operators.approximate_knn import neighbours
+from dccgcn.operators.approximate_knn import is_searched_exactly, neighbours
 from dccgcn.operators.exact_knn import Neighbours, exact_knn
 from dccgcn.operators.hops import hop_blocks, hops
 from dccgcn.operators.operator import (
@@ -33,6 +33,7 @@ __all__ = [
     "exact_knn",
     "hop_blocks",
     "hops",
+    "is_searched_exactly",
     "knn_operator",
     "mean_operator",
     "neighbour_mean",

@@ -40,12 +40,17 @@ BLOCK = 16384  # rows between two calls of progress
 
 def neighbours(features: Any, k: int, progress: Callable[[int, int], None] | None = None) -> Neighbours:
     """The k most similar nodes of each node: exact where affordable, else approximate, with its recall."""
-    if exact_work(features) <= MOST_WORK:
+    if is_searched_exactly(features):
         return exact_knn(features, k, progress=progress)
     found = approximate_knn(features, k, progress)
     n = len(found.indices)
     rows = np.sort(np.random.default_rng(0).choice(n, min(n, _SAMPLE), replace=False))
     return replace(found, recall=recall(found, exact_knn(features, k, block=32, rows=rows), rows))
+
+
+def is_searched_exactly(features: Any) -> bool:
+    """Whether ``neighbours`` compares all nodes that share a feature."""
+    return exact_work(features) <= MOST_WORK
 
 
 def recall(found: Neighbours, exact: Neighbours, rows: np.ndarray) -> float:

@@ -12,7 +12,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import check_training
 from dccgcn.models.registry import get_method
 from dccgcn.models.resources import check_memory, duration
-from dccgcn.operators import neighbours, numeric_columns_of
+from dccgcn.operators import is_searched_exactly, neighbours, numeric_columns_of
 from dccgcn.progress import Progress
 from dccgcn.runtime.memory import format_bytes
 from dccgcn.text import first_few
@@ -230,7 +230,7 @@ def _check_features(graph: NodeGraph, k: int) -> Iterator[Diagnosis]:
             duplicates,
         )
     yield from _check_units(graph)
-    if graph.n > k:
+    if graph.n > k and is_searched_exactly(graph.features):  # else a search takes minutes, and ties are its least error
         ties = int(neighbours(graph.features, k).tied.sum())
         if ties:
             yield Diagnosis(

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 
 from dccgcn.errors import DccgcnError
 from dccgcn.graph import NodeGraph
+from dccgcn.kernels import ppr_smooth
 from dccgcn.models.prediction import Prediction
 from dccgcn.operators import normalise_rows, topology_operator
 from dccgcn.operators.scaling import columns_to_standardise, standardised
@@ -159,9 +160,7 @@ def node_embedding(graph: NodeGraph) -> np.ndarray:
     if min(x.shape) > N_COMPONENTS:
         x = truncated_svd(x, N_COMPONENTS)
     x = np.asarray(x.toarray() if sp.issparse(x) else x, dtype=np.float32)
-    step, h = topology_operator(graph, "symmetric").matrix, x
-    for _ in range(N_STEPS):
-        h = (1 - ALPHA) * (step @ h) + ALPHA * x
+    h = ppr_smooth(topology_operator(graph, "symmetric").matrix, x, ALPHA, N_STEPS)
     return np.asarray(normalise_rows(h, "unit"))
 
 

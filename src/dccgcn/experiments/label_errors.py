@@ -8,7 +8,6 @@ cleanlab's ``find_label_issues`` with its defaults, ranked by self-confidence (N
 """
 
 from collections.abc import Sequence
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +17,7 @@ import numpy as np
 from dccgcn.datasets import load_dataset
 from dccgcn.evaluation.label_errors import POOL, suspect_labels
 from dccgcn.experiments.rows import Stored
-from dccgcn.experiments.store import parse_row, read_lines
+from dccgcn.experiments.store import read_rows
 from dccgcn.experiments.study import collect_or_write
 from dccgcn.experiments.trust_runs import GRAPHS
 from dccgcn.graph import NodeGraph
@@ -114,7 +113,7 @@ def collect_all(path: Path) -> None:
 
 def read_runs(path: Path) -> list[FlipRun]:
     """The runs of a file; none if there is no file."""
-    return read_lines(path, partial(parse_row, kind=FlipRun, checksum_needed=False), repair=False)
+    return read_rows(path, FlipRun, checksum_needed=False, repair=False)
 
 
 def precision(runs: Sequence[FlipRun], finder: str) -> float | None:

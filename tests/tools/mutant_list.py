@@ -220,11 +220,11 @@ MUTANTS = [
         ("workflow/run.py", "accuracy=metrics.accuracy(y_true, prediction.y_pred[test]) if scored", "accuracy=metrics.accuracy(graph.labels, prediction.y_pred) if scored", "tests/cli/test_cli.py -k folder_holds"),
         ("workflow/inductive.py", "seen = np.unique(train_labels)", "seen = np.arange(graph.c)", f"{INDUCTIVE} -k without_a_training_label"),
         # artifacts
-        ("artifacts/report/classes.py", "precision=_mean(is_right[y_pred[test] == k])", "precision=_mean(is_right[graph.labels[test] == k])", f"{DETAILS} -k precision"),
+        ("artifacts/report/classes.py", "precision=rounded_mean(is_right[y_pred[test] == k])", "precision=rounded_mean(is_right[graph.labels[test] == k])", f"{DETAILS} -k precision"),
         ("artifacts/report/classes.py", "np.bincount(graph.labels[run.split.train], minlength=graph.c)", "np.bincount(graph.labels[graph.labelled], minlength=graph.c)", f"{DETAILS} -k precision"),
         ("artifacts/report/data.py", "np.bincount(first * c + second, minlength=c * c)", "np.bincount(second * c + first, minlength=c * c)", f"{DETAILS} -k contingency"),
         ("artifacts/report/trust_summary.py", "THRESHOLD = TRUSTED", "THRESHOLD = 0.6", f"{REPORT} -k verdict"),
-        ("artifacts/report/trust_summary.py", "accuracy_doubtful=_mean(is_right[~is_trusted])", "accuracy_doubtful=_mean(is_right[is_trusted])", f"{REPORT} -k verdict or accuracy_and"),
+        ("artifacts/report/trust_summary.py", "accuracy_doubtful=rounded_mean(is_right[~is_trusted])", "accuracy_doubtful=rounded_mean(is_right[is_trusted])", f"{REPORT} -k verdict or accuracy_and"),
         ("artifacts/report/nodes.py", "rank[run.split.train] += 2", "pass", f"{REPORT} -k each_node"),
         ("artifacts/report/nodes.py", "rank[run.split.train] += 2", "rank[run.split.train] += 0", f"{REPORT} -k each_node"),
         ("artifacts/report/communities.py", "mass[best] += strength[i]", "mass[own] += strength[i]", f"{REPORT} -k communities"),

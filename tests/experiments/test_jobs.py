@@ -21,7 +21,7 @@ from dccgcn.experiments.jobs import Job, graph_and_split
 from dccgcn.experiments.pages import provenance
 from dccgcn.experiments.picture import embedding_map
 from dccgcn.experiments.rows import RunRow, TrustMetrics
-from dccgcn.experiments.runner import run_jobs
+from dccgcn.experiments.runner import local_pool, run_jobs
 from dccgcn.experiments.spec import read_spec
 from dccgcn.experiments.store import append, pack, read_store, read_stores, with_checksum
 from dccgcn.models.prediction import Prediction
@@ -128,7 +128,7 @@ def test_finished_jobs_are_not_run_again(tmp_path):
     row = make_row(JOB, accuracy=0.125)  # not what the job would give
     append(store, row)
     progress = []
-    rows, failures = run_jobs([JOB], store, 1, lambda *one: progress.append(one))
+    rows, failures = run_jobs([JOB], store, local_pool(1), lambda *one: progress.append(one))
     assert (rows, failures) == ({JOB.key(): row}, {})
     assert progress == [(1, 1, None)]
 

@@ -1,6 +1,5 @@
 """Rows as runs of the experiments would leave them."""
 
-from dccgcn.experiments.jobs import Job
 from dccgcn.experiments.rows import RunRow
 
 TRUST = {"final": {"accuracy": 0.5, "confidence_gap": 0.0, "ece": 0.0, "bins": [], "signals": {}}}
@@ -33,7 +32,3 @@ def fake_rows(spec, splits=10, spread=0.0, **values):
                     value = 0.5 + 0.01 * i + 0.001 * nth + spread * ((nth * 7 + i * 3) % 5)
                     rows |= row_of(spec, system.name, c, nth, accuracy=value, macro_f1=value - 0.1, **values)
     return rows
-
-
-def any_job(method="gcn", **options):
-    return Job("cora", "rate", 0.005, 0, method, 0, options)

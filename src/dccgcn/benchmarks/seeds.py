@@ -4,14 +4,13 @@ import hashlib
 import json
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from dccgcn.experiments.rows import Stored
-from dccgcn.experiments.store import append_line, parse_row, read_lines, with_checksum
+from dccgcn.experiments.store import append, read_rows
 from dccgcn.runtime.lock import lock_file
 
 
@@ -37,7 +36,7 @@ def for_each_seed(
     store: a file of finished measurements, which are not made again.
     """
     with lock_file(store) if store else nullcontext():
-        stored = read_lines(store, partial(parse_row, kind=SeedRow, checksum_needed=True)) if store else []
+        stored = read_rows(store, SeedRow, checksum_needed=True) if store else []
         rows = {row.key: row for row in stored}
         found = []
         for done, seed in enumerate(seeds):
@@ -46,7 +45,7 @@ def for_each_seed(
             if key not in rows:
                 rows[key] = SeedRow(key=key, about=json.loads(described), measured=measure(seed))
                 if store:
-                    append_line(store, with_checksum(rows[key].model_dump_json()))
+                    append(store, rows[key])
             found.append(rows[key].measured)
             if progress:
                 progress(done + 1, len(seeds))

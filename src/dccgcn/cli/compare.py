@@ -1,6 +1,7 @@
 """dccgcn compare: several methods on the same splits."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +13,6 @@ from dccgcn.cli.options import Device, GraphOptions, with_option_groups
 from dccgcn.errors import SplitError
 
 if TYPE_CHECKING:
-    from dccgcn.experiments.overview import Standing
     from dccgcn.workflow.compare import MethodScore
 
 
@@ -81,7 +81,7 @@ def compare(
         rows, _ = run_jobs(jobs_of([spec], splits), store / f"{name}.jsonl", local_pool(jobs, device), on_progress)
     standings = leaderboard(Results(spec, rows))
     if json:
-        listed = [standing.to_json() for standing in standings]
+        listed = [asdict(standing) for standing in standings]
         print_json({"dataset": name, "labels": column.labels, "splits": splits, "standings": listed})
     else:
         _print(f"{name}, {column.labels}, {splits} splits from seed {first_seed}", names[0], standings)
@@ -138,7 +138,7 @@ def _compare_tables(
     print_findings(graph.findings)
 
 
-def _print(title: str, first: str, standings: "Sequence[Standing | MethodScore]") -> None:
+def _print(title: str, first: str, standings: "Sequence[MethodScore]") -> None:
     shown = table(title, "method", "accuracy", "macro-F1", f"to {first}", "95 % interval", "seconds")
     for one in standings:
         d = one.difference

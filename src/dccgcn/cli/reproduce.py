@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from dccgcn.experiments.plan import Plan
     from dccgcn.experiments.reproduction import Reproduction
     from dccgcn.experiments.rows import Failures, Rows
-    from dccgcn.experiments.runner import Pool
 
 Name = Literal[
     "table2", "table3", "table4", "table5", "table6", "table7", "figure4", "figure5", "figure6", "figure7",
@@ -100,12 +99,10 @@ def reproduce(
 
 def _run(reproduction: "Reproduction", jobs: int, ray: str | None) -> "tuple[Rows, Failures]":
     from dccgcn.cli.live import live
+    from dccgcn.experiments.ray_pool import ray_pool
+    from dccgcn.experiments.runner import local_pool
 
-    pool: Pool | int = jobs
-    if ray:
-        from dccgcn.experiments.ray_pool import ray_pool
-
-        pool = ray_pool(ray)
+    pool = ray_pool(ray) if ray else local_pool(jobs)
     with live(reproduction, None if ray else jobs) as on_progress:
         return reproduction.run(pool, on_progress)
 

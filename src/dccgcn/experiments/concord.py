@@ -21,7 +21,7 @@ def concord_body(results: Results) -> str:
     differences = {(s.name, c): d for s in rivals for c in columns if (d := _paired(results, concord, s, c))}
     accuracy = [[str(spec.columns[c]), *(_mean(results, s, c) for s in (concord, *rivals))] for c in columns]
     best = [[str(spec.columns[c]), *_best(results, concord, c)] for c in columns]
-    paired = [[str(spec.columns[c]), *(_text(differences.get((s.name, c))) for s in rivals)] for c in columns]
+    paired = [[str(spec.columns[c]), *(str(differences.get((s.name, c)) or "–") for s in rivals)] for c in columns]
     return _BODY.format(
         accuracy=markdown_table(["accuracy in %", "**concord**", *(s.name for s in rivals)], accuracy),
         verdict=_verdict(list(differences.values())),
@@ -45,13 +45,9 @@ def _paired(results: Results, first: System, second: System, c: int) -> PairedDi
     return found if found and found.n > 1 else None
 
 
-def _text(difference: PairedDifference | None) -> str:
-    return "–" if difference is None else str(difference)
-
-
 def _best(results: Results, concord: System, c: int) -> list[str]:
     best = results.best_other(concord, c, "accuracy", "paper")
-    return ["–", "–"] if best is None else [best.name, _text(_paired(results, concord, best, c))]
+    return ["–", "–"] if best is None else [best.name, str(_paired(results, concord, best, c) or "–")]
 
 
 def _verdict(differences: Sequence[PairedDifference]) -> str:

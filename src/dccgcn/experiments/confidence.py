@@ -1,6 +1,6 @@
 """Whether disagreement of two channels finds wrong predictions, and whether stated confidence is calibrated."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -64,19 +64,19 @@ def _ranking(about: tuple[str, Part, str, str], runs: list[dict[str, SignalMetri
     )
 
 
-def pooled_bins(runs: Sequence[ConfidenceMetrics], bins: int = BINS) -> list[tuple[int, float, float]]:
+def pooled_bins(runs: Sequence[ConfidenceMetrics]) -> list[tuple[int, float, float]]:
     """One reliability diagram for all runs: their bins, sorted by confidence, merged into bins of equal mass."""
     merged = np.array(sorted((one for run in runs for one in run.bins), key=lambda one: one[1]), dtype=float)
     if not len(merged):
         return []
     below = np.cumsum(merged[:, 0]) - merged[:, 0] / 2
-    which = np.minimum((below / merged[:, 0].sum() * bins).astype(int), bins - 1)
+    which = np.minimum((below / merged[:, 0].sum() * BINS).astype(int), BINS - 1)
     pooled = []
     for b in np.unique(which):
         count, confidence, accuracy = merged[which == b].T
-        means = (float(np.average(x, weights=count)) for x in (confidence, accuracy))
-        pooled.append((int(count.sum()), *means))
-    return pooled  # type: ignore[return-value]
+        stated, right = (float(np.average(x, weights=count)) for x in (confidence, accuracy))
+        pooled.append((int(count.sum()), stated, right))
+    return pooled
 
 
 def confidence_body(results: Results) -> str:
@@ -88,10 +88,12 @@ def confidence_body(results: Results) -> str:
             own = [r for r in found if (r.system, r.part) == (system.name, part)]
             if any(r.signal == "agreement" for r in own):
                 parts.append(f"## {system.name}, {described}\n\n{_ranking_table(own)}")
+    gaps = _calibration_table(results, "confidence_gap", lambda gap: f"{gap} {'over' if gap.mean > 0 else 'under'}")
+    errors = _calibration_table(results, "ece", str)
     parts += [
         f"## A single model's margin\n\nAUROC in %.\n\n{_margin_table(results, found)}",
-        f"## Over- and under-confidence\n\nMean confidence less accuracy, in points.\n\n{_gap_table(results)}",
-        f"## Expected calibration error\n\n{BINS} bins of equal mass, in points.\n\n{_ece_table(results)}",
+        f"## Over- and under-confidence\n\nMean confidence less accuracy, in points.\n\n{gaps}",
+        f"## Expected calibration error\n\n{BINS} bins of equal mass, in points.\n\n{errors}",
         lowest_errors(results),
         results.columns_without_runs(),
     ]
@@ -120,18 +122,6 @@ def _margin_table(results: Results, found: list[Ranking]) -> str:
     return markdown_table(["margin", *columns], rows)
 
 
-def _gap_table(results: Results) -> str:
-    def text(runs: list[ConfidenceMetrics]) -> str:
-        gap = summary([100 * run.confidence_gap for run in runs])
-        return f"{gap} {'over' if gap.mean > 0 else 'under'}"
-
-    return _calibration_table(results, text)
-
-
-def _ece_table(results: Results) -> str:
-    return _calibration_table(results, lambda runs: str(summary([100 * run.ece for run in runs])))
-
-
 def lowest_errors(results: Results) -> str:
     """A sentence: which system has the lowest calibration error in which columns."""
     lowest: dict[str, list[str]] = {}
@@ -149,13 +139,17 @@ def lowest_errors(results: Results) -> str:
     return f"{', '.join(named)}." if named else ""
 
 
-def _calibration_table(results: Results, text: Any) -> str:
+def _calibration_table(results: Results, metric: str, text: Callable[[Summary], str]) -> str:
     columns = results.spec.columns
     rows = []
     for system in results.spec.systems:
         found = [metrics_of(results, system, c) for c in range(len(columns))]
-        rows.append([system.name, *(text(runs) if runs else "–" for runs in found)])
+        rows.append([system.name, *(text(_mean(runs, metric)) if runs else "–" for runs in found)])
     return markdown_table(["points", *map(str, columns)], rows)
+
+
+def _mean(runs: list[ConfidenceMetrics], metric: str) -> Summary:
+    return summary([100 * getattr(run, metric) for run in runs])
 
 
 def confidence_json(results: Results) -> dict[str, Any]:
@@ -163,8 +157,8 @@ def confidence_json(results: Results) -> dict[str, Any]:
     calibration = [
         {
             "system": system.name, "part": part, "labels": str(column),
-            "confidence_gap": asdict(summary([100 * run.confidence_gap for run in runs])),
-            "ece": asdict(summary([100 * run.ece for run in runs])),
+            "confidence_gap": asdict(_mean(runs, "confidence_gap")),
+            "ece": asdict(_mean(runs, "ece")),
             "reliability": pooled_bins(runs),
         }
         for system in results.spec.systems

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dccgcn.errors import DccgcnError
 from dccgcn.evaluation import theory
 from dccgcn.evaluation.signals import COVERAGES
 from dccgcn.experiments.confidence import SIGNALS, metrics_of, pooled_bins, rankings
 from dccgcn.experiments.results import Results
 from dccgcn.palette import MARKERS, OKABE_ITO, SURFACE, colours
+from dccgcn.runtime.extras import missing_extra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +21,7 @@ _STYLE: Any = {
     "svg.hashsalt": "dccgcn", "svg.fonttype": "none", "font.size": 9,
     "axes.spines.top": False, "axes.spines.right": False,
 }  # fmt: skip
+_WIDTH, _HEIGHT = 3.2, 2.8  # of a panel, in inches
 GRID = np.linspace(0.02, 0.98, 49)  # accuracies of Figure 7
 CLASSES = (3, 7, 70)
 
@@ -39,15 +40,15 @@ def saved(figure: "Figure") -> dict[str, bytes]:
     return files
 
 
-def panels(rows: int, columns: int, width: float = 3.2, height: float = 2.8) -> "tuple[Figure, list[list[Axes]]]":
+def panels(rows: int, columns: int) -> "tuple[Figure, list[list[Axes]]]":
     """An empty figure, without global state."""
     try:
         import matplotlib
         from matplotlib.figure import Figure
     except ImportError:
-        raise DccgcnError("matplotlib is not installed.", "Install it with: pip install 'dccgcn[figures]'.") from None
+        raise missing_extra("matplotlib", "figures") from None
     with matplotlib.rc_context(_STYLE):
-        figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+        figure = Figure(figsize=(_WIDTH * columns, _HEIGHT * rows), layout="constrained")
         axes = figure.subplots(rows, columns, squeeze=False)
     return figure, axes.tolist()
 
@@ -79,13 +80,12 @@ def curves(results: Results) -> "Figure":
     return figure
 
 
-def maps(results: Results, classes: Callable[[str], Any]) -> "Figure":
+def maps(results: Results, labels: np.ndarray) -> "Figure":
     """Figure 6: a map of the embeddings of each system, coloured by true class."""
-    spec = results.spec
-    figure, (axes,) = panels(1, len(spec.systems))
-    labels = classes(spec.columns[0].dataset)
+    systems = results.spec.systems
+    figure, (axes,) = panels(1, len(systems))
     palette = np.array(colours(int(labels.max()) + 1))
-    for ax, system in zip(axes, spec.systems, strict=True):
+    for ax, system in zip(axes, systems, strict=True):
         row = results.runs(system, 0).get(0)
         ax.set(title=system.name, xticks=[], yticks=[])
         if row and row.picture:

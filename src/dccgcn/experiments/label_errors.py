@@ -8,7 +8,6 @@ cleanlab's ``find_label_issues`` with its defaults, ranked by self-confidence (N
 """
 
 from collections.abc import Sequence
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
@@ -18,10 +17,11 @@ import numpy as np
 from dccgcn.datasets import load_dataset
 from dccgcn.evaluation.label_errors import POOL, suspect_labels
 from dccgcn.experiments.rows import Stored
-from dccgcn.experiments.store import parse_row, read_lines
+from dccgcn.experiments.store import read_rows
 from dccgcn.experiments.study import collect_or_write
 from dccgcn.experiments.trust_runs import GRAPHS
 from dccgcn.graph import NodeGraph
+from dccgcn.graph.cells import decode_labels
 from dccgcn.graph.splits import per_class
 from dccgcn.models.concord import method
 from dccgcn.models.concord.settings import ConcordSettings
@@ -52,8 +52,7 @@ class FlipRun(Stored):
 
         The first of a list are the best of it, so lists of different lengths could not be compared.
         """
-        flagged: list[bool] = getattr(self, finder)
-        return flagged[: min(self.flipped, len(self.dccgcn), len(self.cleanlab))]
+        return getattr(self, finder)[: min(self.flipped, len(self.dccgcn), len(self.cleanlab))]
 
 
 def flip(labels: np.ndarray, share: float, c: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -71,8 +70,8 @@ def collect(graph: NodeGraph, name: str, share: float, seed: int) -> FlipRun:
     given, is_flipped = flip(graph.labels[train], share, graph.c, seed)
     labels = np.full(graph.n, -1)
     labels[train] = given
-    names = [None if k < 0 else graph.classes[k] for k in labels]
-    prediction = method.fit(graph.with_labels(names, classes=graph.classes), train, ConcordSettings(), seed)
+    flipped = graph.with_labels(decode_labels(labels, graph.classes), classes=graph.classes)
+    prediction = method.fit(flipped, train, ConcordSettings(), seed)
     ours = suspect_labels(prediction.held_out, prediction.channel_weights, given).positions
     theirs = cleanlab_issues(given, prediction.held_out[POOL])
     return FlipRun(
@@ -114,7 +113,7 @@ def collect_all(path: Path) -> None:
 
 def read_runs(path: Path) -> list[FlipRun]:
     """The runs of a file; none if there is no file."""
-    return read_lines(path, partial(parse_row, kind=FlipRun, checksum_needed=False), repair=False)
+    return read_rows(path, FlipRun, checksum_needed=False, repair=False)
 
 
 def precision(runs: Sequence[FlipRun], finder: str) -> float | None:

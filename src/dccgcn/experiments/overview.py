@@ -1,40 +1,24 @@
 """The page behind the README's table, and the leaderboard of ``dccgcn compare``."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
-
 import numpy as np
 
-from dccgcn.evaluation.paired import PairedDifference, Summary, summary
+from dccgcn.evaluation.paired import Summary, summary
 from dccgcn.experiments.results import Results
 from dccgcn.experiments.spec import System
 from dccgcn.text import markdown_table
+from dccgcn.workflow.compare import MethodScore
 
 
-@dataclass(frozen=True)
-class Standing:
-    """One row of a leaderboard; accuracies in %."""
-
-    method: str
-    accuracy: Summary
-    macro_f1: Summary
-    difference: PairedDifference | None  # to the first method, on the same splits; None for that method itself
-    seconds: float  # mean per run, including operators where they had to be built
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-
-def leaderboard(results: Results, c: int = 0) -> list[Standing]:
-    """All systems of one column, best first."""
+def leaderboard(results: Results) -> list[MethodScore]:
+    """All systems of the first column, best first."""
     first = results.spec.systems[0]
     standings = [
-        Standing(
+        MethodScore(
             method=system.name,
-            accuracy=summary(list(results.values(system, c).values())),
-            macro_f1=summary(list(results.values(system, c, "macro_f1").values())),
-            difference=None if system is first else results.paired(system, first, c),
-            seconds=float(np.mean([row.seconds for row in results.runs(system, c).values()])),
+            accuracy=summary(list(results.values(system, 0).values())),
+            macro_f1=summary(list(results.values(system, 0, "macro_f1").values())),
+            difference=None if system is first else results.paired(system, first, 0),
+            seconds=float(np.mean([row.seconds for row in results.runs(system, 0).values()])),
         )
         for system in results.spec.systems
     ]

@@ -124,7 +124,7 @@ def _map_content(results: Results) -> Content:
         return Content(table_body(results), data)
     rows = [[name, f"{100 * picture.purity:.1f}"] for name, picture in maps.items()]
     purity = markdown_table(["map", "ten nearest nodes of the same class, %"], rows)
-    drawn = figures.maps(results, lambda dataset: datasets.load(dataset).graph.labels)
+    drawn = figures.maps(results, datasets.load(results.spec.columns[0].dataset).graph.labels)
     return Content(f"{table_body(results)}\n\n{purity}", data, {results.spec.name: drawn})
 
 

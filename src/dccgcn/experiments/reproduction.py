@@ -50,7 +50,7 @@ class Reproduction:
         """Finished runs."""
         return read_stores(self.file, stores_in(self.store))
 
-    def run(self, pool: Pool | int, on_progress: OnProgress | None = None) -> tuple[Rows, Failures]:
+    def run(self, pool: Pool, on_progress: OnProgress | None = None) -> tuple[Rows, Failures]:
         """Run all jobs that are not stored yet, and return all stored runs."""
         failures: Failures = {}
         for select in (self.jobs, lambda: self.further_jobs(self.stored())):

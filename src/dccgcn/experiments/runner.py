@@ -25,7 +25,7 @@ OnProgress = Callable[[int, int, Finished | None], None]  # jobs done, jobs in t
 def run_jobs(
     jobs: Iterable[Job],
     store: Path,
-    pool: Pool | int,
+    pool: Pool,
     on_progress: OnProgress | None = None,
     *,
     others: Iterable[Path] = (),
@@ -33,12 +33,11 @@ def run_jobs(
 ) -> tuple[Rows, Failures]:
     """Run the jobs that no store holds yet, in their order. A second call continues where the first was stopped.
 
-    pool: where to run them; a number: that many local processes.
+    pool: where to run them.
     others: further stores whose runs count; they are only read.
     keep_failures: return failed jobs; otherwise the first failure is raised. Failures are never stored.
     """
     requested = {job.key(): job for job in jobs}
-    pool = local_pool(pool) if isinstance(pool, int) else pool
     failures: Failures = {}
     with lock_file(store):
         rows = {key: row for key, row in read_stores(store, others).items() if key in requested}

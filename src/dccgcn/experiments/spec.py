@@ -92,8 +92,8 @@ class Spec:
     first_seed: int = 0
     pictures: int = 0  # number of nodes on a map of each run's embeddings
 
-    def of_group(self, *groups: str) -> tuple[System, ...]:
-        return tuple(system for system in self.systems if system.group in groups)
+    def of_group(self, group: str) -> tuple[System, ...]:
+        return tuple(system for system in self.systems if system.group == group)
 
     def system(self, name: str) -> System:
         return next(system for system in self.systems if system.name == name)

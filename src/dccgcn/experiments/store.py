@@ -10,8 +10,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,18 +19,17 @@ from pydantic import BaseModel, ValidationError
 from dccgcn.errors import DataFileError
 from dccgcn.experiments.rows import Rows, RunRow
 
-T = TypeVar("T")
 R = TypeVar("R", bound=BaseModel)
 
 _CHECKSUM = re.compile(rb',"sha256":"([0-9a-f]{64})"}$')
 _REMEDY = "Delete the line; its job will be run again."
 
 
-def append_line(store: Path, line: str) -> None:
-    """Write one line and wait until it is on disk. What a full disk leaves of it is removed by the next call."""
+def append(store: Path, row: BaseModel) -> None:
+    """Add a row and wait until it is on disk. What a full disk leaves of it is removed by the next call."""
     try:
         with store.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
+            file.write(with_checksum(row.model_dump_json()) + "\n")
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
@@ -39,11 +37,6 @@ def append_line(store: Path, line: str) -> None:
             f"{store} cannot be written ({error.strerror or error}).",
             "Free some space and repeat the command: finished runs are kept.",
         ) from None
-
-
-def append(store: Path, row: RunRow) -> None:
-    """Add a finished run."""
-    append_line(store, with_checksum(row.model_dump_json()))
 
 
 def with_checksum(line: str) -> str:
@@ -77,15 +70,12 @@ def read_stores(store: Path, others: Iterable[Path] = ()) -> Rows:
 
 def read_store(store: Path, repair: bool = True) -> Rows:
     """Finished runs by key; the last line of equal keys wins."""
-    is_packed = store.suffix == ".gz"
-    return {
-        row.key: row
-        for row in read_lines(store, partial(parse_row, kind=RunRow, checksum_needed=not is_packed), repair)
-    }
+    rows = read_rows(store, RunRow, checksum_needed=store.suffix != ".gz", repair=repair)
+    return {row.key: row for row in rows}
 
 
-def read_lines(store: Path, parse: Callable[[bytes], T], repair: bool = True) -> list[T]:
-    """Every complete line, parsed. An incomplete last line, left by a crash, is ignored; its job runs again.
+def read_rows(store: Path, kind: type[R], checksum_needed: bool, repair: bool = True) -> list[R]:
+    """The rows of all complete lines. An incomplete last line, left by a crash, is ignored; its job runs again.
 
     repair: also remove that line from the file, so that the next one can be appended. Leave it off for a store that
     another process may be writing to.
@@ -98,18 +88,18 @@ def read_lines(store: Path, parse: Callable[[bytes], T], repair: bool = True) ->
     complete = content[: content.rfind(b"\n") + 1]
     if repair and len(complete) < len(content):
         os.truncate(store, len(complete))
-    parsed = []
+    rows = []
     for number, line in enumerate(complete.splitlines(), 1):
         try:
-            parsed.append(parse(line))
+            rows.append(_parse_row(line, kind, checksum_needed))
         except DataFileError as error:
             raise DataFileError(f"{store}, line {number}: {error.what}", error.remedy) from None
-        except (ValueError, KeyError, TypeError):
+        except ValueError:
             raise DataFileError(f"{store}, line {number} is not a run.", _REMEDY) from None
-    return parsed
+    return rows
 
 
-def parse_row(line: bytes, kind: type[R], checksum_needed: bool) -> R:
+def _parse_row(line: bytes, kind: type[R], checksum_needed: bool) -> R:
     """A line as a row of a kind that has a version; altered lines and those of other versions are refused."""
     if found := _CHECKSUM.search(line):
         line = line[: found.start()] + b"}"

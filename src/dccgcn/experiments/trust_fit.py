@@ -36,7 +36,8 @@ FITTED = 30  # test nodes of a run, for the fit, so that large graphs do not dom
 ENOUGH = 5  # labels per class for which the promise is made
 _RIDGE = 0.01
 _FEWEST = 10  # trusted predictions of a run that is judged
-_ALL = "all graphs"
+_GATED = f"z ≥ {GATE:g}"
+_GATES = {"no gate": -np.inf, _GATED: GATE}
 
 
 def fit(runs: Sequence[TrustRun], start: TrustModel, n_steps: int) -> TrustModel:
@@ -138,16 +139,16 @@ def page(model: TrustModel, judged: Sequence[tuple[TrustRun, TrustModel]]) -> st
     rows = []
     fewest = f"{min(LABELS_PER_CLASS)} labels per class"
     for name, part in ((f"{ENOUGH} or more labels per class", enough), (fewest, few)):
-        rows += [[f"{name}, {text}", *judge(part, gate).cells()] for text, gate in GATES.items()]
-    rows.append([f"shuffled labels, {ENOUGH} or more, {_gated()}", *judge(null, GATE).cells()])
+        rows += [[f"{name}, {text}", *judge(part, gate).cells()] for text, gate in _GATES.items()]
+    rows.append([f"shuffled labels, {ENOUGH} or more, {_GATED}", *judge(null, GATE).cells()])
     by_graph = []
     for name in dict.fromkeys(run.graph for run, _ in enough):
         promise = judge([pair for pair in enough if pair[0].graph == name], GATE)
         by_graph.append([name, describe(name).kind, *promise.cells()])
     left_out = {f"all but {run.group}": one for run, one in judged}
-    constants = [[name, *map("{:g}".format, astuple(one))] for name, one in {_ALL: model, **left_out}.items()]
+    constants = [[name, *map("{:g}".format, astuple(one))] for name, one in {"all graphs": model, **left_out}.items()]
     return _PAGE.format(
-        gate=_gated(),
+        gate=_GATED,
         summary=markdown_table(["", *HEADER], rows),
         graphs=markdown_table(["graph", "kind", *HEADER], by_graph),
         constants=markdown_table(["fitted on", *asdict(model)], constants),
@@ -158,13 +159,6 @@ def page(model: TrustModel, judged: Sequence[tuple[TrustRun, TrustModel]]) -> st
         fewest=_FEWEST,
         enough=ENOUGH,
     )
-
-
-def _gated() -> str:
-    return f"z ≥ {GATE:g}"
-
-
-GATES = {"no gate": -np.inf, _gated(): GATE}
 
 
 _PAGE = """# Trust on graphs left out

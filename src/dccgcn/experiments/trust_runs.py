@@ -1,7 +1,7 @@
 """TrustRun: the evidence of Concord's predictions in one run, collected on development splits and kept in a file."""
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -53,11 +53,8 @@ class TrustRun:
         return "twitch" if self.graph.startswith("twitch") else self.graph.removesuffix(_SHUFFLED)
 
     def sample(self, size: int) -> "TrustRun":
-        e = self.evidence
-        few = Evidence(e.e[:size], e.log_odds[:size], e.mean_confidence)
-        return TrustRun(
-            self.graph, self.labels_per_class, self.seed, self.held_out, few, self.right[:size], self.pool_margin[:size]
-        )
+        few = replace(self.evidence, e=self.evidence.e[:size], log_odds=self.evidence.log_odds[:size])
+        return replace(self, evidence=few, right=self.right[:size], pool_margin=self.pool_margin[:size])
 
 
 def collect(graph: NodeGraph, name: str, labels_per_class: int, seed: int) -> TrustRun:

@@ -124,7 +124,7 @@ def suggest_labels(
     embedding = graph.cached("node-embedding", lambda: node_embedding(graph))
     sample = _sample(graph.n)
     target = embedding[sample]
-    coverage = most_similar(target, embedding[labelled])[1]
+    coverage = largest_similarity(target, embedding[labelled])
     if prediction is None:  # all nodes are as uncertain as one another, and there are no classes to balance
         weight, y_pred, n_labels = np.ones(len(sample)), np.zeros(graph.n, dtype=np.int64), np.zeros(1)
     else:
@@ -202,17 +202,9 @@ def similarity(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.square(squared, out=squared)  # POWER = 4; np.power takes three times as long
 
 
-def most_similar(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each row of one: position of the most similar row of the other, and the similarity. Works in blocks."""
-    position, value = np.empty(len(one), dtype=np.int64), np.empty(len(one), dtype=one.dtype)
-    for rows in _blocks(len(one)):
-        if len(other) == 0:
-            position[rows], value[rows] = -1, 0
-            continue
-        s = similarity(one[rows], other)
-        position[rows] = s.argmax(axis=1)
-        value[rows] = s.max(axis=1)
-    return position, value
+def largest_similarity(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """(rows of one,): the similarity to the most similar row of the other, 0 if that has none. Works in blocks."""
+    return np.concatenate([similarity(one[rows], other).max(axis=1, initial=0) for rows in _blocks(len(one))])
 
 
 def _lazy_argmax(bound: np.ndarray, gain: Callable[[np.ndarray], np.ndarray]) -> int:
@@ -230,7 +222,7 @@ def _lazy_argmax(bound: np.ndarray, gain: Callable[[np.ndarray], np.ndarray]) ->
 
 def represented_nodes(embedding: np.ndarray, labelled: np.ndarray, chosen: np.ndarray) -> list[np.ndarray]:
     """For each chosen node: positions of the nodes more similar to it than to any labelled or earlier chosen one."""
-    coverage, represented = np.maximum(most_similar(embedding, embedding[labelled])[1], _MIN_SIMILARITY), []
+    coverage, represented = np.maximum(largest_similarity(embedding, embedding[labelled]), _MIN_SIMILARITY), []
     for u in chosen:
         value = similarity(embedding, embedding[[u]])[:, 0]
         nearest = value > coverage

@@ -28,13 +28,13 @@ class FoldScore(NamedTuple):
 
 @dataclass(frozen=True)
 class MethodScore:
-    """One method on all folds; accuracies in %."""
+    """One row of a leaderboard: a method on all folds, or on all splits; accuracies in %."""
 
     method: str
-    accuracy: Summary  # of the labels that were held out; each repetition tests every label once
+    accuracy: Summary  # of the labels that were held out; each repetition of folds tests every label once
     macro_f1: Summary
     difference: PairedDifference | None  # to the first method, on the same folds; None for that method itself
-    seconds: float  # mean per run
+    seconds: float  # mean per run, including operators where they had to be built
 
     @property
     def is_different(self) -> bool | None:
@@ -112,8 +112,8 @@ def _key(content: str, split: Split, method: Method, settings: Settings, device:
 def conclusion(scores: Sequence[MethodScore]) -> str:
     """A sentence about which methods differ from the first."""
     first = next(score.method for score in scores if score.difference is None)
-    better = [s.method for s in scores if s.is_different and s.difference and s.difference.mean > 0]
-    worse = [s.method for s in scores if s.is_different and s.difference and s.difference.mean < 0]
+    better = [s.method for s in scores if s.difference and s.difference.is_above]
+    worse = [s.method for s in scores if s.difference and s.difference.is_below]
     unclear = [s.method for s in scores if s.difference is not None and not s.is_different]
     parts = [f"{', '.join(better)} more accurate than {first}"] if better else []
     parts += [f"{', '.join(worse)} less accurate than {first}"] if worse else []

@@ -1,7 +1,9 @@
 """Checks of a graph before training: problems, unusual properties, and what each means for the predictions."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -256,11 +258,9 @@ def _check_units(graph: NodeGraph) -> Iterator[Diagnosis]:
 
 
 def _duplicates(x: sp.csr_array) -> int:
-    rows: dict[bytes, int] = {}
-    for start, stop in zip(x.indptr[:-1], x.indptr[1:], strict=True):
-        if stop > start:
-            row = x.indices[start:stop].tobytes() + x.data[start:stop].tobytes()
-            rows[row] = rows.get(row, 0) + 1
+    """Rows that equal another one; rows of zeros do not count."""
+    ends = ((a, b) for a, b in pairwise(x.indptr) if b > a)
+    rows = Counter(x.indices[a:b].tobytes() + x.data[a:b].tobytes() for a, b in ends)
     return sum(count for count in rows.values() if count > 1)
 
 

@@ -1,13 +1,13 @@
 """What to do next: nodes to label, and findings about the graph and the run."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dccgcn.artifacts.report.nodes import shown_ids
 from dccgcn.artifacts.report.schema import ReportFinding, Suggestion
+from dccgcn.graph.cells import decode_labels
 from dccgcn.io.write import csv_text
 from dccgcn.workflow import active_learning
 from dccgcn.workflow.doctor import FEATURE_NEIGHBOURS, examine
@@ -32,11 +32,10 @@ def label_suggestions(run: Run, chosen: Sequence[active_learning.Suggestion]) ->
 
 def findings(run: Run) -> list[ReportFinding]:
     """The doctor's findings about the graph with its training labels, then those of the run that are new."""
-    graph = run.graph
-    labels: list[Any] = [None] * graph.n
-    for node in run.split.train:
-        labels[node] = graph.classes[graph.labels[node]]
-    trained = graph.with_labels(labels, classes=graph.classes)
+    graph, train = run.graph, run.split.train
+    labels = np.full(graph.n, -1)
+    labels[train] = graph.labels[train]
+    trained = graph.with_labels(decode_labels(labels, graph.classes), classes=graph.classes)
     found = [
         ReportFinding(level=f.level, code=f.code, text=f.text, meaning=f.meaning)
         for f in examine(trained, k=run.settings.neighbours or FEATURE_NEIGHBOURS)

@@ -6,9 +6,9 @@ import numpy as np
 
 from dccgcn.artifacts.report.nodes import shown_ids
 from dccgcn.artifacts.report.schema import ClassRanking, ClassSummary, RankedNode
-from dccgcn.artifacts.report.trust_summary import TrustedNodes
+from dccgcn.artifacts.report.trust_summary import TrustedNodes, rounded_mean
 from dccgcn.palette import class_colours
-from dccgcn.text import printable
+from dccgcn.text import printable, truncate
 from dccgcn.workflow.class_summary import rank_nodes, ranked_classes, rare_class_scores
 from dccgcn.workflow.run import Run
 
@@ -36,9 +36,9 @@ def class_summaries(run: Run, trusted: TrustedNodes) -> list[ClassSummary]:
                 labels=int(labels[k]),
                 trusted=n_trusted,
                 doubtful=n - n_trusted,
-                expected=_mean(trusted.confidence[of_class]),
-                precision=_mean(is_right[y_pred[test] == k]),
-                recall=_mean(is_right[graph.labels[test] == k]),
+                expected=rounded_mean(trusted.confidence[of_class]),
+                precision=rounded_mean(is_right[y_pred[test] == k]),
+                recall=rounded_mean(is_right[graph.labels[test] == k]),
                 verdict=_verdict(int(labels[k]), n, n_trusted),
             )
         )
@@ -81,7 +81,7 @@ def _warning(classes: list[ClassSummary], verdict: str, one: str, many: str) -> 
 
 def _name(name: str) -> str:
     text = printable(" ".join(name[: 2 * _LONGEST_NAME].split()))
-    return f"“{text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + '…'}”"
+    return f"“{truncate(text, _LONGEST_NAME)}”"
 
 
 def class_rankings(run: Run) -> list[ClassRanking]:
@@ -110,7 +110,3 @@ def class_rankings(run: Run) -> list[ClassRanking]:
             )
         )
     return rankings
-
-
-def _mean(values: np.ndarray) -> float | None:
-    return round(float(values.mean()), 6) if len(values) else None

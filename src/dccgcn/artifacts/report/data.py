@@ -115,8 +115,7 @@ def _channel_contingency(run: Run) -> list[list[int]] | None:
         return None
     c, predicted = run.graph.c, run.is_predicted
     first, second = (p.argmax(axis=1)[predicted] for p in run.prediction.channels.values())
-    table: list[list[int]] = np.bincount(first * c + second, minlength=c * c).reshape(c, c).tolist()
-    return table
+    return np.bincount(first * c + second, minlength=c * c).reshape(c, c).tolist()
 
 
 def _named_communities(community: np.ndarray) -> np.ndarray:
@@ -209,5 +208,4 @@ def _run_summary(run: Run, command: str | None) -> schema.RunSummary:
 
 def _fixed_point(positions: np.ndarray) -> list[int]:
     """Ten-thousandths: short in JSON and finer than a screen."""
-    rounded: list[int] = np.rint(positions * 10_000).astype(int).tolist()
-    return rounded
+    return np.rint(positions * 10_000).astype(int).tolist()

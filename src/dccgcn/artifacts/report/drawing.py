@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.artifacts.report.communities import communities
-from dccgcn.artifacts.report.layout import force_layout
+from dccgcn.artifacts.report.layout import force_layout, in_unit_square
 from dccgcn.graph import NodeGraph
 
 MAX_MAP_NODES = 3_000
@@ -64,10 +64,7 @@ def _positions(graph: NodeGraph, nodes: np.ndarray, community: np.ndarray) -> np
     between = _nearest_communities(graph, community, n_anchors)
     links = sp.block_array([[graph.adjacency[nodes][:, nodes], member], [member.T, between]]).tocsr()
     drawn = np.concatenate([np.arange(m), m + np.unique(of_node)])  # anchors without a member are left out
-    position = force_layout(links[drawn][:, drawn])[:m]
-    low, high = position.min(axis=0), position.max(axis=0)
-    scaled: np.ndarray = (position - low) / np.maximum((high - low).max(), 1e-12)
-    return scaled
+    return in_unit_square(force_layout(links[drawn][:, drawn])[:m])
 
 
 def _nearest_communities(graph: NodeGraph, community: np.ndarray, n_anchors: int) -> sp.csr_array:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dccgcn.artifacts.report.layout import in_unit_square
 from dccgcn.artifacts.report.tsne import tsne
 from dccgcn.models.prediction import Prediction
 
@@ -27,6 +28,4 @@ def project(prediction: Prediction, nodes: np.ndarray) -> dict[str, np.ndarray]:
 def _positions(rows: np.ndarray) -> np.ndarray:
     if len(rows) < 4 or np.ptp(rows, axis=0).max() == 0:  # too few nodes, or all alike
         return np.full((len(rows), 2), 0.5)
-    positions = tsne(rows)
-    low, high = positions.min(axis=0), positions.max(axis=0)
-    return (positions - low) / np.maximum((high - low).max(), 1e-12)
+    return in_unit_square(tsne(rows))

@@ -8,13 +8,13 @@ ITERATIONS = 160
 GRAVITY = 0.06  # keeps separate components close to one another
 
 
-def force_layout(adjacency: sp.csr_array, seed: int = 0) -> np.ndarray:
+def force_layout(adjacency: sp.csr_array) -> np.ndarray:
     """(n, 2) positions in [0, 1]. Repulsion sums over all pairs: for a few thousand nodes."""
     n = adjacency.shape[0]
     links = sp.csr_array((np.ones(adjacency.nnz), adjacency.indices, adjacency.indptr), shape=adjacency.shape)
     degree = np.asarray(links.sum(axis=1)).reshape(-1)
     mass = 1 + np.sqrt(degree)
-    position = _start(links, degree, seed) * np.sqrt(n)
+    position = _start(links, degree) * np.sqrt(n)
     repulsion = np.empty((n, 2), np.float32)
     mass32 = mass.astype(np.float32)
     max_step = 0.1 * np.sqrt(n)
@@ -25,13 +25,18 @@ def force_layout(adjacency: sp.csr_array, seed: int = 0) -> np.ndarray:
         length = np.maximum(np.linalg.norm(force, axis=1, keepdims=True), 1e-12)
         step_size = max_step * (1 - step / ITERATIONS) ** 2 + 1e-3
         position += force / length * np.minimum(length / (1 + degree[:, None]), step_size)
+    return in_unit_square(position)
+
+
+def in_unit_square(position: np.ndarray) -> np.ndarray:
+    """(n, 2) positions moved and scaled into [0, 1], with their proportions."""
     low, high = position.min(axis=0), position.max(axis=0)
     return (position - low) / np.maximum((high - low).max(), 1e-12)
 
 
-def _start(links: sp.csr_array, degree: np.ndarray, seed: int) -> np.ndarray:
+def _start(links: sp.csr_array, degree: np.ndarray) -> np.ndarray:
     """Random positions, smoothed along the edges and spread out by rank, so that neighbours start close together."""
-    position = np.random.default_rng(seed).normal(size=(len(degree), 2))
+    position = np.random.default_rng(0).normal(size=(len(degree), 2))
     for _ in range(30):
         position = (position + links @ position) / (1 + degree[:, None])
     return position.argsort(axis=0, kind="stable").argsort(axis=0, kind="stable") / max(len(degree) - 1, 1) - 0.5

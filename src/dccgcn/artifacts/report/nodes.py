@@ -77,5 +77,4 @@ def _neighbours(run: Run, nodes: TrustedNodes, shown: np.ndarray) -> list[list[i
 
 
 def _thousandths(values: np.ndarray) -> list[int]:
-    rounded: list[int] = np.rint(1000 * values.astype(np.float64)).astype(int).tolist()
-    return rounded
+    return np.rint(1000 * values.astype(np.float64)).astype(int).tolist()

@@ -8,7 +8,7 @@ import pandas as pd
 from dccgcn.artifacts.report.schema import TableColumn
 from dccgcn.errors import DccgcnError
 from dccgcn.graph.cells import is_missing
-from dccgcn.text import printable
+from dccgcn.text import printable, truncate
 
 MAX_COLUMNS = 12
 MAX_CHARACTERS = 3_000_000  # of all cells in the page
@@ -47,5 +47,4 @@ def _is_number(cells: pd.Series) -> bool:
 
 
 def _cell(cell: object, length: int) -> str:
-    text = "" if is_missing(cell) else printable(" ".join(str(cell)[: 2 * length].split()))
-    return text if len(text) <= length else text[: length - 1] + "…"
+    return "" if is_missing(cell) else truncate(printable(" ".join(str(cell)[: 2 * length].split())), length)

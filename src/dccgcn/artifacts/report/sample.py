@@ -6,12 +6,7 @@ from dccgcn.graph import NodeGraph
 
 
 def sample(
-    graph: NodeGraph,
-    train: np.ndarray,
-    confidence: np.ndarray,
-    size: int,
-    always: np.ndarray | None = None,
-    seed: int = 0,
+    graph: NodeGraph, train: np.ndarray, confidence: np.ndarray, size: int, always: np.ndarray | None = None
 ) -> np.ndarray:
     """At most `size` node positions, sorted; all nodes if the graph has no more.
 
@@ -20,7 +15,7 @@ def sample(
     """
     if graph.n <= size:
         return np.arange(graph.n)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     chosen = np.zeros(graph.n, dtype=bool)
     chosen[[] if always is None else always] = True
     left = size - int(chosen.sum())

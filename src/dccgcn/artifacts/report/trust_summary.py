@@ -1,6 +1,5 @@
 """Which predictions can be trusted, why, and how accurate they are."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -46,11 +45,11 @@ def summarise_trust(run: Run, nodes: TrustedNodes) -> TrustSummary:
         predictions=int(predicted.sum()),
         trusted=int((predicted & nodes.is_trusted).sum()),
         doubtful=int((predicted & ~nodes.is_trusted).sum()),
-        mean_confidence=_mean(nodes.confidence[predicted & nodes.is_trusted]),
-        mean_confidence_doubtful=_mean(nodes.confidence[predicted & ~nodes.is_trusted]),
+        mean_confidence=rounded_mean(nodes.confidence[predicted & nodes.is_trusted]),
+        mean_confidence_doubtful=rounded_mean(nodes.confidence[predicted & ~nodes.is_trusted]),
         test_nodes=len(test),
-        accuracy_trusted=_mean(is_right[is_trusted]),
-        accuracy_doubtful=_mean(is_right[~is_trusted]),
+        accuracy_trusted=rounded_mean(is_right[is_trusted]),
+        accuracy_doubtful=rounded_mean(is_right[~is_trusted]),
     )
 
 
@@ -95,7 +94,7 @@ def _why(run: Run, trust: TrustSummary) -> str:
         case "trust":
             return f"By the method’s own estimate no prediction is right with a chance of {threshold} or more"
         case "agreement":
-            channels = _and([f"the {name} channel" for name in run.prediction.channels]) or "the channels"
+            channels = " and ".join(f"the {name} channel" for name in run.prediction.channels) or "the channels"
             if not trust.trusted:
                 return f"{channels.capitalize()} never predict the same class"
             return f"Trusted means: {channels} predict the same class"
@@ -113,21 +112,18 @@ def _evidence(run: Run, trust: TrustSummary) -> str:
             fewer = "" if per_class >= TESTED_PER_CLASS else f" Here a class has {per_class:.2g} labels on average."
             return f"{PROMISE}{fewer} Label a few more nodes to check it here."
         return "This is an estimate: only the training labels are known. Label a few more nodes to check it."
-    parts = [
+    right = " and ".join(
         f"{_percent(accuracy, 1)} of the {name}"
         for accuracy, name in ((trust.accuracy_trusted, "trusted"), (trust.accuracy_doubtful, "doubtful"))
         if accuracy is not None
-    ]
-    return f"On the {trust.test_nodes:,} test nodes, whose true class is known, {_and(parts)} predictions are right."
-
-
-def _and(parts: Sequence[str]) -> str:
-    return " and ".join(parts)
+    )
+    return f"On the {trust.test_nodes:,} test nodes, whose true class is known, {right} predictions are right."
 
 
 def _percent(value: float, digits: int = 0) -> str:
     return f"{100 * value:.{digits}f}\u00a0%"  # no line break before the sign
 
 
-def _mean(values: np.ndarray) -> float | None:
+def rounded_mean(values: np.ndarray) -> float | None:
+    """The mean as it is written to the report; None without values."""
     return round(float(values.mean()), 6) if len(values) else None

@@ -170,10 +170,9 @@ def channel_operators(
         f"{name}.{TOPOLOGY}": graph.cached(("topology", name), partial(_symmetric_operator, matrix))
         for name, matrix in graph.relations.items()
     }
-    search_progress = partial(progress, "feature graph") if progress else None
     return {
         **(operators or {TOPOLOGY: topology_operator(graph, "symmetric")}),
-        FEATURES: knn_operator(graph, settings.k_for(graph.n), "symmetric", search_progress, idf),
+        FEATURES: knn_operator(graph, settings.k_for(graph.n), "symmetric", progress, idf),
     }
 
 

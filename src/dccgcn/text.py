@@ -20,13 +20,13 @@ def _shortened_repr(item: object) -> str:
     return truncate(repr(str(item)) if isinstance(item, str) else str(item), 60)
 
 
-def counted(n: int, noun: str, plural: str | None = None) -> str:
+def counted(n: int, noun: str) -> str:
     """A number and what is counted, in the singular or plural.
 
-    >>> counted(1, "class", "classes"), counted(2000, "node")
-    ('1 class', '2,000 nodes')
+    >>> counted(1, "feature"), counted(2000, "node")
+    ('1 feature', '2,000 nodes')
     """
-    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+    return f"{n:,} {noun if n == 1 else noun + 's'}"
 
 
 def truncate(text: str, limit: int) -> str:

@@ -101,7 +101,6 @@ def features(
         x.sum_duplicates()
         if x.indices.dtype == np.int64 and max(x.nnz, x.shape[1]) < 2**31:  # half the memory
             x = sp.csr_array((x.data, x.indices.astype(np.int32), x.indptr.astype(np.int32)), shape=x.shape)
-        values = x.data
     else:
         try:
             with np.errstate(over="ignore"):
@@ -109,11 +108,10 @@ def features(
         except (TypeError, ValueError) as error:
             raise GraphError(f"Features must be numbers ({error}).", "Encode text and categories first.") from error
         _check_size(np.asarray(given))
-        values = x.reshape(-1)
-    bad = ~np.isfinite(values)
-    if bad.any():
-        x = _impute(x, node_ids, impute, findings)
-    _drop_tiny(x.data if sp.issparse(x) else x, findings)
+    values = x.data if sp.issparse(x) else x
+    if not np.isfinite(values).all():
+        _impute(x, node_ids, impute, findings)
+    _drop_tiny(values, findings)
     if sp.issparse(x):
         x.eliminate_zeros()
         x.sort_indices()
@@ -174,32 +172,25 @@ def is_constant(x: Any) -> bool:
     )
 
 
-def _impute(x: Any, node_ids: np.ndarray, impute: Literal["error", "zero", "mean"], findings: list[Finding]) -> Any:
+def _impute(x: Any, node_ids: np.ndarray, impute: Literal["error", "zero", "mean"], findings: list[Finding]) -> None:
+    """Replace what is not finite, in place."""
+    values = x.data if sp.issparse(x) else x
+    bad = ~np.isfinite(values)
     if sp.issparse(x):
-        rows = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
-        bad_rows, bad_cols = rows[~np.isfinite(x.data)], x.indices[~np.isfinite(x.data)]
+        bad_rows, bad_cols = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))[bad], x.indices[bad]
     else:
-        bad_rows, bad_cols = np.nonzero(~np.isfinite(x))
+        bad_rows, bad_cols = np.nonzero(bad)
     where = f"{len(bad_rows)} features are NaN or infinite, at nodes {first_few(node_ids[np.unique(bad_rows)])}"
     if impute == "error":
         raise GraphError(f"{where}.", "Fix them, or pass impute='zero' or impute='mean'.")
-    if impute == "zero":
-        fill, filling = np.zeros(x.shape[1], dtype=np.float32), "zero"
-    else:
+    values[bad] = 0
+    filling = "zero"
+    if impute == "mean":
         filling = "the mean of their column"
-        finite = x.copy()
-        if sp.issparse(finite):
-            finite.data[~np.isfinite(finite.data)] = 0
-        else:
-            finite[~np.isfinite(finite)] = 0
         count = x.shape[0] - np.bincount(bad_cols, minlength=x.shape[1])
-        fill = np.asarray(finite.sum(axis=0), dtype=np.float32).reshape(-1) / np.maximum(count, 1)
-    if sp.issparse(x):
-        x.data[~np.isfinite(x.data)] = fill[bad_cols]
-    else:
-        x[bad_rows, bad_cols] = fill[bad_cols]
+        means = np.asarray(x.sum(axis=0), dtype=np.float32).reshape(-1) / np.maximum(count, 1)
+        values[bad] = means[bad_cols]
     findings.append(Finding("warning", "imputed-features", f"{where}; replaced by {filling}."))
-    return x
 
 
 def edges(given: Any, weights: Any, node_ids: np.ndarray, findings: list[Finding]) -> tuple[np.ndarray, np.ndarray]:

@@ -4,7 +4,7 @@ import secrets
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import astuple, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -118,12 +118,8 @@ def read_events(path: Path, graph: str) -> list[Event]:
     """The events of a log, which is not changed."""
     if not path.is_file():
         raise DataFileError(f"There is no file {path}.", "Give the path of a log that dccgcn label wrote.")
-    with _readable(path):
-        database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-        try:
-            return _read(database, path, graph)
-        finally:
-            database.close()
+    with _readable(path), closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+        return _read(database, path, graph)
 
 
 def make_event(values: Mapping[str, Any]) -> Event:

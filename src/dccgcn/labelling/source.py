@@ -17,7 +17,7 @@ from dccgcn.graph.splits import fingerprint
 from dccgcn.io.tables import Tables
 from dccgcn.labelling.events import Labels
 from dccgcn.models.registry import get_method
-from dccgcn.text import printable
+from dccgcn.text import printable, truncate
 
 MAX_CLASS_NAME = 60
 MAX_CELLS, MAX_TEXT = 40, 2000  # of a row shown, and characters of a cell
@@ -102,7 +102,7 @@ class Source:
             cells = [(str(name), value) for name, value in self.rows.iloc[node].items() if not is_missing(value)]
             texts = [(name, value) for name, value in cells if not _is_zero(value)]
             shown = cells if len(cells) <= MAX_CELLS else texts[:MAX_CELLS]
-            return [(name, _shown(value)) for name, value in shown], len(cells) - len(shown)
+            return [(name, truncate(str(value), MAX_TEXT)) for name, value in shown], len(cells) - len(shown)
         features = self.graph.features
         row = features[[node]].toarray()[0] if sp.issparse(features) else features[node]
         largest = np.argsort(-np.abs(row), kind="stable")[: min(MAX_CELLS, np.count_nonzero(row))]
@@ -132,8 +132,3 @@ def class_name(text: str) -> str:
 
 def _is_zero(value: Any) -> bool:
     return str(value) in {"0", "0.0"}
-
-
-def _shown(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"

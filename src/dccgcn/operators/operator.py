@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.operators.approximate_knn import neighbours
 from dccgcn.operators.exact_knn import Neighbours
 from dccgcn.operators.scaling import entry_blocks, weight_columns
+from dccgcn.progress import Progress
 from dccgcn.text import first_few
 
 Normalisation = Literal["symmetric", "row", "none"]
@@ -89,7 +91,7 @@ def knn_operator(
     graph: NodeGraph,
     k: int,
     how: Normalisation,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
     weights: np.ndarray | None = None,
 ) -> Operator:
     """The second channel's graph G' = (A', X): u and v are adjacent if either is among the other's k nearest.
@@ -108,9 +110,10 @@ def knn_operator(
 
 
 def _feature_adjacency(
-    graph: NodeGraph, k: int, progress: Callable[[int, int], None] | None, weights: np.ndarray | None
+    graph: NodeGraph, k: int, progress: Progress | None, weights: np.ndarray | None
 ) -> tuple[sp.csr_array, tuple[Finding, ...], float | None]:
-    found = neighbours(weight_columns(graph.features, weights), k, progress)
+    search_progress = partial(progress, "feature graph") if progress else None
+    found = neighbours(weight_columns(graph.features, weights), k, search_progress)
     exists = found.indices >= 0
     start = np.zeros(graph.n + 1, np.int32 if 2 * exists.size < 2**31 else np.int64)
     np.cumsum(exists.sum(axis=1), out=start[1:])

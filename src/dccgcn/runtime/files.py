@@ -88,19 +88,19 @@ def sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def check_regular(path: Path, what: str = "") -> None:
+def check_regular(path: Path) -> None:
     """Raise a DataFileError unless the path is a regular file: a pipe or a device may never end."""
     if not path.is_file():
         kind = "missing" if not path.exists() else "not a regular file"
-        raise DataFileError(f"{what or path} is {kind}.", "Give the path of a file.")
+        raise DataFileError(f"{path} is {kind}.", "Give the path of a file.")
 
 
-def read_json(path: Path, largest: int = _MAX_JSON) -> Any:
-    """The content of a JSON file of at most so many bytes; whatever is wrong with it is a DataFileError."""
+def read_json(path: Path) -> Any:
+    """The content of a JSON file; whatever is wrong with it is a DataFileError."""
     check_regular(path)
     size = path.stat().st_size
-    if size > largest:
-        raise DataFileError(f"{path} has {size:,} bytes, more than the {largest:,} that are read.", "Check the file.")
+    if size > _MAX_JSON:
+        raise DataFileError(f"{path} has {size:,} bytes, more than the {_MAX_JSON:,} that are read.", "Check the file.")
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except RecursionError:

@@ -6,7 +6,6 @@ import scipy.sparse as sp
 import torch
 
 from dccgcn import datasets
-from dccgcn.autograd import FeatureMatrix
 from dccgcn.graph import NodeGraph
 from dccgcn.models.baselines import agnn, appnp, dagnn, gat, grand, krylov
 from dccgcn.models.receptive_field import receptive_layers
@@ -64,7 +63,7 @@ NETWORKS = {
     "appnp": (appnp.Appnp, literal_gnn.appnp, {"first.weight"}),
     "dagnn": (dagnn.Dagnn, literal_gnn.dagnn, None),
     "grand": (grand.Grand, literal_gnn.grand, None),
-    "krylov": (lambda graph, s: krylov.Krylov(graph.d, graph.c, s), literal_gnn.krylov, None),
+    "krylov": (krylov.Krylov, literal_gnn.krylov, None),
 }
 NO_DROPOUT = {
     "grand": {"drop_node": 0, "input_dropout": 0, "hidden_dropout": 0, "order": 3},
@@ -146,10 +145,8 @@ def test_agnns_layer_is_pygs(graph):
 def test_krylov_reads_the_same_from_rows_as_from_the_graph(graph):
     s = krylov.KrylovSettings(blocks=4, hidden=300)
     with seeded(0):
-        network = krylov.Krylov(graph.d, graph.c, s).eval()
-    operator = TorchOperator.of(topology_operator(graph, s.normalisation))
-    rows = krylov.krylov_rows(operator.arrays.matrix, graph.features, np.array([5, 2]), s.blocks)
-    every = network.classify_all(operator, FeatureMatrix.of(graph.features))
+        network = krylov.Krylov(graph, s).eval()
+    rows, every = network.inputs_of(np.array([5, 2])), network.classify_all(graph.n)
     torch.testing.assert_close(network(rows), every[[5, 2]], atol=1e-4, rtol=1e-4)
 
 
@@ -206,7 +203,7 @@ def test_the_same_to_the_bit_for_a_seed(graph, name):
     assert first.tobytes() != other.tobytes()
 
 
-@pytest.mark.parametrize("name", [name for name in NETWORKS if name != "krylov"])
+@pytest.mark.parametrize("name", NETWORKS)
 def test_dropout_in_training_only(graph, name):
     network = NETWORKS[name][0](graph, METHODS[name].settings())
     everything = network.inputs_of(np.arange(graph.n))
@@ -218,7 +215,7 @@ def test_dropout_in_training_only(graph, name):
     assert torch.equal(torch.get_rng_state(), state)  # so validation does not change the training
 
 
-@pytest.mark.parametrize("name", [name for name in NETWORKS if name != "krylov"])
+@pytest.mark.parametrize("name", NETWORKS)
 def test_a_part_predicts_and_trains_as_the_whole_does(graph, name):
     network = NETWORKS[name][0](graph, METHODS[name].settings()).eval()
     nodes = np.array([9, 2, 4])  # in any order

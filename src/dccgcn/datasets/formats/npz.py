@@ -2,7 +2,7 @@
 
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def opened(path: Path) -> Iterator["np.lib.npyio.NpzFile"]:
         raise DataFileError(f"{path} is not of the expected form ({error}).", remedy) from error
 
 
-def csr_matrix(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: np.ndarray) -> sp.csr_array:
+def csr_matrix(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: Iterable[int]) -> sp.csr_array:
     """The matrix of these parts."""
     matrix = sp.csr_array((data, indices, indptr), shape=tuple(shape))
     matrix.check_format(full_check=True)  # before any use: indices may point outside

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from dccgcn.datasets.formats.npz import csr_matrix
 from dccgcn.errors import DataFileError, GraphError, SplitError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.cells import decode_labels
@@ -107,9 +108,7 @@ def _test_positions(path: Path) -> np.ndarray:
 
 def _features(matrix: Any) -> sp.csr_array:
     # constructed again and checked: a pickle may hold indices that point outside the matrix
-    checked = sp.csr_array((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
-    checked.check_format(full_check=True)
-    return checked
+    return csr_matrix(matrix.data, matrix.indices, matrix.indptr, matrix.shape)
 
 
 def _classes(one_hot: Any) -> np.ndarray:

@@ -61,8 +61,4 @@ class Agnn(Network):
         return self.output(self.dropout(h))
 
 
-METHOD = Method(
-    name="agnn",
-    settings=AgnnSettings,
-    fit=partial(fit_network, Agnn),
-)
+METHOD = Method(name="agnn", settings=AgnnSettings, fit=partial(fit_network, Agnn))

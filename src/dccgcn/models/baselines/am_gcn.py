@@ -61,9 +61,8 @@ def fit(
 ) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes."""
     s = settings
-    report = (lambda done, of: progress("feature graph", done, of)) if progress else None
     later = s.feature_edges == "later"
-    knn = later_neighbours(graph, s.k) if later else knn_operator(graph, s.k, "row", report)
+    knn = later_neighbours(graph, s.k) if later else knn_operator(graph, s.k, "row", progress)
     operators = TorchOperator.of(topology_operator(graph, "row")), TorchOperator.of(knn)
     x = FeatureMatrix.of(normalise_rows(graph.features, s.features))
     nodes, labels = torch.tensor(train), torch.as_tensor(graph.labels[train])
@@ -170,8 +169,4 @@ def _uniform(*shape: int) -> nn.Parameter:
     return nn.Parameter(nn.init.uniform_(torch.empty(shape), -bound, bound))
 
 
-METHOD = Method(
-    name="am-gcn",
-    settings=AmGcnSettings,
-    fit=fit,
-)
+METHOD = Method(name="am-gcn", settings=AmGcnSettings, fit=fit)

@@ -57,8 +57,4 @@ class Appnp(Network):
         return z[nodes]
 
 
-METHOD = Method(
-    name="appnp",
-    settings=AppnpSettings,
-    fit=partial(fit_network, Appnp),
-)
+METHOD = Method(name="appnp", settings=AppnpSettings, fit=partial(fit_network, Appnp))

@@ -152,8 +152,4 @@ def calibrate_prediction(
     )
 
 
-METHOD = Method(
-    name="cagcn",
-    settings=CagcnSettings,
-    fit=fit,
-)
+METHOD = Method(name="cagcn", settings=CagcnSettings, fit=fit)

@@ -55,8 +55,4 @@ def fit(
     return replace(prediction, findings=(*prediction.findings, pseudo_label_finding(label_mask & ~given)))
 
 
-METHOD = Method(
-    name="cagcn-st",
-    settings=CagcnStSettings,
-    fit=fit,
-)
+METHOD = Method(name="cagcn-st", settings=CagcnStSettings, fit=fit)

@@ -141,8 +141,4 @@ def penalty(parameters: list[nn.Parameter], l2: float) -> Tensor:
     return torch.stack([l2 / 2 * (l2 / 2 * w.square().sum()).square() for w in parameters]).sum()
 
 
-METHOD = Method(
-    name="confgcn",
-    settings=ConfGcnSettings,
-    fit=fit,
-)
+METHOD = Method(name="confgcn", settings=ConfGcnSettings, fit=fit)

@@ -134,7 +134,7 @@ def fit(
     groups = [{"params": list(model.parameters()), "weight_decay": s.weight_decay}]
     train_full_batch(loss, groups, s.lr, s.epochs, progress, score)
     with torch.no_grad():
-        return replace(prediction_from_logits(model(first)[0]), findings=nearest.findings)
+        return prediction_from_logits(model(first)[0], nearest.findings)
 
 
 def propagated_knn(graph: NodeGraph, x: Any, s: D2ptSettings, progress: Progress | None) -> Operator:
@@ -146,8 +146,7 @@ def propagated_knn(graph: NodeGraph, x: Any, s: D2ptSettings, progress: Progress
         p = dense
         for _ in range(s.steps):
             p = (1 - s.alpha) * (matrix @ p) + s.alpha * dense
-        report = (lambda done, of: progress("feature graph", done, of)) if progress else None
-        return knn_operator(graph.with_features(p.astype(np.float32)), s.k, "symmetric", report)
+        return knn_operator(graph.with_features(p.astype(np.float32)), s.k, "symmetric", progress)
 
     return graph.cached(("propagated knn", s.features, s.steps, s.alpha, s.k), build)
 
@@ -158,9 +157,4 @@ def cost(graph: NodeGraph, settings: D2ptSettings) -> Cost:
     return replace(base, bytes=base.bytes + 16.0 * graph.n * graph.d, seconds=base.seconds * settings.steps)
 
 
-METHOD = Method(
-    name="d2pt",
-    settings=D2ptSettings,
-    fit=fit,
-    cost=cost,
-)
+METHOD = Method(name="d2pt", settings=D2ptSettings, fit=fit, cost=cost)

@@ -48,8 +48,4 @@ class Dagnn(Network):
         return (torch.sigmoid(self.gate(stack)) * stack).sum(1)
 
 
-METHOD = Method(
-    name="dagnn",
-    settings=DagnnSettings,
-    fit=partial(fit_network, Dagnn),
-)
+METHOD = Method(name="dagnn", settings=DagnnSettings, fit=partial(fit_network, Dagnn))

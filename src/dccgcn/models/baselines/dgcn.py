@@ -146,8 +146,4 @@ def ramp_up(epoch: int, final: float, length: int) -> float:
     return final * math.exp(-5 * (1 - min(epoch, length) / length) ** 2)
 
 
-METHOD = Method(
-    name="dgcn",
-    settings=DgcnSettings,
-    fit=fit,
-)
+METHOD = Method(name="dgcn", settings=DgcnSettings, fit=fit)

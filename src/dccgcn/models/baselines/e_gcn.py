@@ -103,8 +103,4 @@ def cosine(q: np.ndarray, u: np.ndarray, v: np.ndarray) -> np.ndarray:
     return np.einsum("ek,ek->e", unit[u], unit[v])
 
 
-METHOD = Method(
-    name="e-gcn",
-    settings=EGcnSettings,
-    fit=fit,
-)
+METHOD = Method(name="e-gcn", settings=EGcnSettings, fit=fit)

@@ -78,8 +78,4 @@ class Gat(Network):
         return self.second(second, self.dropout(h) @ self.output).mean(1) + self.second_bias
 
 
-METHOD = Method(
-    name="gat",
-    settings=GatSettings,
-    fit=partial(fit_network, Gat),
-)
+METHOD = Method(name="gat", settings=GatSettings, fit=partial(fit_network, Gat))

@@ -1,6 +1,7 @@
 """GCN (Kipf & Welling, ICLR 2017): Z = S relu(S X W0) W1 with S = D̃^-1/2 (A+I) D̃^-1/2."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,18 +40,17 @@ class GcnSettings(TwoLayerSettings):
     normalisation: Normalisation = Field("symmetric", description="How A + I is normalised.")
 
 
-def fit(
+def fit_on(
+    operator_of: Callable[[NodeGraph, Any], Operator],
     graph: NodeGraph,
     train: np.ndarray,
-    settings: GcnSettings,
+    settings: TwoLayerSettings,
     seed: int,
     progress: Progress | None = None,
     validation: np.ndarray | None = None,
 ) -> Prediction:
-    """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    return fit_on_operator(
-        topology_operator(graph, settings.normalisation), graph, train, settings, seed, progress, validation
-    )
+    """Train GCN on operator_of(graph, settings), with the labels of the nodes in ``train``, and classify all nodes."""
+    return fit_on_operator(operator_of(graph, settings), graph, train, settings, seed, progress, validation)
 
 
 def fit_on_operator(
@@ -99,11 +99,14 @@ def fit_on_operator(
     model.eval()
     with torch.no_grad():
         logits = model(ReceptiveField.of(graph, s.features, a, np.arange(graph.n)), a.alpha)
-    return prediction_from_logits(logits)
+    return prediction_from_logits(logits, operator.findings)
 
 
-METHOD = Method(
-    name="gcn",
-    settings=GcnSettings,
-    fit=fit,
-)
+def topology(graph: NodeGraph, settings: GcnSettings) -> Operator:
+    """S of the given edges."""
+    return topology_operator(graph, settings.normalisation)
+
+
+fit = partial(fit_on, topology)
+
+METHOD = Method(name="gcn", settings=GcnSettings, fit=fit)

@@ -99,8 +99,4 @@ def filter_strength(settings: GlpSettings, labels_per_class: float) -> tuple[int
     return settings.k or k, settings.alpha or alpha
 
 
-METHOD = Method(
-    name="glp",
-    settings=GlpSettings,
-    fit=fit,
-)
+METHOD = Method(name="glp", settings=GlpSettings, fit=fit)

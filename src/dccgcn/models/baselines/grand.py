@@ -111,8 +111,4 @@ def consistency_loss(p: Tensor, temperature: float) -> Tensor:
     return (p - target).square().sum(2).mean()
 
 
-METHOD = Method(
-    name="grand",
-    settings=GrandSettings,
-    fit=partial(fit_network, Grand),
-)
+METHOD = Method(name="grand", settings=GrandSettings, fit=partial(fit_network, Grand))

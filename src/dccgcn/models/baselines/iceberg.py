@@ -121,8 +121,4 @@ def fit(
         return prediction_from_logits(evaluate(model.hidden(channel)))
 
 
-METHOD = Method(
-    name="iceberg",
-    settings=IcebergSettings,
-    fit=fit,
-)
+METHOD = Method(name="iceberg", settings=IcebergSettings, fit=fit)

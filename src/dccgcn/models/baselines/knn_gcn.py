@@ -1,15 +1,11 @@
 """kNN-GCN: GCN on the cosine kNN graph of the features, a baseline of Wang et al. (KDD 2020)."""
 
-from dataclasses import replace
-
-import numpy as np
+from functools import partial
 
 from dccgcn.graph import NodeGraph
 from dccgcn.models.base import Method
 from dccgcn.models.baselines import gcn
-from dccgcn.models.prediction import Prediction
-from dccgcn.operators import knn_operator
-from dccgcn.progress import Progress
+from dccgcn.operators import Operator, knn_operator
 from dccgcn.settings import count
 
 
@@ -23,22 +19,9 @@ class KnnGcnSettings(gcn.GcnSettings):
         return self.k
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: KnnGcnSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
-    """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    operator = knn_operator(graph, settings.k, settings.normalisation)
-    prediction = gcn.fit_on_operator(operator, graph, train, settings, seed, progress, validation)
-    return replace(prediction, findings=operator.findings)
+def feature_graph(graph: NodeGraph, settings: KnnGcnSettings) -> Operator:
+    """S of the kNN graph."""
+    return knn_operator(graph, settings.k, settings.normalisation)
 
 
-METHOD = Method(
-    name="knn-gcn",
-    settings=KnnGcnSettings,
-    fit=fit,
-)
+METHOD = Method(name="knn-gcn", settings=KnnGcnSettings, fit=partial(gcn.fit_on, feature_graph))

@@ -4,22 +4,20 @@ H = tanh([X, SX, …, S^(m-1) X] W + b), Z = H V + c. The layer's input is const
 the nodes in the loss; for all nodes it is never formed, since [X, SX, …] W = X W_0 + S (X W_1 + S (X W_2 + …)).
 """
 
+from functools import partial
+
 import numpy as np
 import scipy.sparse as sp
 import torch
-import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
 from dccgcn.autograd import FeatureMatrix
 from dccgcn.graph import NodeGraph
 from dccgcn.models.base import Method
-from dccgcn.models.baselines.neural import NetworkSettings, prediction_from_logits
-from dccgcn.models.prediction import Prediction
+from dccgcn.models.baselines.neural import Network, NetworkSettings, fit_network
 from dccgcn.models.torch_operator import TorchOperator
-from dccgcn.models.training import seeded, train_full_batch, validation_score
 from dccgcn.operators import Normalisation, normalise_rows, topology_operator
-from dccgcn.progress import Progress
 from dccgcn.settings import count, rate, share, weight
 
 _UNITS = 256  # hidden units at a time where all nodes are classified, to bound memory
@@ -48,65 +46,36 @@ def krylov_rows(matrix: sp.csr_array, x: sp.csr_array | np.ndarray, nodes: np.nd
     return torch.as_tensor(np.concatenate(rows, axis=1, dtype=np.float32))
 
 
-class Krylov(nn.Module):
-    """H = tanh(rows W + b), Z = H V + c. Shapes: rows of the Krylov matrix (rows, blocks·d) → (rows, c)."""
+class Krylov(Network):
+    """The network on one graph. Shapes: rows of the Krylov matrix (rows, blocks·d) → (rows, c)."""
 
-    def __init__(self, features: int, classes: int, s: KrylovSettings) -> None:
+    def __init__(self, graph: NodeGraph, s: KrylovSettings) -> None:
         super().__init__()
-        self.features = features
-        self.hidden = nn.Linear(s.blocks * features, s.hidden)
-        self.output = nn.Linear(s.hidden, classes)
+        self.operator, self.blocks = topology_operator(graph, s.normalisation), s.blocks
+        self.x = normalise_rows(graph.features, s.features)
+        self.hidden = nn.Linear(s.blocks * graph.d, s.hidden)
+        self.output = nn.Linear(s.hidden, graph.c)
         self.dropout = nn.Dropout(s.dropout)
         for layer in (self.hidden, self.output):  # as in the released code, by the width of the output
             for p in layer.parameters():
                 nn.init.uniform_(p, -(layer.out_features**-0.5), layer.out_features**-0.5)
 
+    def inputs_of(self, nodes: np.ndarray) -> Tensor:
+        return krylov_rows(self.operator.matrix, self.x, nodes, self.blocks)
+
     def forward(self, rows: Tensor) -> Tensor:
         return self.output(self.dropout(torch.tanh(self.hidden(rows))))
 
     @torch.no_grad()
-    def classify_all(self, operator: TorchOperator, x: FeatureMatrix) -> Tensor:
-        """The logits of all nodes, (n, c)."""
-        logits = self.output.bias.expand(x.shape[0], -1)
+    def classify_all(self, n: int) -> Tensor:
+        operator, x = TorchOperator.of(self.operator), FeatureMatrix.of(self.x)
+        logits = self.output.bias.expand(n, -1)
         for units in torch.arange(self.hidden.out_features).split(_UNITS):
-            h = torch.zeros(x.shape[0], len(units))
-            for w in reversed(self.hidden.weight[units].T.split(self.features)):  # W_(m-1) first; (d, units) each
+            h = torch.zeros(n, len(units))
+            for w in reversed(self.hidden.weight[units].T.split(x.shape[1])):  # W_(m-1) first; (d, units) each
                 h = x.times(w) + operator.propagate(h)
             logits = logits + torch.tanh(h + self.hidden.bias[units]) @ self.output.weight[:, units].T
         return logits
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: KrylovSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
-    """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    s = settings
-    operator, x = topology_operator(graph, s.normalisation), normalise_rows(graph.features, s.features)
-    with seeded(seed):
-        network = Krylov(graph.d, graph.c, s)
-    rows, labels = krylov_rows(operator.matrix, x, train, s.blocks), torch.as_tensor(graph.labels[train])
-
-    def loss(epoch: int) -> Tensor:
-        return F.cross_entropy(network(rows), labels)
-
-    score = None
-    if validation is not None:
-        checked = krylov_rows(operator.matrix, x, validation, s.blocks)
-        score = validation_score(network, lambda: network(checked), torch.as_tensor(graph.labels[validation]))
-    groups = [{"params": list(network.parameters()), "weight_decay": s.weight_decay}]
-    with seeded(seed):
-        train_full_batch(loss, groups, s.lr, s.epochs, progress, score, s.patience)
-    logits = network.classify_all(TorchOperator.of(operator), FeatureMatrix.of(x))
-    return prediction_from_logits(logits)
-
-
-METHOD = Method(
-    name="krylov",
-    settings=KrylovSettings,
-    fit=fit,
-)
+METHOD = Method(name="krylov", settings=KrylovSettings, fit=partial(fit_network, Krylov))

@@ -150,15 +150,5 @@ def _classify(rows: Any, model: Mapping[str, np.ndarray]) -> Prediction:
     return Prediction(softmax(logits, axis=1), embeddings={"output": logits}, model=dict(model))
 
 
-METHOD = Method(
-    name="logreg",
-    settings=LogregSettings,
-    fit=fit,
-    predict_new=predict_new,
-)
-HOPS = Method(
-    name="logreg-hops",
-    settings=LogregHopsSettings,
-    fit=fit_hops,
-    predict_new=predict_new,
-)
+METHOD = Method(name="logreg", settings=LogregSettings, fit=fit, predict_new=predict_new)
+HOPS = Method(name="logreg-hops", settings=LogregHopsSettings, fit=fit_hops, predict_new=predict_new)

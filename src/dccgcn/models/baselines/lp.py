@@ -129,18 +129,6 @@ def _normalise_rows(f: np.ndarray) -> np.ndarray:
     return np.where(total > 0, f / np.where(total > 0, total, 1), 1 / f.shape[1]).astype(np.float32)
 
 
-METHOD = Method(
-    name="lp",
-    settings=LpSettings,
-    fit=fit,
-)
-ABSORPTION = Method(
-    name="lp-absorption",
-    settings=AbsorptionSettings,
-    fit=fit_absorption,
-)
-SERIES = Method(
-    name="lp-series",
-    settings=SeriesSettings,
-    fit=fit_series,
-)
+METHOD = Method(name="lp", settings=LpSettings, fit=fit)
+ABSORPTION = Method(name="lp-absorption", settings=AbsorptionSettings, fit=fit_absorption)
+SERIES = Method(name="lp-series", settings=SeriesSettings, fit=fit_series)

@@ -72,8 +72,4 @@ def cluster_classes(embeddings: np.ndarray, label_mask: np.ndarray, clusters: in
     return distance.argmin(axis=1)[found.labels_]
 
 
-METHOD = Method(
-    name="m3s",
-    settings=M3sSettings,
-    fit=fit,
-)
+METHOD = Method(name="m3s", settings=M3sSettings, fit=fit)

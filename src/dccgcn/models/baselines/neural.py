@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.training import seeded, train_full_batch, validation_score
@@ -40,6 +41,10 @@ class Network(nn.Module):
     def decayed_parameters(self) -> list[nn.Parameter]:
         """The parameters under the L2 penalty."""
         return list(self.parameters())
+
+    def classify_all(self, n: int) -> Tensor:
+        """The logits of all n nodes, (n, c)."""
+        return self(self.inputs_of(np.arange(n)))
 
 
 def fit_network(
@@ -76,9 +81,10 @@ def fit_network(
         )
     network.eval()
     with torch.no_grad():
-        return prediction_from_logits(network(network.inputs_of(np.arange(graph.n))))
+        return prediction_from_logits(network.classify_all(graph.n))
 
 
-def prediction_from_logits(logits: Tensor) -> Prediction:
+def prediction_from_logits(logits: Tensor, findings: tuple[Finding, ...] = ()) -> Prediction:
     """The prediction whose probabilities are the softmax of logits, (n, c)."""
-    return Prediction(logits.softmax(1).cpu().numpy(), embeddings={"output": logits.cpu().numpy()})
+    probabilities = logits.softmax(1).cpu().numpy()
+    return Prediction(probabilities, embeddings={"output": logits.cpu().numpy()}, findings=findings)

@@ -8,15 +8,13 @@ component for a solution to exist, so ȳ is the mean label of the component.
 from typing import Literal
 
 import numpy as np
-import scipy.sparse as sp
 from pydantic import Field
 
-from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
 from dccgcn.models.base import Method
 from dccgcn.models.baselines.laplacian import Components, conjugate_gradients, laplacian, one_hot
 from dccgcn.models.prediction import Prediction
-from dccgcn.operators import knn_operator
+from dccgcn.operators import knn_operator, topology_operator
 from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count
 
@@ -41,10 +39,13 @@ def fit(
     validation: np.ndarray | None = None,
 ) -> Prediction:
     """Solve for u. Deterministic; validation nodes are not used."""
-    adjacency, findings = _adjacency(graph, settings, progress)
+    if settings.graph == "features":
+        operator = knn_operator(graph, settings.k, "none", progress)
+    else:
+        operator = topology_operator(graph, "none")
     y = one_hot(graph, train)
-    components = Components.find(adjacency, train, y)
-    matrix = laplacian(adjacency)
+    components = Components.find(operator.adjacency, train, y)
+    matrix = laplacian(operator.adjacency)
     labelled = np.zeros(graph.n)
     labelled[train] = 1
     labels = np.zeros((graph.n, graph.c))
@@ -52,21 +53,7 @@ def fit(
     sources = labelled[:, None] * (labels - components.mean(labels, labelled))
     u = conjugate_gradients(matrix, sources)
     u -= components.mean(u, matrix.diagonal())
-    return Prediction(components.probabilities(u), findings=(*findings, *components.findings(graph)))
+    return Prediction(components.probabilities(u), findings=(*operator.findings, *components.findings(graph)))
 
 
-def _adjacency(
-    graph: NodeGraph, settings: PoissonSettings, progress: Progress | None
-) -> tuple[sp.csr_array, tuple[Finding, ...]]:
-    if settings.graph == "topology":
-        return graph.adjacency, ()
-    report = (lambda done, of: progress("feature graph", done, of)) if progress else None
-    operator = knn_operator(graph, settings.k, "none", report)
-    return operator.adjacency, operator.findings
-
-
-METHOD = Method(
-    name="poisson",
-    settings=PoissonSettings,
-    fit=fit,
-)
+METHOD = Method(name="poisson", settings=PoissonSettings, fit=fit)

@@ -91,8 +91,4 @@ def random_agreed(dual: Prediction, candidates: np.ndarray, added: int, seed: in
     return nodes, dual.channels["topology"].argmax(axis=1)[nodes]
 
 
-METHOD = Method(
-    name="pseudo-labels",
-    settings=PseudoLabelSettings,
-    fit=fit,
-)
+METHOD = Method(name="pseudo-labels", settings=PseudoLabelSettings, fit=fit)

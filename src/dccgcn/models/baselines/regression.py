@@ -1,7 +1,8 @@
 """Softmax regression on filtered features, for SGC and SSGC."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from torch import Tensor, nn
 
 from dccgcn.graph import NodeGraph
 from dccgcn.models.arrays import ArraySpec, Sizes
+from dccgcn.models.base import Method
 from dccgcn.models.baselines.neural import prediction_from_logits
 from dccgcn.models.baselines.polynomial_filter import FilteredFeatures, train_on_labelled_rows
 from dccgcn.models.prediction import Prediction
@@ -28,6 +30,9 @@ class RegressionSettings(Settings):
     features: Scaling = scaling("row")
 
 
+Filtered = Callable[[NodeGraph, Any], FilteredFeatures]  # filtered(graph, settings) is p(S) X
+
+
 class SoftmaxRegression(nn.Linear):
     """x W + b, (rows, d) → (rows, classes)."""
 
@@ -36,7 +41,7 @@ class SoftmaxRegression(nn.Linear):
 
 
 def fit_regression(
-    features: FilteredFeatures,
+    filtered: Filtered,
     graph: NodeGraph,
     train: np.ndarray,
     settings: RegressionSettings,
@@ -45,7 +50,7 @@ def fit_regression(
     validation: np.ndarray | None = None,
 ) -> Prediction:
     """softmax(p(S) X W + b), trained on the labelled rows only."""
-    s = settings
+    s, features = settings, filtered(graph, settings)
     with seeded(seed):
         linear = SoftmaxRegression(graph.d, graph.c)
     train_on_labelled_rows(linear, features, graph, train, s.lr, s.epochs, s.weight_decay, progress, validation)
@@ -59,6 +64,19 @@ def classify(features: FilteredFeatures, model: Mapping[str, np.ndarray]) -> Pre
     return replace(prediction_from_logits(logits), model=dict(model))
 
 
+def predict_new(
+    filtered: Filtered, model: Mapping[str, np.ndarray], graph: NodeGraph, settings: RegressionSettings
+) -> Prediction:
+    """Classify a graph with appended nodes, with the weights of training."""
+    return classify(filtered(graph, settings), model)
+
+
 def model_specs(model: Mapping[str, np.ndarray], sizes: Sizes, settings: Any) -> dict[str, ArraySpec]:
     """W (d, classes) and b (classes,)."""
     return {"weight": ArraySpec((sizes.d, sizes.c)), "bias": ArraySpec((sizes.c,))}
+
+
+def regression_method(name: str, settings: type[RegressionSettings], filtered: Filtered) -> Method:
+    """The method of a filter."""
+    fit, predict = partial(fit_regression, filtered), partial(predict_new, filtered)
+    return Method(name=name, settings=settings, fit=fit, predict_new=predict, model_specs=model_specs)

@@ -3,17 +3,11 @@
 The paper's sum; an early version of its code also multiplied the k-th term by (1-α)^k.
 """
 
-from collections.abc import Mapping
-
-import numpy as np
 from torch import Tensor
 
 from dccgcn.graph import NodeGraph
-from dccgcn.models.base import Method
 from dccgcn.models.baselines.polynomial_filter import FilteredFeatures, Propagation
-from dccgcn.models.baselines.regression import RegressionSettings, classify, fit_regression, model_specs
-from dccgcn.models.prediction import Prediction
-from dccgcn.progress import Progress
+from dccgcn.models.baselines.regression import RegressionSettings, regression_method
 from dccgcn.settings import share, steps, weight
 
 
@@ -23,23 +17,6 @@ class SsgcSettings(RegressionSettings):
     weight_decay: float = weight(1e-5, "L2 penalty on all parameters.")
     k: int = steps(16, "Number of propagation steps, K.")
     alpha: float = share(0.05, "Share α of the unpropagated features.")
-
-
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: SsgcSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
-    """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    return fit_regression(filtered_features(graph, settings), graph, train, settings, seed, progress, validation)
-
-
-def predict_new(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: SsgcSettings) -> Prediction:
-    """Classify a graph with appended nodes, with the weights of training."""
-    return classify(filtered_features(graph, settings), model)
 
 
 def filtered_features(graph: NodeGraph, settings: SsgcSettings) -> FilteredFeatures:
@@ -57,10 +34,4 @@ def ssgc_filter(propagate: Propagation, h: Tensor, k: int, alpha: float) -> Tens
     return total
 
 
-METHOD = Method(
-    name="ssgc",
-    settings=SsgcSettings,
-    fit=fit,
-    predict_new=predict_new,
-    model_specs=model_specs,
-)
+METHOD = regression_method("ssgc", SsgcSettings, filtered_features)

@@ -128,9 +128,9 @@ class Layout:
         return [*(spec.name for spec in view_specs(s, n, self)), JOINT, *(f"{r}{LABELS}" for r in self.relations)]
 
 
-def view_specs(s: ConcordSettings, n: int, layout: Layout | None = None) -> list[ViewSpec]:
+def view_specs(s: ConcordSettings, n: int, layout: Layout) -> list[ViewSpec]:
     """All views of a graph of n nodes, in the order of concatenation."""
-    layout, n_steps = layout or Layout(), s.n_steps_topology
+    n_steps = s.n_steps_topology
     return [
         ViewSpec("own", "own"),
         *(ViewSpec(f"{way}hop{i}", "hop", way, i) for i in (1, 2) for way in layout.directions),
@@ -170,10 +170,9 @@ def channel_operators(
         f"{name}.{TOPOLOGY}": graph.cached(("topology", name), partial(_symmetric_operator, matrix))
         for name, matrix in graph.relations.items()
     }
-    search_progress = partial(progress, "feature graph") if progress else None
     return {
         **(operators or {TOPOLOGY: topology_operator(graph, "symmetric")}),
-        FEATURES: knn_operator(graph, settings.k_for(graph.n), "symmetric", search_progress, idf),
+        FEATURES: knn_operator(graph, settings.k_for(graph.n), "symmetric", progress, idf),
     }
 
 

@@ -42,9 +42,8 @@ def fit(
 
 def build_operators(graph: NodeGraph, settings: DccSettings, progress: Progress | None = None) -> Operators:
     """The graphs of the two channels: topology G and features G'."""
-    report = (lambda done, of: progress("feature graph", done, of)) if progress else None
     topology = topology_operator(graph, settings.normalisation)
-    features = knn_operator(graph, settings.k, settings.normalisation, report)
+    features = knn_operator(graph, settings.k, settings.normalisation, progress)
     return TorchOperator.of(topology), TorchOperator.of(features)
 
 
@@ -213,8 +212,4 @@ def _findings(high: Tensor, corrected: Tensor, s: DccSettings) -> list[Finding]:
     return []
 
 
-METHOD = Method(
-    name="dcc-gcn",
-    settings=DccSettings,
-    fit=fit,
-)
+METHOD = Method(name="dcc-gcn", settings=DccSettings, fit=fit)

@@ -60,6 +60,8 @@ def from_pyg(
     -------
     NodeGraph
     """
+    import torch
+
     nodes, findings = _nodes(data, node_type), list[Finding]()
     relations = relations_of(data, labelled_type(data, node_type), directed, findings) if _has_types(data) else None
     if relations is None and getattr(data, "edge_index", None) is None:
@@ -83,7 +85,7 @@ def from_pyg(
         findings.append(Finding("note", "edge-attributes", text))
     x = getattr(nodes, "x", None)
     graph = NodeGraph(
-        None if x is None else _sparse(x) if x.layout != _strided() else _array(x),
+        None if x is None else _array(x) if x.layout == torch.strided else _sparse(x),
         _array(data.edge_index).T if relations is None else (),
         labels,
         ids=getattr(nodes, "node_ids", None) or (range(nodes.num_nodes) if x is None else None),
@@ -314,12 +316,6 @@ def _dense(graph: NodeGraph) -> np.ndarray:
 
 def _array(tensor: Any) -> np.ndarray:
     return np.asarray(tensor.detach().cpu().numpy())
-
-
-def _strided() -> Any:
-    import torch
-
-    return torch.strided
 
 
 def _sparse(tensor: Any) -> sp.csr_array:

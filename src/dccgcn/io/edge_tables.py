@@ -99,11 +99,10 @@ def read_relations(
         at = columns[name]
         if isinstance(table, LargeTable):
             pairs, weights = read_large_edges(table, at, ids, unknown_ids, decimal, findings)
-            values = np.ones(len(pairs)) if weights is None else weights
-            found[name] = sp.coo_array((values, tuple(pairs.T)), shape=(n, n))
-            continue
-        table = decimal_points(table, [at.weight] if at.weight else [], decimal)
-        pairs, weights, relations = read_edges(table, at, ids, unknown_ids, findings)
+            relations = None
+        else:
+            table = decimal_points(table, [at.weight] if at.weight else [], decimal)
+            pairs, weights, relations = read_edges(table, at, ids, unknown_ids, findings)
         values = np.ones(len(pairs)) if weights is None else weights
         parts = {name: slice(None)} if relations is None else {r: relations == r for r in sorted(set(relations))}
         for relation, part in parts.items():

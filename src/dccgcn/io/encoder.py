@@ -1,7 +1,7 @@
 """Feature columns as one sparse matrix. The fitted encoder is plain data and is stored with a model.
 
-scikit-learn's transformers do the work. They are restored from plain values (means and scales, categories, words and
-their weights), never unpickled, so an encoder from an untrusted source can only encode.
+scikit-learn's transformers are fitted, and only plain values of them are kept (means and scales, categories, words and
+their weights). Nothing is unpickled, so an encoder from an untrusted source can only encode.
 """
 
 from collections.abc import Mapping, Sequence
@@ -206,16 +206,8 @@ def _numbers(fitted: Numbers, frame: pd.DataFrame) -> sp.csr_array:
 
 def _scaled(fitted: Numbers, frame: pd.DataFrame) -> np.ndarray:
     """(rows, columns) scaled numbers; NaN where missing."""
-    from sklearn.preprocessing import StandardScaler
-
-    if not fitted.columns:
-        return np.empty((len(frame), 0))
-    scaler = StandardScaler()
-    scaler.mean_, scaler.scale_ = np.array(fitted.centre), np.array(fitted.scale)
-    scaler.n_features_in_ = len(fitted.columns)
     values = _parsed(frame, fitted.columns, fitted.fill is not None)
-    scaled: np.ndarray = scaler.transform(np.where(np.isinf(values), np.nan, values))
-    return scaled
+    return np.asarray((np.where(np.isinf(values), np.nan, values) - fitted.centre) / fitted.scale)
 
 
 def _bad(values: np.ndarray) -> np.ndarray:
@@ -243,11 +235,12 @@ def _where(frame: pd.DataFrame, rows: np.ndarray) -> str:
 
 def _texts(frame: pd.DataFrame, column: str) -> np.ndarray:
     """The cells of a column as text, "" where missing."""
-    cells = frame[column]
-    return np.array([cell if isinstance(cell, str) else _text(cell) for cell in cells], dtype=object)
+    return np.array([_text(cell) for cell in frame[column]], dtype=object)
 
 
 def _text(cell: Any) -> str:
+    if isinstance(cell, str):
+        return cell
     if is_list(cell):
         return tags_as_text(cell)
     return "" if is_missing(cell) else spell_id(cell)

@@ -1,8 +1,6 @@
 """The column of the node ids: its cells differ from row to row, and the ends of the edges are among them."""
 
-from collections.abc import Collection
 from itertools import islice
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -53,13 +51,8 @@ def guess_id(nodes: Table, wanted: set[str], label: str | None, guesses: list[st
 
 def spelled_cells(table: Table, column: str) -> set[str]:
     """The different ids in a column, as text."""
-    return {spell_id(cell) for cell in _distinct(table, column) if not is_missing(cell)}
-
-
-def _distinct(table: Table, column: str) -> Collection[Any]:
-    cells = table.frame[column]
-    distinct = pd.Series(cells.unique(), dtype=object)
-    return list(unescaped(distinct)) if table.is_text else list(distinct)
+    distinct = pd.Series(table.frame[column].unique(), dtype=object)
+    return {spell_id(cell) for cell in (unescaped(distinct) if table.is_text else distinct) if not is_missing(cell)}
 
 
 def _may_be_ids(table: Table, column: str) -> bool:

@@ -10,19 +10,12 @@ import pandas as pd
 from dccgcn.errors import Finding, GraphError
 from dccgcn.graph.cells import MISSING_LABELS, is_missing, spell_id, spell_label
 from dccgcn.io.columns import Columns, find_column
-from dccgcn.io.frames import read_table
 from dccgcn.io.id_column import spelled_cells
-from dccgcn.io.options import TableOptions
 from dccgcn.io.table import Table, unescaped_cells
 from dccgcn.text import first_few
 
 _MOST_CLASSES = 50  # of a column that is proposed as the label
 _LEAST_EMPTY = 0.2  # share of its cells
-
-
-def label_table(options: TableOptions) -> Table | None:
-    """The further table of labels, if one is given."""
-    return None if options.labels is None else read_table(options.labels, "labels", options.encoding)
 
 
 def add_labels(nodes: Table, columns: Columns, more: Table, findings: list[Finding]) -> Table:

@@ -61,11 +61,11 @@ def joined(folder: Path, read: Callable[[Path], Table]) -> Table:
     return Table(frame, f"{folder.name}/", tuple(findings))
 
 
-def large_edges(path: Path, encoding: str, least: int | None = None) -> LargeTable | None:
+def large_edges(path: Path, encoding: str) -> LargeTable | None:
     """The table of edges in a large file or folder of Parquet or CSV files, if DuckDB can read it; else None."""
     files = files_of(path) if path.is_dir() else [path]
     size = sum(file.stat().st_size for file in files if file.exists())
-    if size < (LARGE if least is None else least) or find_spec("duckdb") is None:
+    if size < LARGE or find_spec("duckdb") is None:
         return None
     name = f"{path.name}/" if path.is_dir() else path.name
     if all(file.suffix == ".parquet" for file in files):

@@ -24,7 +24,7 @@ from dccgcn.io.edge_tables import (
 from dccgcn.io.encoder import FeatureEncoder
 from dccgcn.io.frames import Source, read_table
 from dccgcn.io.graphml import is_graphml, read_graphml
-from dccgcn.io.labels import add_labels, label_table, nodes_to_classify
+from dccgcn.io.labels import add_labels, nodes_to_classify
 from dccgcn.io.options import Decimal, Impute, TableOptions, UnknownIds
 from dccgcn.io.parse import read_ids, read_labels
 from dccgcn.io.roles import choose_columns, choose_features, refuse_features
@@ -182,7 +182,7 @@ def check_tables(
     with _collected(problems):
         node_table, edge_tables = _read_all(nodes, edges, options)
         findings += [*node_table.findings, *(found for table in edge_tables.values() for found in table.findings)]
-        more = label_table(options)
+        more = None if options.labels is None else read_table(options.labels, "labels", options.encoding)
         columns = choose_columns(node_table, edge_tables, options, findings, more)
         ids = list(dict.fromkeys(map(spell_id, node_table.frame[columns.id])))  # for the edges, if some ids repeat
     if problems:
@@ -249,10 +249,8 @@ def _collected(problems: list[DccgcnError]) -> Iterator[None]:
 def _read_all(nodes: Source, edges: "EdgeSources | None", options: TableOptions) -> tuple[Table, dict[str, Table]]:
     """The table of nodes, and the tables of edges by relation; a GraphML file is both."""
     if edges is not None:
-        node_table, edge_tables = (
-            read_table(nodes, "nodes", options.encoding),
-            read_edge_tables(edges, options.encoding, whole=options.relation is not None),
-        )
+        node_table = read_table(nodes, "nodes", options.encoding)
+        edge_tables = read_edge_tables(edges, options.encoding, whole=options.relation is not None)
     elif isinstance(nodes, str | os.PathLike) and is_graphml(Path(nodes)):
         node_table, edge_table = read_graphml(Path(nodes))
         edge_tables = {ONE_KIND: edge_table}

@@ -34,7 +34,8 @@ def csv_text(frame: pd.DataFrame, float_format: str | None = None) -> str:
     apostrophe in front, which marks text in spreadsheets and which our reader removes; so does a text that starts with
     an apostrophe. Columns of numbers are written unchanged.
     """
-    safe = {i: [_safe(cell) for cell in frame.iloc[:, i]] for i in range(frame.shape[1]) if _may_hold_text(frame, i)}
+    texts = [i for i, dtype in enumerate(frame.dtypes) if dtype.kind not in "biuf"]  # columns that may hold text
+    safe = {i: [_safe(cell) for cell in frame.iloc[:, i]] for i in texts}
     columns = [safe[i] if i in safe else frame.iloc[:, i] for i in range(frame.shape[1])]
     made = pd.DataFrame(dict(enumerate(columns)), index=frame.index)
     made.columns = pd.Index([_safe(str(name)) for name in frame.columns], dtype=object)
@@ -173,10 +174,6 @@ def _edge_frame(graph: NodeGraph) -> pd.DataFrame:
     if (weights != 1).any():
         edges["weight"] = weights
     return pd.DataFrame(edges)
-
-
-def _may_hold_text(frame: pd.DataFrame, column: int) -> bool:
-    return frame.dtypes.iloc[column].kind not in "biuf"
 
 
 def _safe(cell: Any) -> Any:

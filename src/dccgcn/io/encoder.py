@@ -1,7 +1,7 @@
 """Feature columns as one sparse matrix. The fitted encoder is plain data and is stored with a model.
 
-scikit-learn's transformers do the work. They are restored from plain values (means and scales, categories, words and
-their weights), never unpickled, so an encoder from an untrusted source can only encode.
+scikit-learn's transformers are fitted, and only plain values of them are kept (means and scales, categories, words and
+their weights). Nothing is unpickled, so an encoder from an untrusted source can only encode.
 """
 
 from collections.abc import Mapping, Sequence

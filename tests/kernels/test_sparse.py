@@ -9,9 +9,7 @@ import scipy.sparse as sp
 from scipy.special import softmax
 
 from dccgcn.kernels import (
-    add_scaled,
     column_blocks,
-    log_shares,
     ppr_smooth,
     softmax_rows,
     sparse_times,
@@ -39,17 +37,6 @@ def test_spmm_against_dense(width):
     np.testing.assert_allclose(spmm(matrix, right), matrix.toarray() @ right, atol=1e-5)
 
 
-def test_add_scaled_is_torchs_to_the_bit():
-    """Stored results were computed with torch's."""
-    import torch
-
-    rng = np.random.default_rng(0)
-    total, values = (rng.normal(size=(301, 37)).astype(np.float32) for _ in range(2))
-    expected = torch.from_numpy(total.copy()).add_(torch.from_numpy(values), alpha=0.95 / 7).numpy()
-    add_scaled(total, values, 0.95 / 7)
-    np.testing.assert_array_equal(total, expected)
-
-
 @pytest.mark.parametrize("steps", [0, 1, 6])
 def test_smoothing_against_dense_steps(steps):
     matrix = random_matrix(7, 7, 0.7)
@@ -75,12 +62,6 @@ def test_softmax_of_columns_side_by_side_takes_each_group_alone():
     for group in (slice(0, 3), slice(3, 6)):
         expected = softmax((scores[:, :6] + offset)[:, group], axis=1)
         np.testing.assert_allclose(found[:, group], expected, atol=1e-6)
-
-
-def test_logarithms_of_shares():
-    values = np.random.default_rng(2).random((9, 6)).astype(np.float32)
-    shares = values.reshape(9, 2, 3) / values.reshape(9, 2, 3).sum(axis=2, keepdims=True)
-    np.testing.assert_allclose(log_shares(values, 0.1, 3), np.log(shares + 0.1).reshape(9, 6), atol=1e-6)
 
 
 @pytest.mark.parametrize("width", [1, 7, 8])

@@ -10,14 +10,12 @@ from dccgcn.kernels.chebyshev import ChebyshevFilter
 from dccgcn.kernels.random_bits import dropout_key
 from dccgcn.kernels.row_block import row_block
 from dccgcn.kernels.row_threads import over_rows
-from dccgcn.kernels.sparse import DENSE_ABOVE, add_scaled, log_shares, ppr_smooth, softmax_rows, sparse_times, spmm
+from dccgcn.kernels.sparse import DENSE_ABOVE, ppr_smooth, softmax_rows, sparse_times, spmm
 
 __all__ = [
     "DENSE_ABOVE",
     "ChebyshevFilter",
-    "add_scaled",
     "dropout_key",
-    "log_shares",
     "over_rows",
     "ppr_smooth",
     "row_block",

@@ -35,14 +35,6 @@ def relu_dropout_grad(first, last, grad, output, scale, out):  # type: ignore[no
 
 
 @_jit
-def add_scaled(first, last, total, values, factor):  # type: ignore[no-untyped-def]
-    """total += factor * values in place, (rows, width), with one rounding where the processor has fused operations."""
-    for i in range(first, last):
-        for j in range(total.shape[1]):
-            total[i, j] += factor * values[i, j]
-
-
-@_jit
 def subtract_max(first, last, scores, offset, size, out):  # type: ignore[no-untyped-def]
     """out = scores + offset, minus the maximum of each group of ``size`` columns of a row.
 

@@ -67,11 +67,6 @@ def sparse_times(matrix: sp.csr_array, dense: np.ndarray) -> np.ndarray:
     return out
 
 
-def add_scaled(total: np.ndarray, values: np.ndarray, factor: float) -> None:
-    """total += factor * values in place, both (rows, width) of one dtype."""
-    over_rows(elementwise_kernels.add_scaled, len(total), total, values, total.dtype.type(factor))
-
-
 def softmax_rows(scores: np.ndarray, offset: np.ndarray, size: int) -> np.ndarray:
     """softmax(scores + offset) of each group of ``size`` columns of a row.
 
@@ -83,13 +78,6 @@ def softmax_rows(scores: np.ndarray, offset: np.ndarray, size: int) -> np.ndarra
     np.exp(out, out=out)
     over_rows(elementwise_kernels.normalise_groups, len(out), out, size)
     return out
-
-
-def log_shares(values: np.ndarray, floor: float, size: int) -> np.ndarray:
-    """log(floor + v / Σ v) in place, the sum over each group of ``size`` columns of a row, (n, columns)."""
-    over_rows(elementwise_kernels.normalise_groups, len(values), values, size)
-    values += values.dtype.type(floor)
-    return np.log(values, out=values)
 
 
 def as_int32(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:

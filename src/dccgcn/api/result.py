@@ -1,7 +1,7 @@
 """run: fit a method on a graph; Result: what it returns."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -322,15 +322,12 @@ def run(
     return Result.from_run(done, tables)
 
 
-@contextmanager
 def staged_graph(
     graph: NodeGraph, method: Method, settings: Settings, scratch: str | Path | None
-) -> Iterator[NodeGraph]:
+) -> AbstractContextManager[NodeGraph]:
     """The graph as it is, or with its cached values in a scratch folder."""
     if scratch is None:
-        yield graph
-        return
+        return nullcontext(graph)
     if method.staged is None:
         raise SettingsError(f"{method.name} keeps nothing in a scratch folder.", "Leave scratch out, or use concord.")
-    with method.staged(graph, settings, Path(scratch)) as kept:
-        yield kept
+    return method.staged(graph, settings, Path(scratch))

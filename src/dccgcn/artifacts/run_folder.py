@@ -21,7 +21,7 @@ from dccgcn.runtime.lock import LOCK, lock_folder
 from dccgcn.settings import FORMAT as SETTINGS_FORMAT
 from dccgcn.text import first_few, printable
 from dccgcn.workflow.class_summary import rankings
-from dccgcn.workflow.run import Run, run_csv
+from dccgcn.workflow.run import Run
 
 RESULT = "result.json"
 AUDIT, LABELS = "audit.json", "labels.sqlite"
@@ -35,19 +35,19 @@ RANKED = "ranked.csv"  # the first nodes of each class that is rare or never pre
 def save_run(
     run: Run,
     folder: str | Path,
-    tables: Tables | None = None,
-    overwrite: bool = False,
-    predictions: pd.DataFrame | None = None,
-    command: str | None = None,
+    tables: Tables | None,
+    overwrite: bool,
+    predictions: pd.DataFrame,
+    command: str | None,
 ) -> None:
     """Write all files of a run at once: after a crash at any moment the folder holds the earlier run or this one.
 
     tables: how the nodes were read, so that ``load_model`` can read new nodes in the same way. predictions: the rows of
-    predictions.csv; default: those of ``target_frame``. command: what was typed, for settings.yaml.
+    predictions.csv. command: what was typed, for settings.yaml.
     """
     folder = Path(folder)
     files: dict[str, str | bytes] = {
-        "predictions.csv": run_csv(run) if predictions is None else csv_text(predictions, float_format="%.6f"),
+        "predictions.csv": csv_text(predictions, float_format="%.6f"),
         "settings.yaml": f"{_made_by(run, command)}format: {SETTINGS_FORMAT}\n{run.settings.to_yaml()}",
         "split.json": run.split.to_json(),
         **model_files(run, tables),
@@ -70,7 +70,7 @@ def _made_by(run: Run, command: str | None) -> str:
     return again if command is None else f"# {printable(command.encode(errors='replace').decode())}\n{again}"
 
 
-def check_run_folder(folder: Path, overwrite: bool = False) -> None:
+def check_run_folder(folder: Path, overwrite: bool) -> None:
     """Raise a DataFileError unless a run may write to the folder: it is new, empty, or of an earlier run."""
     if not folder.exists():
         return
@@ -115,7 +115,7 @@ def check_writable(folder: Path) -> None:
                 os.rmdir(path)
 
 
-def check_report_path(path: Path, overwrite: bool = False) -> None:
+def check_report_path(path: Path, overwrite: bool) -> None:
     """Raise a DataFileError if the path is a file that no report was written to; a report is replaced."""
     if not path.exists():
         return

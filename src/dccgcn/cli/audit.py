@@ -60,8 +60,7 @@ def audit(
         _say(f"Written to {draw}: {opened.audit.draw.planned} predictions to check")
         return
     if checked:
-        count = opened.read_checks(checked, who)
-        _say(f"{count} new answers")
+        _say(f"{opened.read_checks(checked, who)} new answers")
     elif not json:
         _say(_KEYS)
         ask_all(opened, who, _ask)
@@ -71,15 +70,14 @@ def audit(
         return
     if summary is None:
         raise DccgcnError("No prediction was checked yet.", f"Repeat the command to check {now['planned']} of them.")
-    output.print(summary.sentence().replace("\u00a0", " "), highlight=False, markup=False, soft_wrap=True)
+    output.print(summary.sentence().replace("\u00a0", " "), soft_wrap=True)
     if not now["done"]:
         left = now["planned"] - now["checked"]
-        text = f"{left} of the {now['planned']} planned checks are left; the bound for these is tighter."
-        _say(text)
+        _say(f"{left} of the {now['planned']} planned checks are left; the bound for these is tighter.")
 
 
 def _say(text: str) -> None:
-    errors.print(text, highlight=False, markup=False, soft_wrap=True)
+    errors.print(text, highlight=False, soft_wrap=True)
 
 
 def _ask(opened: "RunAudit", node: str) -> tuple[str, str] | None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -13,6 +13,7 @@ from dccgcn.cli.display import errors, print_json, progress_bar
 from dccgcn.cli.measurements import print_measurements, show
 from dccgcn.cli.options import Json, Method, Set, Threads
 from dccgcn.errors import DccgcnError
+from dccgcn.runtime.threads import use_threads
 
 app = typer.Typer(
     help="Measure speed, memory and accuracy against other implementations. Times are interleaved within one run.",
@@ -128,7 +129,9 @@ def new_nodes(
     from dccgcn.models.registry import get_method
 
     use_threads(threads)
-    bench = partial(
+    measured = each_graph(
+        graphs,
+        "splits",
         bench_new_nodes,
         method=get_method(method),
         labels_per_class=labels_per_class,
@@ -136,7 +139,6 @@ def new_nodes(
         seeds=range(splits),
         store=store,
     )
-    measured = each_graph(graphs, "splits", lambda name, progress: bench(name, progress=progress))
     show(f"{share:.0%} of the nodes added after training, {splits} splits: accuracy in %", measured, json)
 
 
@@ -157,7 +159,9 @@ def label_next(
     from dccgcn.models.registry import get_method
 
     use_threads(threads)
-    bench = partial(
+    measured = each_graph(
+        graphs,
+        "starts",
         bench_label_next,
         method=get_method(method),
         labels_per_class=labels_per_class,
@@ -165,7 +169,6 @@ def label_next(
         seeds=range(first_seed, first_seed + starts),
         store=store,
     )
-    measured = each_graph(graphs, "starts", lambda name, progress: bench(name, progress=progress))
     show(f"{count} labels added, {starts} starts: accuracy in %", measured, json)
 
 
@@ -188,11 +191,14 @@ def concord(
 
     if labels_per_class is not None and label_rate is not None:
         raise DccgcnError("--labels-per-class and --label-rate exclude one another.", "Give one of them.")
-    used = use_threads(threads)
     measured = each_graph(
         graphs,
         "rounds",
-        lambda name, progress: bench_concord(name, labels_per_class, label_rate, rounds, used, progress),
+        bench_concord,
+        labels_per_class=labels_per_class,
+        label_rate=label_rate,
+        rounds=rounds,
+        threads=use_threads(threads),
     )
     show("Runs of Concord and of DCC-GCN, operators built before", measured, json)
 
@@ -281,18 +287,12 @@ def compile_(method: Method = "concord", json: Json = False) -> None:
     show("First and second fit, CPU seconds", measured, json)
 
 
-def use_threads(threads: int | None) -> int:
-    from dccgcn.runtime import threads as runtime
-
-    return runtime.use_threads(threads)
-
-
-def each_graph(graphs: str, unit: str, bench: Callable[[str, Callable[[int, int], None]], M]) -> list[M]:
-    """Run a benchmark on each graph with a progress bar that counts the unit."""
+def each_graph(graphs: str, unit: str, bench: Callable[..., M], **options: Any) -> list[M]:
+    """Run a benchmark with these options on each graph, with a progress bar that counts the unit."""
     measured = []
     for name in graphs.split(","):
         with progress_bar(name) as progress:
-            measured.append(bench(name.strip(), partial(progress, unit)))
+            measured.append(bench(name.strip(), progress=partial(progress, unit), **options))
     return measured
 
 

@@ -4,9 +4,10 @@ from typing import Annotated
 
 import typer
 
-from dccgcn.cli.bench import each_graph, use_threads
+from dccgcn.cli.bench import each_graph
 from dccgcn.cli.measurements import show
 from dccgcn.cli.options import Json, Threads
+from dccgcn.runtime.threads import use_threads
 
 
 def label(
@@ -21,5 +22,4 @@ def label(
     from dccgcn.benchmarks.label import bench_label
 
     use_threads(threads)
-    measured = each_graph(graphs, "labels", lambda name, progress: bench_label(name, labels, progress))
-    show("Labelling in a browser", measured, json)
+    show("Labelling in a browser", each_graph(graphs, "labels", bench_label, count=labels), json)

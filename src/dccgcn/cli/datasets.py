@@ -57,23 +57,8 @@ def _facts(info: "DatasetInfo", data: Path | None) -> dict[str, object]:
     from dccgcn.datasets import data_folder
 
     present = all((data_folder(data) / file.path).is_file() for file in info.files)
-    return {
-        "name": info.name,
-        "title": info.title,
-        "kind": info.kind,
-        "description": info.description,
-        "source": info.source,
-        "classes": info.classes,
-        "features": info.features,
-        "nodes": info.nodes,
-        "pairs": info.pairs,
-        "isolated": info.isolated,
-        "zero_rows": info.zero_rows,
-        "paper_edges": info.paper_edges,
-        "directed": info.directed,
-        "files": [vars(file) for file in info.files],
-        "present": present,
-    }
+    facts = {name: value for name, value in vars(info).items() if name not in ("format", "files")}
+    return {**facts, "files": [vars(file) for file in info.files], "present": present}
 
 
 def _list(chosen: "list[DatasetInfo]", data: Path | None) -> None:

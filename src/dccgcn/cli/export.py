@@ -32,4 +32,4 @@ def export(
     graph = load(dataset, data).graph
     kept = None if labels_per_class is None else per_class(graph, labels_per_class, seed).train
     written = write_tables(graph, folder, kept)
-    errors.print(f"Written to {folder}: {', '.join(path.name for path in written)}", highlight=False, markup=False)
+    errors.print(f"Written to {folder}: {', '.join(path.name for path in written)}", highlight=False)

@@ -92,10 +92,10 @@ def label(graph: LabelSource, options: LabelOptions) -> None:
         log = EventLog(path, source.fingerprint)
         for other in options.merge or ():
             errors.print(f"{log.merge(other, source.fingerprint)} events added from {other}", highlight=False)
-        errors.print(f"Labels are kept in {path}. Stop with Ctrl-C.", highlight=False, markup=False)
+        errors.print(f"Labels are kept in {path}. Stop with Ctrl-C.", highlight=False)
 
         def tell(address: str) -> None:
-            output.print(address, highlight=False, markup=False, soft_wrap=True)
+            output.print(address, soft_wrap=True)
             output.file.flush()
 
         serve(Session(source, log), options.host, options.port, tell, options.open)
@@ -156,4 +156,4 @@ def write_answers(source: "Source", labels: "Labels", options: LabelOptions) -> 
         if len(tables) > 1 and path.suffix not in (".sqlite", ".duckdb"):
             raise DccgcnError(f"{path} cannot hold labels and predictions.", "Name two files, or a database.")
         write(path, tables)
-        errors.print(f"Written to {path}: {', '.join(tables)}", highlight=False, markup=False)
+        errors.print(f"Written to {path}: {', '.join(tables)}", highlight=False)

@@ -21,7 +21,7 @@ def show(title: str, measured: Measurement | Sequence[Measurement], json: bool) 
 
 def print_measurements(title: str, measured: Sequence[Measurement], heading: str) -> None:
     """One column per measurement and one row per field; the heading is the field that names the columns."""
-    columns = [{**m.to_json(), **vars(m)} for m in measured]  # to_json adds properties
+    columns = [vars(m) for m in measured]
     shown = table(title, heading.replace("_", " "), *(_text(heading, column[heading]) for column in columns))
     for name in columns[0]:
         values = [column[name] for column in columns]

@@ -231,10 +231,9 @@ def target_frame(run: Run, probabilities: bool = False, abstain_below: float | N
     return frame if targets is None else frame[targets].reset_index(drop=True)
 
 
-def run_csv(run: Run, nodes: np.ndarray | None = None) -> str:
-    """The text of predictions.csv: the rows of the nodes to classify, or of those at some positions."""
-    frame = target_frame(run) if nodes is None else run_frame(run).iloc[nodes]
-    return csv_text(frame, float_format="%.6f")
+def run_csv(run: Run, nodes: np.ndarray) -> str:
+    """The rows of some nodes, as text in the form of predictions.csv."""
+    return csv_text(run_frame(run).iloc[nodes], float_format="%.6f")
 
 
 def _fit_seen_classes(

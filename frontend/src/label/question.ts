@@ -6,6 +6,7 @@ import { post, randomId, type Answer, type Neighbour, type Question } from "./ap
 import { announce, askNext, attempt, banner, classIndex, notify, on, page, proposed, refresh, setQuestion, setState, show } from "./store";
 
 const LINK = /^https?:\/\/[^\s<>"]+$/;
+const SLOW = 150; // milliseconds after which the page says that it saves
 let busy = false;
 let pending: { key: string; id: string } | null = null; // a request that may have to be repeated
 
@@ -33,7 +34,7 @@ export async function send(kind: string, given: Record<string, string>, done: st
   let finish = (): void => undefined;
   page.saving = new Promise<void>((resolve) => (finish = resolve));
   const started = performance.now();
-  find("saving").hidden = false;
+  const told = setTimeout(() => void (find("saving").hidden = false), SLOW); // sooner it would cost a frame of its own
   const key = JSON.stringify([kind, given]);
   if (pending?.key !== key) pending = { key, id: randomId() };
   try {
@@ -51,6 +52,7 @@ export async function send(kind: string, given: Record<string, string>, done: st
     void refresh().catch(() => undefined);
   } finally {
     busy = false;
+    clearTimeout(told);
     find("saving").hidden = true;
     finish();
   }

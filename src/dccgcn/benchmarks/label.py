@@ -31,6 +31,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 # WebGL without a graphics card; root may not use Chromium's sandbox
 ARGUMENTS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 WAIT = 600_000  # milliseconds for the slowest fit
+READING = 1000  # milliseconds in which a person reads the next question, and the pulse of changed nodes ends
 EDGES_PER_NODE, FEATURES, CLASSES = 10, 500, 10  # of a synthetic graph
 
 _MEASURED = "name => performance.getEntriesByName(name).length > 0"
@@ -51,7 +52,7 @@ class LabelBenchmark(Measurement):
 
 
 def bench_label(name: str, count: int, progress: Callable[[int, int], None] | None = None) -> LabelBenchmark:
-    """Label this many nodes by keyboard, each after the graph was repainted.
+    """Label this many nodes by keyboard, each a second after the graph was repainted.
 
     name : a benchmark graph, or a number of nodes of a synthetic one.
     """
@@ -91,6 +92,7 @@ def _label(
             page.keyboard.press(digit)
         page.wait_for_function(_MEASURED, arg=f"saved {number}", timeout=WAIT)
         page.wait_for_function(_MEASURED, arg=f"repainted {number}", timeout=WAIT)
+        page.wait_for_timeout(READING)
         if session.picture is not None and session.picture.result is not None:
             clicks.append(page.evaluate(_DURATION, f"saved {number}"))
             repaints.append(page.evaluate(_DURATION, f"repainted {number}"))

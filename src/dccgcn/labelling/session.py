@@ -32,7 +32,7 @@ QUEUE = 30  # questions prepared with each picture
 CANDIDATES = 2000  # nodes among which they are chosen, so that a large graph does not keep the next fit waiting
 LEASE = 180.0  # seconds for which a question is not given to others after its page was closed
 
-_PAUSE = 0.1  # seconds between an event and the fit: the answer to the event comes first, both share the interpreter
+_PAUSE = 0.2  # seconds between an event and the fit: the browser paints the next question first, on the same cores
 _FIELDS = {
     "label": {"node", "label"},
     "skip": {"node"},

@@ -19,7 +19,7 @@ WIDTH = 860  # of the film, in pixels
 BRIEF, LONG = 550, 3000  # milliseconds of a frame
 WAIT = 300_000  # for the slowest fit
 _SAVED = "n => document.querySelector('#tiles .big')?.textContent === String(n)"
-_REPAINTED = "n => document.getElementById('age').textContent.startsWith(`The picture is of all ${n} label`)"
+_REPAINTED = "n => performance.getEntriesByName(`repainted ${n}`).length > 0"
 
 
 def main() -> None:

@@ -87,7 +87,7 @@ def test_row_53_a_packed_table_beyond_the_limit_is_refused(tmp_path, monkeypatch
 
 
 def test_row_57_ctrl_c_ends_a_comparison_without_waiting_for_its_runs(tmp_path):
-    command = [sys.executable, "-m", "dccgcn", "compare", "cora", "--methods", "grand", "--splits", "2"]
+    command = [sys.executable, "-m", "dccgcn", "compare", "cora", "--methods", "grand", "--splits", "20"]
     process = subprocess.Popen(
         [*command, "--jobs", "2"],
         cwd=tmp_path,

@@ -32,7 +32,7 @@ from dccgcn.models.concord.confidence import GATE, TRUSTED, TrustModel, trust
 from dccgcn.text import markdown_table
 
 RUNS, PAGE = Path("docs/results/trust-runs.npz"), Path("docs/results/trust.md")
-FITTED = 30  # test nodes of a run, for the fit, so that large graphs do not dominate
+FITTED = 100  # test nodes of a run, for the fit, so that large graphs do not dominate
 ENOUGH = 5  # labels per class for which the promise is made
 _RIDGE = 0.01
 _FEWEST = 10  # trusted predictions of a run that is judged
@@ -59,16 +59,13 @@ def fit(runs: Sequence[TrustRun], start: TrustModel, n_steps: int) -> TrustModel
 
 def _to_theta(model: TrustModel) -> np.ndarray:
     """The constants without bounds."""
-    pi, a, b, tau, gamma, beta0, beta1, beta2, kappa = astuple(model)
-    return np.array(
-        [logit(pi), np.log(a), np.log(b), logit(tau), np.log(gamma), beta0, beta1, beta2, np.log(kappa)], dtype=float
-    )
+    beta0, m0, beta1, beta2 = astuple(model)
+    return np.array([beta0, np.log(m0), beta1, beta2], dtype=float)
 
 
 def _from_theta(theta: np.ndarray) -> TrustModel:
-    pi, a, b, tau, gamma, *beta, kappa = theta
-    values = [expit(pi), np.exp(a), np.exp(b), expit(tau), np.exp(gamma), *beta, np.exp(kappa)]
-    return TrustModel(*map(float, values))
+    beta0, m0, beta1, beta2 = theta
+    return TrustModel(float(beta0), float(np.exp(m0)), float(beta1), float(beta2))
 
 
 def leave_one_graph_out(runs: Sequence[TrustRun], start: TrustModel) -> list[tuple[TrustRun, TrustModel]]:

@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit, softmax
-from scipy.stats import beta, norm
+from scipy.special import logit, softmax
+from scipy.stats import norm
 
 from dccgcn.models.concord.confidence import (
     GATE,
     Evidence,
     HeldOut,
     TrustModel,
-    accuracy_posterior,
     class_margin,
     evidence_of,
+    expected_accuracy,
     first_pc,
     margin,
     mean_vote,
@@ -74,38 +74,33 @@ def test_class_margin_is_the_difference_to_the_next_class() -> None:
 
 
 def test_trust_node_by_node() -> None:
-    """(C11) and (C12) as a sum over u, one node after the other."""
+    """(C11) and (C12), one node after the other."""
     t, held_out, given = TrustModel(), HeldOut(17.5, 21, 1 / 3), evidence(20)
-    us = [0.0, *((i + 0.5) / 20 for i in range(20))]
-    density = [beta.pdf(u, t.a, t.b) for u in us[1:]]
-    prior = [t.pi, *((1 - t.pi) * d / sum(density) for d in density)]
-    x = [min(1 / 3 + 2 / 3 * u, 0.999) for u in us]
-    hits, misses = 17.5 + t.kappa * 0.7, 3.5 + t.kappa * 0.3
-    posterior = np.array([p * (x_**hits * (1 - x_) ** misses) ** t.tau for p, x_ in zip(prior, x, strict=True)])
-    posterior /= posterior.sum()
+    log_odds = t.beta0 * 21 / (21 + t.m0) * np.log(0.7 / 0.3)
+    x = 1 / (1 + np.exp(-log_odds))
+    assert expected_accuracy(held_out, 0.7, t) == pytest.approx(x)
     ours = trust(given, held_out)
     for i in range(20):
-        score = t.beta0 + t.beta1 * given.e[i] + t.beta2 * given.log_odds[i]
-        literal = sum(p * expit(logit(x_) + u**t.gamma * score) for p, x_, u in zip(posterior, x, us, strict=True))
-        assert ours[i] == pytest.approx(literal, rel=1e-4)
+        score = log_odds + (x - 1 / 3) / (2 / 3) * (t.beta1 * given.e[i] + t.beta2 * given.log_odds[i])
+        assert ours[i] == pytest.approx(1 / (1 + np.exp(-score)))
 
 
-def test_evidence_does_not_count_at_chance_level() -> None:
-    certain = replace(TrustModel(), pi=1 - 1e-12)
-    np.testing.assert_allclose(trust(evidence(), HeldOut(40, 40, 0.5), certain), 0.5, atol=1e-3)
+@pytest.mark.parametrize(("chance", "mean_confidence"), [(0.5, 0.5), (0.5, 0.3), (1.0, 1.0)])
+def test_evidence_does_not_count_at_chance_level(chance: float, mean_confidence: float) -> None:
+    assert np.ptp(trust(evidence(mean_confidence=mean_confidence), HeldOut(40, 40, chance), gate=-np.inf)) == 0
 
 
-def test_more_recovered_labels_raise_trust() -> None:
+def test_more_held_out_labels_and_a_surer_pool_raise_trust() -> None:
     given = evidence()
-    means = [trust(given, HeldOut(h, 40, 0.25)).mean() for h in (10, 20, 30, 40)]
+    means = [trust(given, HeldOut(m, m, 0.25)).mean() for m in (8, 12, 40, 1000)]
     assert (np.diff(means) > 0).all()
-    p, _ = accuracy_posterior(HeldOut(10, 40, 0.25), 0.3, TrustModel())
-    assert p[0] > 0.6  # chance level
+    surer = [replace(given, mean_confidence=p) for p in (0.3, 0.6, 0.9, 1.0)]
+    assert (np.diff([trust(e, HeldOut(40, 40, 0.25)).mean() for e in surer]) > 0).all()
 
 
 def test_nothing_is_trusted_below_the_gate() -> None:
     given = Evidence(np.full(5, 4.0), np.full(5, 4.0), 0.95)
-    below, above = HeldOut(12, 12, 0.5), HeldOut(13, 13, 0.5)
+    below, above = HeldOut(15, 15, 0.5), HeldOut(16, 16, 0.5)
     assert below.z < GATE <= above.z
     assert trust(given, below).max() == pytest.approx(0.79)
     assert trust(given, above).min() > 0.8

@@ -137,7 +137,7 @@ def test_units_of_numeric_columns_do_not_matter() -> None:
         rescaled = method.fit(other, train, settings, 0)
         assert (rescaled.y_pred == plain.y_pred).mean() > 0.99
         again = method.predict_new(rescaled.model, other, settings)
-        np.testing.assert_allclose(again.probabilities, rescaled.probabilities, atol=1e-4)
+        np.testing.assert_allclose(again.probabilities, rescaled.probabilities, atol=1e-3)
 
 
 def test_extending_by_nothing_gives_the_same_predictions(graph: NodeGraph) -> None:

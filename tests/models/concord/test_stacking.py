@@ -10,6 +10,7 @@ from dccgcn.models.concord.stacking import (
     assign_folds,
     cross_fitted_pool,
     log_opinion_pool,
+    prior_weights,
     smooth_pool,
     stacking_weights,
 )
@@ -27,6 +28,7 @@ def members(n_members: int = 3, n_repeats: int = 2, m: int = 12, c: int = 3) -> 
 
 def test_weights_minimise_the_held_out_loss_label_by_label() -> None:
     held_out, y = members()
+    prior = np.array([0.5, 0.5, 0])
 
     def loss(w: np.ndarray) -> float:
         total = 0.0
@@ -34,39 +36,47 @@ def test_weights_minimise_the_held_out_loss_label_by_label() -> None:
             for i in range(12):
                 pool = softmax(sum(w[v] * held_out[v, r, i].astype(float) for v in range(3)))
                 total -= np.log(pool[y[i]]) / 2
-        return total + 0.7 * sum((w[v] - 1 / 3) ** 2 for v in range(3))
+        return total + 0.7 * sum((w[v] - prior[v]) ** 2 for v in range(3))
 
-    ours = stacking_weights(held_out, y, 0.7)
-    best = minimize(loss, np.full(3, 1 / 3), bounds=[(0, None)] * 3, tol=1e-12)
+    ours = stacking_weights(held_out, y, prior, 0.7)
+    best = minimize(loss, prior, bounds=[(0, None)] * 3, tol=1e-12)
     assert loss(ours) == pytest.approx(best.fun, rel=1e-5)
     np.testing.assert_allclose(ours, best.x, atol=5e-3)
     assert ours[0] > 3 * ours[1:].max()
 
 
-def test_a_large_penalty_gives_equal_weights() -> None:
+def test_a_large_penalty_or_no_labels_leave_the_prior_weights() -> None:
     held_out, y = members()
-    np.testing.assert_allclose(stacking_weights(held_out, y, 1e6), 1 / 3, atol=1e-3)
+    prior = np.array([0.5, 0.5, 0])
+    np.testing.assert_allclose(stacking_weights(held_out, y, prior, 1e6), prior, atol=1e-3)
+    np.testing.assert_array_equal(stacking_weights(held_out[:, :, :0], y[:0], prior, 1.5), prior)
+
+
+def test_sizes_and_joint_have_no_weight_before_labels_ask_for_it() -> None:
+    np.testing.assert_array_equal(prior_weights(["own", "cites.hop1", "sizes", "joint"]), [0.5, 0.5, 0, 0])
+    np.testing.assert_array_equal(prior_weights(["sizes", "joint"]), [0.5, 0.5])
 
 
 def test_where_all_members_are_wrong_hardly_any_opinion_is_left() -> None:
     y = np.arange(40) % 2
     wrong = np.log(np.eye(2)[1 - y] * 0.9 + 0.05)[None, None].repeat(2, axis=0)
-    np.testing.assert_allclose(stacking_weights(wrong, y, 0.25), 5e-4)
+    np.testing.assert_allclose(stacking_weights(wrong, y, np.full(2, 0.5), 0.25), 5e-4)
 
 
 def test_weights_of_the_cross_fitted_pool_never_saw_their_fold() -> None:
     held_out, y = members(m=15)
     folds = [RNG.permutation(15) % 3 for _ in range(2)]
-    pool = cross_fitted_pool(held_out, y, folds, 0.5)
+    counts, prior = np.arange(15) != 4, np.full(3, 1 / 3)
+    pool = cross_fitted_pool(held_out, y, counts, folds, prior, 0.5)
     changed = y.copy()
     changed[folds[0] == 1] = (y[folds[0] == 1] + 1) % 3
-    again = cross_fitted_pool(held_out, changed, folds[:1], 0.5)
+    again = cross_fitted_pool(held_out, changed, counts, folds[:1], prior, 0.5)
     np.testing.assert_array_equal(again[0, folds[0] == 1], pool[0, folds[0] == 1])
     assert not np.array_equal(again[0, folds[0] == 0], pool[0, folds[0] == 0])
-    others = folds[1] != 2
-    w = stacking_weights(held_out[:, 1:][:, :, others], y[others], 0.5)
-    expected = softmax(np.tensordot(w, held_out[:, 1, ~others].astype(float), 1), axis=-1)
-    np.testing.assert_allclose(pool[1, ~others], expected, rtol=1e-6)
+    out, others = folds[1] == 2, (folds[1] != 2) & counts
+    w = stacking_weights(held_out[:, 1:][:, :, others], y[others], prior, 0.5)
+    expected = softmax(np.tensordot(w, held_out[:, 1, out].astype(float), 1), axis=-1)
+    np.testing.assert_allclose(pool[1, out], expected, rtol=1e-6)
 
 
 def test_pool_is_the_product_of_powers() -> None:

@@ -32,6 +32,7 @@ from dccgcn.models.concord.stacking import (
     assign_folds,
     cross_fitted_pool,
     log_opinion_pool,
+    prior_weights,
     smooth_pool,
     softmax,
     stacking_weights,
@@ -166,10 +167,11 @@ def stack(
         log_probs.append(log_p)
         if progress:
             progress("channels", number + 1, len(members))
-    l2 = settings.stacking_l2 * given.per_class
-    weights = stacking_weights(np.stack(held_out), given.y, l2)
-    cross_fitted = cross_fitted_pool(np.stack(held_out), given.y, folds, l2)
-    hits = (cross_fitted.argmax(axis=-1) == given.y)[:, given.is_checkable]
+    held, y, counts = np.stack(held_out), given.y, given.is_checkable
+    prior, l2 = prior_weights([member.name for member in members]), settings.stacking_l2
+    weights = stacking_weights(held[:, :, counts], y[counts], prior, l2)
+    cross_fitted = cross_fitted_pool(held, y, counts, folds, prior, l2)
+    hits = (cross_fitted.argmax(axis=-1) == y)[:, counts]
     return FitState(
         members=fitted,
         given=given,

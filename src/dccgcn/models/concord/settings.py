@@ -55,7 +55,7 @@ class ConcordSettings(Settings):
     )
     exclude: tuple[str, ...] = Field(default=(), description="Channels to leave out, such as [labels, structure].")
     # ensemble (C6 to C10)
-    stacking_l2: float = rate(0.25, "Penalty that keeps the channels' weights near equal ones, times labels per class.")
+    stacking_l2: float = rate(1.5, "Penalty that keeps the channels' weights near equal ones.")
     n_smoothing: int = Field(
         default=3, ge=0, le=1000, description="Smoothing steps of the pool on the feature graph; 0: none."
     )

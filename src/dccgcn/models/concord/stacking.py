@@ -1,10 +1,12 @@
 """Stacking: weights of the members from held-out labels, the pool of their predictions, and its smoothing.
 
     F ∝ Π_v P_v^{w_v}
-    w = argmin_{w ≥ 0} 1/R Σ_r Σ_i CE(softmax Σ_v w_v ℓ_vri, y_i) + λ k̄ |w - 1/V|²                    (C6)
+    w = argmin_{w ≥ 0} 1/R Σ_r Σ_i CE(softmax Σ_v w_v ℓ_vri, y_i) + λ |w - w⁰|²                       (C6)
 
-ℓ_vri is member v's log-probability of label i, held out in repeat r; k̄ the labels per class, V the number of members.
-With few labels the weights stay near equal ones. They need not sum to 1: their sum is the pool's temperature.
+ℓ_vri is member v's log-probability of label i, held out in repeat r; only labels whose class has another one count,
+since no member can know the others. With few labels the weights stay near w⁰, which is equal for all members but
+`sizes` and `joint`: these have no weight unless labels ask for it. Weights need not sum to 1: their sum is the pool's
+temperature.
 """
 
 import math
@@ -15,10 +17,12 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 
 from dccgcn.kernels import spmm
+from dccgcn.models.concord.settings import family
 
 _HELD_OUT = 60  # held-out predictions that repeats should make
 _MOST_REPEATS = 8
 _MOST_FOLDS = 5
+_WITHOUT_PRIOR = ("sizes", "joint")
 _LEAST_SUM = 1e-3  # of the weights, so that a pool without any information still has an order
 
 
@@ -38,29 +42,43 @@ def assign_folds(y: np.ndarray, seed: int) -> list[np.ndarray]:
     return folds
 
 
-def stacking_weights(held_out: np.ndarray, y: np.ndarray, l2: float) -> np.ndarray:
-    """w of (C6), (members,). held_out: ℓ, (members, repeats, m, classes); l2: λ k̄."""
+def prior_weights(names: Sequence[str]) -> np.ndarray:
+    """w⁰ of (C6), (members,)."""
+    counts = np.array([family(name) not in _WITHOUT_PRIOR for name in names], dtype=float)
+    if not counts.any():
+        counts[:] = 1
+    return counts / counts.sum()
+
+
+def stacking_weights(held_out: np.ndarray, y: np.ndarray, prior: np.ndarray, l2: float) -> np.ndarray:
+    """w of (C6), (members,). held_out: ℓ, (members, repeats, m, classes); prior: w⁰; l2: λ."""
     n_members, n_repeats = held_out.shape[:2]
     log_p = np.moveaxis(held_out, 0, -1).reshape(-1, held_out.shape[-1], n_members).astype(np.float64)
-    truth, rows, equal = np.tile(y, n_repeats), np.arange(len(log_p)), np.full(n_members, 1 / n_members)
+    truth, rows = np.tile(y, n_repeats), np.arange(len(log_p))
 
     def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
         p = softmax(log_p @ w)
-        value = -np.log(np.maximum(p[rows, truth], 1e-300)).sum() / n_repeats + l2 * np.square(w - equal).sum()
+        value = -np.log(np.maximum(p[rows, truth], 1e-300)).sum() / n_repeats + l2 * np.square(w - prior).sum()
         p[rows, truth] -= 1
-        return value, np.einsum("ic,icv->v", p, log_p) / n_repeats + 2 * l2 * (w - equal)
+        return value, np.einsum("ic,icv->v", p, log_p) / n_repeats + 2 * l2 * (w - prior)
 
-    w = minimize(loss, equal, jac=True, method="L-BFGS-B", bounds=[(0, None)] * n_members).x
-    return w if w.sum() > _LEAST_SUM else _LEAST_SUM * equal
+    w = minimize(loss, prior, jac=True, method="L-BFGS-B", bounds=[(0, None)] * n_members).x
+    return w if w.sum() > _LEAST_SUM else _LEAST_SUM * prior
 
 
-def cross_fitted_pool(held_out: np.ndarray, y: np.ndarray, folds: Sequence[np.ndarray], l2: float) -> np.ndarray:
-    """The pool's probabilities of each held-out label, with weights from the other folds, (repeats, m, classes)."""
+def cross_fitted_pool(
+    held_out: np.ndarray, y: np.ndarray, counts: np.ndarray, folds: Sequence[np.ndarray], prior: np.ndarray, l2: float
+) -> np.ndarray:
+    """The pool's probabilities of each held-out label, with weights from the other folds, (repeats, m, classes).
+
+    ``counts``: the labels that weights are fitted to, (m,).
+    """
     pool = np.empty(held_out.shape[1:])
     for r, fold in enumerate(folds):
         for i in range(fold.max() + 1):
             out = fold == i
-            w = stacking_weights(held_out[:, [r]][:, :, ~out], y[~out], l2)
+            others = counts & ~out
+            w = stacking_weights(held_out[:, [r]][:, :, others], y[others], prior, l2)
             pool[r, out] = softmax(np.tensordot(w, held_out[:, r, out].astype(np.float64), 1))
     return pool
 

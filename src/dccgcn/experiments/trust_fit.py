@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, logit
 
 from dccgcn.datasets import describe
 from dccgcn.evaluation.trust import auroc

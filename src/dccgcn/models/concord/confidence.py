@@ -42,7 +42,7 @@ PROMISE = (
 )
 TESTED_ON = (
     "They are networks of citations, co-authors, purchases, friends and web pages; the other run is of Facebook pages. "
-    "Where hardly anything tells the classes apart, among streamers, on a grid and on Wikipedia pages by their traffic, "
+    "Where hardly anything tells the classes apart, among streamers, on a grid and for the traffic of Wikipedia pages, "
     "nothing is trusted."
 )
 

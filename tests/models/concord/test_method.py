@@ -209,6 +209,13 @@ def test_constant_columns_and_isolated_nodes_do_no_harm() -> None:
     assert (prediction.y_pred == graph.labels)[split.test].mean() > 0.9
 
 
+def test_with_one_label_per_class_no_channel_is_preferred(graph: NodeGraph) -> None:
+    """A held-out label whose class has no other one says nothing about a channel."""
+    prediction = method.fit(graph, per_class(graph, 1, 0).train, ConcordSettings(), 0)
+    weights = {name: 0 if name in ("sizes", "joint") else 1 / 7 for name in prediction.channel_weights}
+    assert prediction.channel_weights == pytest.approx(weights)
+
+
 @pytest.mark.parametrize("counts", [(1, 1, 1), (1, 4, 2), (5, 1, 1)])
 def test_classes_with_a_single_label(counts: tuple[int, ...]) -> None:
     graph = blocks(150)

@@ -190,6 +190,11 @@ def test_a_whole_round(browser, tables):
         assert ann.page.evaluate("document.activeElement.id") == "h-question"  # Enter is for the question
         planned = int(re.search(r"Check 1 of (\d+)", ann.page.locator(".kind").inner_text())[1])
         assert planned <= 36  # fewer than with replacement
+        first, count = ann.node, ann.labels
+        ann.check(truth, names, 1)
+        ann.page.keyboard.press("u")
+        ann.page.wait_for_selector("text=Check 1 of")
+        assert (ann.node, ann.labels) == (first, count)
         for number in range(1, planned + 1):
             ann.check(truth, names, number)
         assert "At most" in ann.page.locator("#audit-sentence").inner_text()
@@ -275,6 +280,132 @@ def test_a_node_that_is_searched_for_comes_before_a_refreshed_question(browser, 
         ann.page.evaluate(SLOW, slow)
     ann.answer(truth)
     ann.search(wanted)
+    ann.context.close()
+
+
+def test_a_key_is_heard_as_soon_as_the_next_question_is_shown(browser, small):
+    """A refreshed question may be answered before the label that was pressed meanwhile: it waits for that label."""
+    server, truth = small
+    ann = Person(browser, server.address, "Ann")
+    for _ in range(3):
+        ann.answer(truth)
+    ann.wait_for_picture(3)
+    # the server is asked late for the refreshed question, and tells late that the label is saved
+    ann.page.evaluate(
+        """() => {
+          const quick = window.fetch, wait = (time) => new Promise((go) => setTimeout(go, time));
+          window.fetch = async (url, init) => {
+            const isQuestion = String(url).startsWith("/api/question");
+            if (isQuestion) { window.isAsking = true; await wait(500); }
+            const answer = await quick(url, init);
+            if (String(url).startsWith("/api/event")) await wait(1500);
+            return answer;
+          };
+        }"""
+    )
+    ann.answer(truth)
+    ann.page.wait_for_function("() => window.isAsking")
+    before = ann.node
+    ann.page.keyboard.press("1")
+    ann.page.wait_for_function("before => document.querySelector('.row dd').textContent !== before", arg=before)
+    following = ann.node
+    ann.page.keyboard.press("1")
+    script = "before => document.querySelector('.row dd').textContent !== before"
+    ann.page.wait_for_function(script, arg=following, timeout=10_000)
+    ann.context.close()
+
+
+def test_only_a_proposal_that_changed_has_to_settle(browser, small):
+    """Enter for the next question is heard, however soon after the proposal of the one before has changed."""
+    server, truth = small
+    ann = Person(browser, server.address, "Ann")
+    for _ in range(4):
+        ann.answer(truth)
+    ann.wait_for_picture(4)
+    # the refreshed question has another proposal; a digit answers it, then Enter the next one
+    ann.page.evaluate(
+        """async (names) => {
+          const quick = window.fetch;
+          const until = async (found) => { while (!found()) await new Promise((go) => setTimeout(go, 5)); };
+          const press = (key) => document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+          const node = () => document.getElementById("question").dataset.node;
+          const proposed = () => document.querySelector("#accept .class-label").textContent.trim();
+          let other = "";
+          window.fetch = async (url, init) => {
+            const answer = await quick(url, init);
+            if (!String(url).startsWith("/api/question")) return answer;
+            const question = await answer.json();
+            other = names.find((name) => name !== proposed());
+            question.prediction.label = other;
+            return new Response(JSON.stringify(question));
+          };
+          press("1");
+          await until(() => other && proposed() === other);
+          const asked = node();
+          press("1");
+          await until(() => node() !== asked);
+          press("Enter");
+        }""",
+        sorted(set(truth.values())),
+    )
+    ann.wait_for_labels(7)
+    ann.context.close()
+
+
+def test_undo_asks_again_what_was_undone(browser, small):
+    server, truth = small
+    ann = Person(browser, server.address, "Ann")
+    ann.answer(truth)
+    wrong = ann.answer(truth)
+    ann.page.keyboard.press("u")
+    ann.wait_for_labels(1)
+    assert ann.node == wrong
+    skipped = ann.node
+    ann.page.keyboard.press("s")
+    ann.page.wait_for_function("before => document.querySelector('.row dd').textContent !== before", arg=skipped)
+    ann.page.keyboard.press("u")
+    ann.page.wait_for_function("before => document.querySelector('.row dd').textContent === before", arg=skipped)
+    ann.context.close()
+
+
+def test_what_cannot_be_downloaded_yet_is_said(browser, small):
+    ann = Person(browser, small[0].address, "Ann")
+    ann.page.click("a[href$='predictions.csv']")
+    ann.page.wait_for_selector("#banner-text:has-text('Nothing is predicted yet')")
+    ann.page.click("#get-report")
+    ann.page.wait_for_selector("#banner-text:has-text('Nothing is predicted yet')")
+    assert ann.download("labels.csv").startswith(b"node_id")
+    ann.page.wait_for_selector("#banner", state="hidden")
+    ann.context.close()
+
+
+def test_a_label_that_is_not_saved_is_told_beside_the_lost_connection(browser, small):
+    server, truth = small
+    ann = Person(browser, server.address, "Ann")
+    ann.answer(truth)
+    server.kill()
+    ann.page.wait_for_selector("#offline")
+    ann.page.keyboard.press("1")
+    ann.page.wait_for_selector("#banner")
+    first, second = (ann.page.locator(name).bounding_box() for name in ("#banner", "#offline"))
+    assert first["y"] + first["height"] <= second["y"]
+    ann.page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    first, second = (ann.page.locator(name).bounding_box() for name in ("#banner", "#offline"))
+    assert first["y"] >= 0
+    assert first["y"] + first["height"] <= second["y"]
+    ann.context.close()
+
+
+def test_a_screen_reader_is_told_what_enter_accepts(browser, small):
+    server, truth = small
+    ann = Person(browser, server.address, "Ann")
+    for _ in range(4):
+        ann.answer(truth)
+    ann.wait_for_picture(4)
+    ann.page.wait_for_selector("#accept")
+    ann.answer(truth)
+    shown = ann.page.locator("#accept .class-label").inner_text().strip()
+    assert f"Enter accepts {shown}" in ann.page.locator("#live").inner_text()
     ann.context.close()
 
 

@@ -233,6 +233,30 @@ def test_an_audit_is_drawn_from_trusted_predictions_and_checked_in_order(session
     assert len(session.labels.labels) == 15 + audit.draw.planned  # audited labels train like any others
 
 
+def test_what_was_undone_is_asked_again(session):
+    node = answer(session, 2)[-1]
+    asked = session.source.position[node]
+    following = session.next_question("one", "Ann")[0]
+    for is_skipped in (False, True):
+        event = session.record("Ann", "skip", {"node": node}) if is_skipped else session.labels.undoable["Ann"][-1]
+        session.record("Ann", "undo", {"target": event.id})
+        session.ask_again("one", event.id)
+        assert session.next_question("one", "Ann")[0] == asked != following
+    session.record("Bo", "label", {"node": node, "label": "class 1"})
+    session.ask_again("one", event.id)
+    assert session.next_question("one", "Ann")[0] != asked  # somebody else has labelled it meanwhile
+
+
+def test_the_draw_of_an_audit_cannot_be_undone(session):
+    """To draw again until the answers please would break the bound; and the checks of others hang on it."""
+    answer(session, 15)
+    session.wait()
+    event = session.start_audit("Ann", 0.3)
+    with pytest.raises(DccgcnError, match="nothing to undo"):
+        session.record("Ann", "undo", {"target": event.id})
+    assert "audit" not in {event.kind for event in session.labels.undoable["Ann"]}
+
+
 def test_an_audit_checks_in_order_what_others_are_asked_to_label(session):
     """Checks count from the first of the draw on: one that were left out would keep all later ones from counting."""
     answer(session, 15)

@@ -128,6 +128,12 @@ export async function get<T>(path: string, query: Record<string, string> = {}): 
   return read<T>(await reach(`/api/${path}?${new URLSearchParams({ who: person(), client, ...query })}`));
 }
 
+/** A file that the server makes. */
+export async function file(address: string): Promise<Blob> {
+  const response = await reach(address);
+  return response.ok ? response.blob() : read<Blob>(response);
+}
+
 export async function post<T>(path: string, body: Record<string, string>): Promise<T> {
   const headers = { "content-type": "application/json" };
   return read<T>(await reach(`/api/${path}`, { method: "POST", headers, body: JSON.stringify({ who: person(), client, ...body }) }));

@@ -10,6 +10,7 @@ import { askNext, attempt, banner, notify, on, page, refresh, show } from "./sto
 
 const dialog = (id: string): HTMLDialogElement => find(id) as HTMLDialogElement;
 const input = (id: string): HTMLInputElement => find(id) as HTMLInputElement;
+const MOST = 12; // nodes that a search lists
 const WAIT = 700; // milliseconds for a second digit, with ten classes or more
 
 startQuestion();
@@ -115,7 +116,7 @@ function startSearch(): void {
     list.replaceChildren(
       ...found.map(({ node, title }) => h("li", {}, h("button", { type: "button", class: "choice", click: () => pick(node) }, h("b", {}, clip(node, 24)), h("span", { class: "quiet" }, title === node ? "" : clip(title, 60))))),
     );
-    find("search-status").textContent = query.trim() && !found.length ? "No node has this in its id or text." : found.length ? `${found.length} found; Enter opens the first.` : "";
+    find("search-status").textContent = query.trim() && !found.length ? "No node has this in its id or text." : found.length ? `${found.length < MOST ? `${found.length} found` : `The first ${MOST}`}; Enter opens the first.` : "";
   });
   const pick = (node: string): void => {
     dialog("find").close();
@@ -143,6 +144,10 @@ function startKeys(): void {
     typed = "";
     if (label) answer(label);
   };
+  const cancel = (): void => {
+    clearTimeout(timer);
+    typed = "";
+  };
   const digit = (key: string): void => {
     clearTimeout(timer);
     typed += key;
@@ -156,6 +161,7 @@ function startKeys(): void {
     const target = event.target as HTMLElement;
     if (target.closest("input, select, textarea")) return;
     if (event.key === "Enter" && target.closest("button, a, summary")) return; // it presses the button
+    if (!/^[0-9]$|^Enter$/.test(event.key)) cancel();
     if (/^[0-9]$/.test(event.key)) digit(event.key);
     else if (event.key === "Enter" && typed) choose();
     else if (event.key === "Enter") accept();

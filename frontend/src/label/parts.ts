@@ -1,7 +1,7 @@
 // Classes, disagreements, the audit and the downloads.
 import { find, h, name } from "../dom";
 import { number, percent, plural } from "../format";
-import { post, randomId, type Answer } from "./api";
+import { file, post, randomId, type Answer } from "./api";
 import { classLabel, focusQuestion, leaveAudit, send } from "./question";
 import { askNext, attempt, banner, on, page, setQuestion, setState, show } from "./store";
 
@@ -30,7 +30,28 @@ export function startParts(): void {
   find("rename-cancel").addEventListener("click", () => (find("rename") as HTMLDialogElement).close());
   find("start-audit").addEventListener("click", () => void startAudit());
   find("leave-audit").addEventListener("click", leaveAudit);
+  document.addEventListener("click", (event) => {
+    const link = (event.target as HTMLElement).closest<HTMLAnchorElement>("a[download][href^='/api/']");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    if (link.ariaBusy !== "true") attempt(download(link));
+  });
 }
+
+/** Fetch a file, then save it: an answer that is none is a sentence, which a browser would hide. */
+async function download(link: HTMLAnchorElement): Promise<void> {
+  link.ariaBusy = "true";
+  try {
+    const address = URL.createObjectURL(await file(link.href));
+    h("a", { href: address, download: link.href.slice(link.href.lastIndexOf("/") + 1) }).click();
+    setTimeout(() => URL.revokeObjectURL(address), KEPT);
+    banner("");
+  } finally {
+    link.ariaBusy = "false";
+  }
+}
+
+const KEPT = 60_000; // milliseconds for which a browser may still read a fetched file
 
 function tellMerge(): void {
   const value = (find("rename-to") as HTMLInputElement).value.trim();

@@ -90,12 +90,12 @@ function curve(points: [number, number, number][]): Element {
   const label = `Trusted share ${percent(last[1])} and estimated accuracy ${percent(last[2])} after ${last[0]} labels`;
   return svg(
     "svg",
-    { viewBox: `0 0 ${LEFT + WIDTH + 12} ${TOP + HEIGHT + 36}`, role: "img", "aria-label": label },
+    { viewBox: `0 0 ${LEFT + WIDTH + 12} ${TOP + HEIGHT + 42}`, role: "img", "aria-label": label },
     ...grid,
     svg("path", { class: "curve", d: path(1) }),
     svg("path", { class: "curve second", d: path(2) }),
     svg("text", { class: "tick", x: LEFT, y: TOP + HEIGHT + 18 }, `${low} labels`),
     svg("text", { class: "tick", x: LEFT + WIDTH, y: TOP + HEIGHT + 18, "text-anchor": "end" }, `${high} labels`),
-    svg("text", { class: "axis", x: LEFT + WIDTH / 2, y: TOP + HEIGHT + 32, "text-anchor": "middle" }, "solid: trusted share · dashed: estimated accuracy"),
+    svg("text", { class: "axis", x: LEFT + WIDTH / 2, y: TOP + HEIGHT + 36, "text-anchor": "middle" }, "solid: trusted share · dashed: estimated accuracy"),
   );
 }

@@ -3,7 +3,7 @@ import { isDark, readable } from "../colours";
 import { clip, find, h, name } from "../dom";
 import { number, percent, plural } from "../format";
 import { post, randomId, type Answer, type Neighbour, type Question } from "./api";
-import { announce, askNext, attempt, banner, classIndex, notify, on, page, proposed, refresh, setQuestion, setState, show } from "./store";
+import { announce, askNext, attempt, banner, classIndex, notify, on, page, proposed, refresh, setQuestion, setState, show, toldProposal } from "./store";
 
 const LINK = /^https?:\/\/[^\s<>"]+$/;
 const SLOW = 150; // milliseconds after which the page says that it saves
@@ -16,8 +16,15 @@ export function startQuestion(): void {
 
 export const classLabel = (label: string, length = 40): HTMLElement => {
   const colour = page.state!.classes[classIndex(label)]?.colour ?? "#999999";
-  return h("span", { class: "class-label" }, h("span", { class: "swatch", "--colour": readable(colour) }), name(label, length));
+  return h("span", { class: "class-label" }, h("span", { class: "swatch", "--colour": readable(colour) }), breakable(name(label, length)));
 };
+
+/** A long name breaks after an underscore, a hyphen or a slash rather than within a word. */
+function breakable(shown: HTMLElement): HTMLElement {
+  const parts = shown.textContent!.split(/(?<=[_/-])/);
+  shown.replaceChildren(...parts.flatMap((part, at) => (at ? [h("wbr"), part] : [part])));
+  return shown;
+}
 
 /** Accept the proposed class. */
 export function accept(): void {
@@ -44,7 +51,7 @@ export async function send(kind: string, given: Record<string, string>, done: st
     ring(given);
     setState(answer.state);
     setQuestion(answer.question);
-    announce(`${done} ${page.question ? `Next: ${clip(page.question.title, 60)}.` : "Nothing is left to ask."}`);
+    announce(`${done} ${page.question ? `Next: ${clip(page.question.title, 60)}. ${toldProposal()}` : "Nothing is left to ask."}`);
     requestAnimationFrame(() => setTimeout(() => performance.measure(`saved ${answer.state.labels}`, { start: started })));
     page.started = started;
   } catch (error) {

@@ -1,6 +1,6 @@
 // The page's state. Each part listens and redraws itself.
 import { get, type MapData, type Picture, type Question, type State } from "./api";
-import { find } from "../dom";
+import { clip, find } from "../dom";
 
 type Part = "state" | "question" | "picture" | "theme" | "map";
 
@@ -30,7 +30,7 @@ export const notify = (part: Part): void => {
 
 let held = false;
 const waiting = new Set<Part>();
-addEventListener("pointerdown", () => void (held = true), true);
+addEventListener("pointerdown", (event) => void (held = event.button === 0), true); // the menu of another button may keep its release
 for (const end of ["pointerup", "pointercancel"]) {
   addEventListener(
     end,
@@ -68,6 +68,8 @@ let turn = 0; // of questions: an answer that was overtaken is dropped
 
 export function setQuestion(question: Question | null): void {
   turn += 1;
+  // only the proposal that changed has to settle: Enter for another question is heard at once
+  if (question?.node !== page.question?.node || question?.kind !== page.question?.kind) page.settled = 0;
   page.question = question;
   page.asked = true;
   notify("question");
@@ -99,13 +101,18 @@ export async function refresh(): Promise<void> {
   const [node, before] = [question?.node, proposed()];
   if (!page.asked || (isOld && question.kind !== "node")) await askNext();
   else if (isOld) await show(question.node);
-  if (before !== null && page.question?.node === node && before !== proposed()) page.settled = performance.now() + SETTLE;
+  if (before === null || page.question?.node !== node || before === proposed()) return;
+  page.settled = performance.now() + SETTLE;
+  announce(`The proposal has changed. ${toldProposal()}`);
 }
 
 const SETTLE = 400; // milliseconds
 
 /** The class that Enter accepts. */
 export const proposed = (): string | null => page.question?.drawn ?? page.question?.prediction?.label ?? null;
+
+/** What Enter accepts, for a screen reader. */
+export const toldProposal = (): string => (proposed() === null ? "" : `Enter accepts ${clip(proposed()!, 60)}.`);
 
 export const askNext = (): Promise<void> => ask(get<Question | null>("question", { mode: page.mode }));
 
@@ -118,5 +125,6 @@ async function ask(request: Promise<Question | null>): Promise<void> {
   const mine = (turn += 1);
   asking = request;
   const question = await request;
+  await page.saving; // its answer brings the next question; shown before that, the next one would not hear keys
   if (mine === turn) setQuestion(question);
 }

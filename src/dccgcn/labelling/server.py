@@ -60,6 +60,8 @@ def application(session: Session, host: str, port: int, token: str) -> Doors:
         """Write an event, then answer with the state and the next question in one round trip."""
         given = {name: value for name, value in body.items() if name not in _ENVELOPE}
         made = session.record(body.get("who", ""), body.get("kind", ""), given, body.get("id") or None)
+        if made.kind == "undo":
+            session.ask_again(body.get("client", ""), made.target)
         following = ask(session, body.get("client", ""), body.get("who", ""), body.get("mode", "label"))
         return {"event": made.id, "state": state(session, body.get("who", "")), "question": following}
 

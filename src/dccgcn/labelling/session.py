@@ -187,6 +187,13 @@ class Session:
                     return node, LEFT if picture else "is the first of the table"
             return None
 
+    def ask_again(self, client: str, undone: str) -> None:
+        """The node of a label or a skip that was undone is the client's next question, unless another one has it."""
+        with self._changed:
+            for event in self.log.events:
+                if event.id == undone and event.kind in ("label", "skip"):
+                    self._lease(("label", event.node), client)
+
     def next_check(self, client: str) -> tuple[Audit, int] | None:
         """The next prediction of the latest audit to check.
 

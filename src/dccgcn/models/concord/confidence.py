@@ -156,10 +156,13 @@ def promise_findings(held_out: HeldOut) -> list[Finding]:
     """Why nothing is trusted, if nothing is."""
     if held_out.z >= GATE:
         return []
+    m = held_out.n_checkable
     recovered = (
-        f"Cross-validation recovers {held_out.n_recovered:.3g} of {held_out.n_checkable} labels; guessing would "
+        f"Cross-validation recovers {round(held_out.n_recovered)} of {m} labels; guessing would recover "
+        f"{round(m * held_out.chance)}. "
+        if m
+        else "No class has a second label, so that none can be checked. "
     )
-    recovered += f"recover {held_out.n_checkable * held_out.chance:.3g}. "
     if held_out.z < _CHANCE_LEVEL and held_out.best_z >= GATE:
         text = "This graph does not tell these classes apart; label more, or check the columns."
         return [Finding("warning", "uninformative", recovered + text)]

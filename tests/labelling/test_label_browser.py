@@ -3,6 +3,8 @@
 import csv
 import io
 import re
+import sqlite3
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -222,17 +224,38 @@ def test_a_whole_round(browser, tables):
     assert len(pd.read_parquet(folder / "labels.parquet")) == count
 
 
+@contextmanager
+def small_server(folder, classes):
+    """A server on a small graph."""
+    source, _ = source_of()
+    frame = source.rows.assign(topic="")
+    frame.to_csv(folder / "nodes.csv", index=False)
+    pd.DataFrame(source.graph.edges, columns=["source", "target"]).to_csv(folder / "edges.csv", index=False)
+    options = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--id", "id", "--label", "topic", "--featureless"]
+    options += ["--method", "ssgc"]
+    with labelling(*options, "--classes", ",".join(classes), cwd=folder) as server:
+        yield server
+
+
 @pytest.fixture
 def small(tmp_path):
     """A server on a small graph, and the true class of each node."""
-    source, truth = source_of()
-    frame = source.rows.assign(topic="")
-    frame.to_csv(tmp_path / "nodes.csv", index=False)
-    pd.DataFrame(source.graph.edges, columns=["source", "target"]).to_csv(tmp_path / "edges.csv", index=False)
-    options = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--id", "id", "--label", "topic", "--featureless"]
-    options += ["--method", "ssgc"]
-    with labelling(*options, "--classes", ",".join(sorted(set(truth.values()))), cwd=tmp_path) as server:
+    truth = source_of()[1]
+    with small_server(tmp_path, sorted(set(truth.values()))) as server:
         yield server, truth
+
+
+def test_classes_that_are_numbers_are_chosen_by_them(browser, tmp_path):
+    with small_server(tmp_path, ["0", "1", "12"]) as server:
+        ann = Person(browser, server.address, "Ann")
+        truth = {}
+        for count, typed in enumerate(["0", "12", "1"], start=1):
+            truth[ann.node] = typed
+            ann.page.keyboard.type(typed)
+            ann.wait_for_labels(count)
+        ann.context.close()
+    with closing(sqlite3.connect(tmp_path / "nodes.labels.sqlite")) as log:
+        assert dict(log.execute("SELECT node, label FROM events WHERE kind = 'label'")) == truth
 
 
 # the answers to some requests come late

@@ -5,7 +5,7 @@ import { client, get, person, startClient } from "./api";
 import { startMap } from "./map";
 import { startParts } from "./parts";
 import { startProgress } from "./progress";
-import { accept, answer, newClass, skip, startQuestion, undo } from "./question";
+import { accept, answer, classKeys, newClass, skip, startQuestion, undo } from "./question";
 import { askNext, attempt, banner, notify, on, page, refresh, show } from "./store";
 
 const dialog = (id: string): HTMLDialogElement => find(id) as HTMLDialogElement;
@@ -140,7 +140,7 @@ function startKeys(): void {
   let typed = "";
   let timer = 0;
   const choose = (): void => {
-    const label = page.state?.classes[Number(typed) - 1]?.name;
+    const label = page.state?.classes[classKeys().indexOf(typed)]?.name;
     typed = "";
     if (label) answer(label);
   };
@@ -151,9 +151,8 @@ function startKeys(): void {
   const digit = (key: string): void => {
     clearTimeout(timer);
     typed += key;
-    const count = page.state?.classes.length ?? 0;
-    if (Number(typed) * 10 > count) choose();
-    else timer = window.setTimeout(choose, WAIT);
+    if (classKeys().some((other) => other !== typed && other.startsWith(typed))) timer = window.setTimeout(choose, WAIT);
+    else choose();
   };
   find("open-keys").addEventListener("click", () => dialog("keys").showModal());
   document.addEventListener("keydown", (event) => {

@@ -169,9 +169,16 @@ function proposal(question: Question): HTMLElement[] {
   ];
 }
 
+/** What is typed for each class: its place, or its name where all names are short numbers, so that 1 is never class 2. */
+export function classKeys(): string[] {
+  const names = (page.state?.classes ?? []).map((one) => one.name);
+  return names.every((name) => /^(0|[1-9][0-9]?)$/.test(name)) ? names : names.map((_, k) => String(k + 1));
+}
+
 function choices(question: Question): HTMLElement {
+  const keys = classKeys();
   const buttons = page.state!.classes.map((one, k) =>
-    h("button", { type: "button", class: "choice", "aria-pressed": String(question.label === one.name), click: () => answer(one.name) }, h("kbd", {}, String(k + 1)), classLabel(one.name, 30)),
+    h("button", { type: "button", class: "choice", "aria-pressed": String(question.label === one.name), click: () => answer(one.name) }, h("kbd", {}, keys[k]), classLabel(one.name, 30)),
   );
   const last = question.kind === "audit" ? "Cannot be told" : question.kind === "node" ? "Back to the questions" : "Skip";
   const act = (key: string, text: string, click: () => void, disabled = false): HTMLElement => h("button", { type: "button", class: "choice plain", disabled, click }, h("kbd", {}, key), text);

@@ -19,7 +19,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split, check_training
 from dccgcn.io.convert import MASKS_NOT_USED, from_pyg, has_masks, is_pyg, split_from_pyg
 from dccgcn.io.tables import Tables
-from dccgcn.io.write import csv_text, write_frame
+from dccgcn.io.write import csv_pieces, csv_text, write_frame
 from dccgcn.models.base import Method
 from dccgcn.models.registry import get_method
 from dccgcn.progress import Progress
@@ -127,10 +127,10 @@ class Result(Run):
         probabilities, abstain_below
             As for ``to_frame``.
         """
-        text = csv_text(self.to_frame(probabilities, abstain_below), float_format="%.6f")
+        frame = self.to_frame(probabilities, abstain_below)
         if path is None:
-            return text
-        write_atomically(path, text)
+            return csv_text(frame, float_format="%.6f")
+        write_atomically(path, csv_pieces(frame, float_format="%.6f"))
         return None
 
     def write(

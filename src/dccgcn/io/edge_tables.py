@@ -103,7 +103,7 @@ def read_relations(
         else:
             table = decimal_points(table, [at.weight] if at.weight else [], decimal)
             pairs, weights, relations = read_edges(table, at, ids, unknown_ids, findings)
-        values = np.ones(len(pairs)) if weights is None else weights
+        values = np.ones(len(pairs), np.float32) if weights is None else weights
         parts = {name: slice(None)} if relations is None else {r: relations == r for r in sorted(set(relations))}
         for relation, part in parts.items():
             found[relation] = sp.coo_array((values[part], tuple(pairs[part].T)), shape=(n, n))

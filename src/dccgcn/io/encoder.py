@@ -159,8 +159,8 @@ def _number_and_category_blocks(
 
 
 def _weighted(blocks: Sequence[sp.csr_array], weights: Sequence[float]) -> sp.csr_array:
-    weighted = [block * weight for block, weight in zip(blocks, weights, strict=True)]
-    return sp.csr_array(sp.hstack(weighted, format="csr"), dtype=np.float32)
+    weighted = [(block * weight).astype(np.float32) for block, weight in zip(blocks, weights, strict=True)]
+    return sp.csr_array(sp.hstack(weighted, format="csr"))
 
 
 def _fit_numbers(frame: pd.DataFrame, roles: Mapping[str, Role], impute: Impute) -> Numbers:

@@ -107,7 +107,7 @@ def read_large_edges(
             "CREATE TEMP TABLE nodes AS SELECT CAST(id AS VARCHAR) AS id, CAST(position AS INTEGER) AS at FROM given"
         )
         ends = {end: _id_sql(database, table, getattr(columns, end)) for end in ("source", "target")}
-        weight = "1.0" if columns.weight is None else _number_sql(table, columns.weight, decimal)
+        weight = "1" if columns.weight is None else _number_sql(table, columns.weight, decimal)
         database.execute(
             f"CREATE TEMP VIEW edges AS SELECT {ends['source']} AS source, {ends['target']} AS target, "
             f"{weight} AS weight FROM {table.relation}"
@@ -128,10 +128,11 @@ def read_large_edges(
                     f"{text}.", "Add these nodes, or drop such edges (--unknown-ids drop, unknown_ids='drop')."
                 )
             findings.append(Finding("warning", "dropped-edges", f"{text}; dropped."))
+        wanted = "s.at AS u, t.at AS v, weight" if columns.weight else "s.at AS u, t.at AS v"
         found = database.execute(
-            "SELECT s.at AS u, t.at AS v, weight FROM edges JOIN nodes s ON source = s.id JOIN nodes t ON target = t.id"
+            f"SELECT {wanted} FROM edges JOIN nodes s ON source = s.id JOIN nodes t ON target = t.id"
         ).fetchnumpy()
-    pairs = np.stack([np.asarray(found["u"], np.int64), np.asarray(found["v"], np.int64)], axis=1)
+    pairs = np.stack([np.asarray(found.pop(end), np.int32) for end in ("u", "v")], axis=1)
     return pairs, None if columns.weight is None else np.asarray(found["weight"], np.float64)
 
 

@@ -184,7 +184,6 @@ def check_tables(
         findings += [*node_table.findings, *(found for table in edge_tables.values() for found in table.findings)]
         more = None if options.labels is None else read_table(options.labels, "labels", options.encoding)
         columns = choose_columns(node_table, edge_tables, options, findings, more)
-        ids = list(dict.fromkeys(map(spell_id, node_table.frame[columns.id])))  # for the edges, if some ids repeat
     if problems:
         return None, problems
     with _collected(problems):
@@ -192,8 +191,11 @@ def check_tables(
             refuse_features(options)
         else:
             node_table, columns = choose_features(node_table, columns, options, findings)
+    ids: list[Any] | None = None
     with _collected(problems), _guesses_in_errors(findings):
         ids = read_ids(node_table, columns.id)
+    if ids is None:  # some repeat; are the edges right?
+        ids = list(dict.fromkeys(map(spell_id, node_table.frame[columns.id])))
     n_before = len(problems)
     with _collected(problems), _guesses_in_errors(findings):
         relations = read_relations(edge_tables, columns.edges, ids, options.unknown_ids, options.decimal, findings)
@@ -217,6 +219,8 @@ def check_tables(
         labels = _labels_of_targets(labels, targets, findings)
     if problems:
         return None, problems
+    name, names = node_table.name, columns.name and unescaped_cells(node_table, columns.name)
+    del node_table, edge_tables  # checking the edges needs the memory of the cells
     with _collected(problems):
         graph = NodeGraph(
             features,
@@ -226,14 +230,14 @@ def check_tables(
             classes=options.classes,
             unlabelled=options.unlabelled or (),
             featureless=options.featureless,
-            name=options.name or node_table.name,
+            name=options.name or name,
             findings=findings,
         )
         if ONE_KIND not in relations:
             graph = graph.with_relations(relations, options.directed)
         graph = graph.with_targets(targets)
-        if columns.name is not None:
-            graph = graph.with_names(unescaped_cells(node_table, columns.name))
+        if names is not None:
+            graph = graph.with_names(names)
     return (None, problems) if problems else (Tables(graph, encoder, columns), [])
 
 

@@ -36,7 +36,7 @@ def tensor_pieces(nested: Mapping[str, Any], note: str) -> Sequence[memoryview]:
         header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [start, end]}
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
-    views = (memoryview(flat[name].reshape(-1).view(np.uint8)) for name in stored)
+    views = (flat[name].reshape(-1).view(np.uint8).data for name in stored)
     return [memoryview(len(text).to_bytes(8, "little") + text), *views]
 
 

@@ -57,9 +57,7 @@ def csv_pieces(frame: pd.DataFrame, float_format: str | None = None) -> Iterator
         for i, column in typed.items():
             made[i] = column.iloc[start : start + _CSV_ROWS].reset_index(drop=True)
         header = names if start == 0 else False
-        text = made.to_csv(
-            index=False, header=header, float_format=float_format, lineterminator="\n", quoting=quoting
-        )
+        text = made.to_csv(index=False, header=header, float_format=float_format, lineterminator="\n", quoting=quoting)
         yield text.encode()
 
 

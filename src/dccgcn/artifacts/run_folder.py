@@ -16,6 +16,7 @@ from dccgcn.artifacts.staging import STAGED, current_path, replace_files
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.io.tables import Tables
 from dccgcn.io.write import csv_pieces, csv_text
+from dccgcn.progress import Progress
 from dccgcn.runtime.files import Content, is_temporary, read_json, temporary_path
 from dccgcn.runtime.lock import LOCK, lock_folder
 from dccgcn.settings import FORMAT as SETTINGS_FORMAT
@@ -39,6 +40,7 @@ def save_run(
     overwrite: bool,
     predictions: pd.DataFrame,
     command: str | None,
+    progress: Progress | None = None,
 ) -> None:
     """Write all files of a run at once: after a crash at any moment the folder holds the earlier run or this one.
 
@@ -47,7 +49,7 @@ def save_run(
     """
     folder = Path(folder)
     files: dict[str, Content] = {
-        "predictions.csv": csv_pieces(predictions, float_format="%.6f"),
+        "predictions.csv": csv_pieces(predictions, "%.6f", progress),
         "settings.yaml": f"{_made_by(run, command)}format: {SETTINGS_FORMAT}\n{run.settings.to_yaml()}",
         "split.json": run.split.to_json(),
         **model_files(run, tables),

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from itertools import chain
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -15,6 +16,7 @@ from dccgcn.graph.cells import AMBIGUOUS_LABELS, MISSING_FEATURES, is_missing
 from dccgcn.io.lists import is_list
 from dccgcn.io.options import Impute
 from dccgcn.io.table import Table
+from dccgcn.progress import Progress, tracked
 from dccgcn.text import did_you_mean, first_few
 
 Role = Literal["as-is", "max-abs", "standard", "categorical", "text"]
@@ -208,7 +210,12 @@ def _parsable(cell: Any) -> Any:
 
 
 def guess_roles(
-    table: Table, names: Sequence[str], findings: list[Finding], scale: bool = True, shown: str | None = None
+    table: Table,
+    names: Sequence[str],
+    findings: list[Finding],
+    scale: bool = True,
+    shown: str | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Role]:
     """A role for each of these columns, guessed from its cells.
 
@@ -217,7 +224,7 @@ def guess_roles(
     frame = table.frame
     numeric = [name for name in names if frame[name].dtype.kind in "biuf"]
     chosen: dict[str, Role] = dict(zip(numeric, _numeric_roles(frame[numeric], scale), strict=True))
-    non_numeric = {name: _text_role(frame[name]) for name in names if name not in chosen}
+    non_numeric = {name: _text_role(frame[name], progress) for name in names if name not in chosen}
     chosen |= {name: role for name, role in non_numeric.items() if role}
     left_out = [name for name, role in non_numeric.items() if not role]
     if huge := [name for name in numeric if _holds_huge_ids(frame[name])]:
@@ -260,7 +267,7 @@ def _numeric_roles(frame: pd.DataFrame, scale: bool) -> list[Role]:
     ]
 
 
-def _text_role(cells: pd.Series) -> Role | None:
+def _text_role(cells: pd.Series, progress: Progress | None = None) -> Role | None:
     """Categorical if cells repeat, text if they hold words that repeat; None if neither, as such a column is a name."""
     if _is_categorical(cells):
         return "categorical"
@@ -271,7 +278,8 @@ def _text_role(cells: pd.Series) -> Role | None:
     if 0 < distinct <= len(texts) / 10:
         return "categorical"
     n_words = float(np.mean([_word_count(text) for text in texts[:1000]])) if texts else 0.0
-    if (n_words >= 3 and _tells_apart(_counted(map(_words, texts)), len(texts))) or _is_tags(texts[:1000]):
+    listed = map(_words, tracked(texts, len(texts), f"role of {cells.name}", progress))
+    if (n_words >= 3 and _tells_apart(_counted(listed), len(texts))) or _is_tags(texts[:1000]):
         return "text"
     if _is_codes(texts):
         return "text"
@@ -289,7 +297,7 @@ def _words(text: str) -> list[str]:
 
 def _counted(listed: Iterable[Sequence[str]]) -> Counter[str]:
     """On how many nodes each word is. The lists may come one by one: those of a large table need gigabytes."""
-    return Counter(word for words in listed for word in set(words))
+    return Counter(chain.from_iterable(map(set, listed)))
 
 
 def _tells_apart(count: Counter[str], n: int) -> bool:

@@ -19,6 +19,7 @@ from dccgcn.io.options import Decimal, UnknownIds
 from dccgcn.io.parse import read_edges
 from dccgcn.io.pieces import LargeTable, large_edges, read_large_edges
 from dccgcn.io.table import Table
+from dccgcn.progress import Progress
 from dccgcn.text import first_few
 
 EdgeSources: TypeAlias = "Source | Sequence[Source] | Mapping[str, Source]"
@@ -92,13 +93,14 @@ def read_relations(
     unknown_ids: UnknownIds,
     decimal: Decimal,
     findings: list[Finding],
+    progress: Progress | None = None,
 ) -> dict[str, sp.coo_array]:
     """The edges of each relation, (n, n) with duplicates and weights; those of a single kind have the key ""."""
     n, found = len(ids), dict[str, sp.coo_array]()
     for name, table in tables.items():
         at = columns[name]
         if isinstance(table, LargeTable):
-            pairs, weights = read_large_edges(table, at, ids, unknown_ids, decimal, findings)
+            pairs, weights = read_large_edges(table, at, ids, unknown_ids, decimal, findings, progress)
             relations = None
         else:
             table = decimal_points(table, [at.weight] if at.weight else [], decimal)

@@ -29,6 +29,7 @@ from dccgcn.io.options import Decimal, Impute, TableOptions, UnknownIds
 from dccgcn.io.parse import read_ids, read_labels
 from dccgcn.io.roles import choose_columns, choose_features, refuse_features
 from dccgcn.io.table import Table, unescaped_cells
+from dccgcn.progress import Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,13 +175,13 @@ def read_with_options(nodes: Source, edges: "EdgeSources | None", options: Table
 
 
 def check_tables(
-    nodes: Source, edges: "EdgeSources | None", options: TableOptions
+    nodes: Source, edges: "EdgeSources | None", options: TableOptions, progress: Progress | None = None
 ) -> tuple[Tables | None, list[DccgcnError]]:
     """The graph, or None and everything that is wrong with the tables, the most basic first."""
     problems: list[DccgcnError] = []
     findings: list[Finding] = []
     with _collected(problems):
-        node_table, edge_tables = _read_all(nodes, edges, options)
+        node_table, edge_tables = _read_all(nodes, edges, options, progress)
         findings += [*node_table.findings, *(found for table in edge_tables.values() for found in table.findings)]
         more = None if options.labels is None else read_table(options.labels, "labels", options.encoding)
         columns = choose_columns(node_table, edge_tables, options, findings, more)
@@ -190,7 +191,7 @@ def check_tables(
         if options.featureless:
             refuse_features(options)
         else:
-            node_table, columns = choose_features(node_table, columns, options, findings)
+            node_table, columns = choose_features(node_table, columns, options, findings, progress)
     ids: list[Any] | None = None
     with _collected(problems), _guesses_in_errors(findings):
         ids = read_ids(node_table, columns.id)
@@ -198,7 +199,9 @@ def check_tables(
         ids = list(dict.fromkeys(map(spell_id, node_table.frame[columns.id])))
     n_before = len(problems)
     with _collected(problems), _guesses_in_errors(findings):
-        relations = read_relations(edge_tables, columns.edges, ids, options.unknown_ids, options.decimal, findings)
+        relations = read_relations(
+            edge_tables, columns.edges, ids, options.unknown_ids, options.decimal, findings, progress
+        )
     if len(problems) > n_before:
         complete = {name: with_both_ends(table, columns.edges[name]) for name, table in edge_tables.items()}
         if any(complete[name] is not table for name, table in edge_tables.items()):
@@ -207,7 +210,9 @@ def check_tables(
     encoder = FeatureEncoder.featureless()
     with _collected(problems), node_table.named_in_errors():
         if columns.features:
-            encoder, features = FeatureEncoder.fit_transform(node_table.frame, columns.features, options.impute)
+            encoder, features = FeatureEncoder.fit_transform(
+                node_table.frame, columns.features, options.impute, progress
+            )
         else:
             features = encoder.transform(node_table.frame)
         findings += encoder.imputation_findings(node_table)
@@ -250,10 +255,12 @@ def _collected(problems: list[DccgcnError]) -> Iterator[None]:
         problems.append(error)
 
 
-def _read_all(nodes: Source, edges: "EdgeSources | None", options: TableOptions) -> tuple[Table, dict[str, Table]]:
+def _read_all(
+    nodes: Source, edges: "EdgeSources | None", options: TableOptions, progress: Progress | None
+) -> tuple[Table, dict[str, Table]]:
     """The table of nodes, and the tables of edges by relation; a GraphML file is both."""
     if edges is not None:
-        node_table = read_table(nodes, "nodes", options.encoding)
+        node_table = read_table(nodes, "nodes", options.encoding, progress)
         edge_tables = read_edge_tables(edges, options.encoding, whole=options.relation is not None)
     elif isinstance(nodes, str | os.PathLike) and is_graphml(Path(nodes)):
         node_table, edge_table = read_graphml(Path(nodes))

@@ -20,6 +20,7 @@ from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.cells import decode_labels
 from dccgcn.io.table import ESCAPED
+from dccgcn.progress import Progress, tracked
 from dccgcn.runtime.extras import missing_extra
 from dccgcn.runtime.files import write_atomically
 
@@ -34,7 +35,9 @@ def csv_text(frame: pd.DataFrame, float_format: str | None = None) -> str:
     return b"".join(csv_pieces(frame, float_format)).decode()
 
 
-def csv_pieces(frame: pd.DataFrame, float_format: str | None = None) -> Iterator[bytes]:
+def csv_pieces(
+    frame: pd.DataFrame, float_format: str | None = None, progress: Progress | None = None
+) -> Iterator[bytes]:
     """A table as CSV, some rows at a time.
 
     A text that a spreadsheet would run as a formula (it starts with =, +, -, @, a tab or a carriage return) gets an
@@ -49,7 +52,8 @@ def csv_pieces(frame: pd.DataFrame, float_format: str | None = None) -> Iterator
     cells = chain(names, *(frame.iloc[:, i] for i in texts))
     returns = any("\r" in cell for cell in cells if isinstance(cell, str))
     quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
-    for start in range(0, max(len(frame), 1), _CSV_ROWS):
+    starts = range(0, max(len(frame), 1), _CSV_ROWS)
+    for start in tracked(starts, len(starts), "rows as CSV", progress):
         rows = frame.iloc[start : start + _CSV_ROWS].reset_index(drop=True)
         made = rows.set_axis(range(frame.shape[1]), axis=1)
         for i in texts:
@@ -61,7 +65,9 @@ def csv_pieces(frame: pd.DataFrame, float_format: str | None = None) -> Iterator
         yield text.encode()
 
 
-def write_frame(frame: pd.DataFrame, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+def write_frame(
+    frame: pd.DataFrame, path: str | os.PathLike[str], overwrite: bool = False, progress: Progress | None = None
+) -> None:
     """Write a table in the form of the file's ending: .csv, .parquet, .sqlite (or .db) or .duckdb.
 
     In a database it is the table "predictions"; one that exists already is replaced only if asked to. Other tables of
@@ -72,7 +78,7 @@ def write_frame(frame: pd.DataFrame, path: str | os.PathLike[str], overwrite: bo
         case ".parquet":
             if find_spec("pyarrow") is None:
                 raise missing_extra("pyarrow", "parquet", "A Parquet file")
-            write_atomically(path, _parquet(frame))
+            write_atomically(path, _parquet(frame, progress))
         case ".sqlite" | ".sqlite3" | ".db":
             with _database_errors(path), closing(sqlite3.connect(path)) as database, database:
                 _write_rows(database, frame, path, overwrite)
@@ -84,18 +90,19 @@ def write_frame(frame: pd.DataFrame, path: str | os.PathLike[str], overwrite: bo
             with _database_errors(path), closing(duckdb.connect(str(path))) as database:
                 _write_rows(database, frame, path, overwrite)
         case ".csv" | "":
-            write_atomically(path, csv_pieces(frame, float_format="%.6f"))
+            write_atomically(path, csv_pieces(frame, "%.6f", progress))
         case other:
             remedy = "Use .csv, .parquet, .sqlite or .duckdb."
             raise DataFileError(f"{path} ends in {other!r}, which is no form of a table.", remedy)
 
 
-def _parquet(frame: pd.DataFrame) -> bytes:
+def _parquet(frame: pd.DataFrame, progress: Progress | None) -> bytes:
     """A table as Parquet, converted some rows at a time."""
     arrow, parquet, content = import_module("pyarrow"), import_module("pyarrow.parquet"), io.BytesIO()
     schema = arrow.Schema.from_pandas(frame, preserve_index=False)
     with parquet.ParquetWriter(content, schema) as writer:
-        for start in range(0, max(len(frame), 1), _PARQUET_ROWS):
+        starts = range(0, max(len(frame), 1), _PARQUET_ROWS)
+        for start in tracked(starts, len(starts), "rows as Parquet", progress):
             rows = frame.iloc[start : start + _PARQUET_ROWS]
             writer.write_table(arrow.Table.from_pandas(rows, schema=schema, preserve_index=False))
     return content.getvalue()

@@ -149,6 +149,15 @@ def test_ids_that_repeat_or_are_empty_are_named_beside_wrong_edges(ending: str, 
         assert "nobody" in problems[1].what
 
 
+def test_an_empty_id_is_no_node_that_an_empty_end_leads_to(tmp_path: Path, duckdb: None) -> None:
+    write_frame(EDGES.assign(target=[" ", *EDGES["target"][1:]]), tmp_path / "edges.parquet")
+    nodes = AWKWARD.assign(id=[" ", *IDS[1:]])
+    options = TableOptions(label="topic", weight="w", impute="mean")
+    _, problems = check_tables(nodes, tmp_path / "edges.parquet", options)
+    assert ["column 'id'" in problems[0].what, "column 'target'" in problems[1].what] == [True, True]
+    assert len(problems) == 2
+
+
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_large_edges_come_in_parts_with_progress(ending: str, tmp_path: Path, monkeypatch, duckdb: None) -> None:
     monkeypatch.setattr(pieces, "_VECTORS", 1)

@@ -113,7 +113,9 @@ def read_relations(
 
 
 def with_both_ends(table: Table, columns: EdgeColumns) -> Table:
-    """The rows in which neither end is empty."""
+    """The rows in which neither end is empty; a table that stays in its files as it is."""
+    if isinstance(table, LargeTable):
+        return table
     ends = table.frame[[columns.source, columns.target]]
     filled = ~ends.map(is_missing).any(axis=1)
     return table if filled.all() else replace(table, frame=table.frame[filled])

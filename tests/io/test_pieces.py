@@ -150,7 +150,8 @@ def test_ids_that_repeat_or_are_empty_are_named_beside_wrong_edges(ending: str, 
 
 
 def test_an_empty_id_is_no_node_that_an_empty_end_leads_to(tmp_path: Path, duckdb: None) -> None:
-    write_frame(EDGES.assign(target=[" ", *EDGES["target"][1:]]), tmp_path / "edges.parquet")
+    edges = EDGES.replace(IDS[0], IDS[1])
+    write_frame(edges.assign(target=[" ", *edges["target"][1:]]), tmp_path / "edges.parquet")
     nodes = AWKWARD.assign(id=[" ", *IDS[1:]])
     options = TableOptions(label="topic", weight="w", impute="mean")
     _, problems = check_tables(nodes, tmp_path / "edges.parquet", options)

@@ -49,7 +49,7 @@ def csv_pieces(
     typed = {i: pd.Series(frame.iloc[:, i].tolist()) for i in others if i not in texts}  # by all rows, not by a block
     names = [_safe(str(name)) for name in frame.columns]
     # a lone carriage return needs quotes too, which the csv module does not add
-    cells = chain(names, *(frame.iloc[:, i] for i in texts))
+    cells = chain(names, chain.from_iterable(frame.iloc[:, i].tolist() for i in texts))
     returns = any("\r" in cell for cell in cells if isinstance(cell, str))
     quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
     starts = range(0, max(len(frame), 1), _CSV_ROWS)
@@ -57,7 +57,7 @@ def csv_pieces(
         rows = frame.iloc[start : start + _CSV_ROWS].reset_index(drop=True)
         made = rows.set_axis(range(frame.shape[1]), axis=1)
         for i in texts:
-            made[i] = pd.Series([_safe(cell) for cell in made[i]], dtype=object)
+            made[i] = pd.Series([_safe(cell) for cell in made[i].tolist()], dtype=object)
         for i, column in typed.items():
             made[i] = column.iloc[start : start + _CSV_ROWS].reset_index(drop=True)
         header = names if start == 0 else False

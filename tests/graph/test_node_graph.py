@@ -346,3 +346,19 @@ def test_features_too_large_to_be_squared_are_not_called_infinite(form: Any) -> 
 
 def test_an_unknown_way_to_impute_is_refused() -> None:
     refused("impute='median'", impute="median")
+
+
+@settings(max_examples=100)
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from([1.0, 0.5, 2.0])), max_size=20))
+def test_edges_are_merged_as_one_by_one(given_edges: list[tuple[int, int, float]]) -> None:
+    for equal in (False, True):
+        expected: dict[tuple[int, int], float] = {}
+        for u, v, weight in given_edges:
+            if u != v:
+                pair = (min(u, v), max(u, v))
+                expected[pair] = max(expected.get(pair, 0), 1.0 if equal else weight)
+        pairs = np.array([edge[:2] for edge in given_edges], dtype=np.int64).reshape(-1, 2)
+        weights = None if equal else [edge[2] for edge in given_edges]
+        graph = NodeGraph(np.eye(6), pairs, edge_weights=weights)
+        assert [tuple(edge) for edge in graph.edges.tolist()] == sorted(expected)
+        assert graph.weights.tolist() == [expected[pair] for pair in sorted(expected)]

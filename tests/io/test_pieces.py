@@ -1,5 +1,6 @@
 """Folders of files, and edges through DuckDB: the same graph as from one file in memory."""
 
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 from dccgcn import NodeGraph, read_tables
 from dccgcn.errors import DataFileError, GraphError
 from dccgcn.io import pieces
+from dccgcn.io.options import TableOptions
+from dccgcn.io.tables import check_tables
 from dccgcn.io.write import write_frame
 
 RNG = np.random.default_rng(0)
@@ -107,3 +110,80 @@ def test_parquet_is_written_in_pieces(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("dccgcn.io.write._PARQUET_ROWS", 7)
     write_frame(NODES, tmp_path / "nodes.parquet")
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "nodes.parquet"), NODES, check_dtype=False)
+
+
+AWKWARD = pd.DataFrame(
+    {
+        "id": IDS,
+        "topic": [*["a", None, "b", ""] * 8, "ü", None],
+        "text": [f'the graph, of\n"quoted" words {i % 3} Übung naïve 中文' if i % 5 else None for i in range(34)],
+        "kind": ["red", "green\r\nblue", None, "blau"] * 8 + ["red", "red"],
+        "year": [2000.5 + i if i % 7 else None for i in range(34)],
+        "tags": ["drama|comedy", "drama|war", "war|comedy"] * 11 + [None],
+        "url": [f"https://example.org/{i}" for i in range(34)],
+    }
+)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_folders_give_the_roles_and_features_of_the_table(ending: str, tmp_path: Path, duckdb: None) -> None:
+    expected = read_tables(AWKWARD, EDGES, label="topic", weight="w", impute="mean", name="nodes")
+    folders = [write_pieces(frame, tmp_path / name, ending) for name, frame in (("n", AWKWARD), ("e", EDGES))]
+    found = read_tables(*folders, label="topic", weight="w", impute="mean", name="nodes")
+    assert_same(found.graph, expected.graph)
+    assert found.columns.features == expected.columns.features
+    assert set(found.columns.features.values()) == {"text", "categorical", "standard"}
+    assert found.encoder.names == expected.encoder.names
+    assert {f.code for f in found.graph.findings} == {f.code for f in expected.graph.findings}
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_ids_that_repeat_or_are_empty_are_named_beside_wrong_edges(ending: str, tmp_path: Path, duckdb: None) -> None:
+    edges = write_pieces(EDGES.assign(target=["nobody", *EDGES["target"][1:]]), tmp_path / "e", ending)
+    wrong = {"occurs 2 times": ["node 1", *IDS[1:]], "1 cells of column 'id' are empty": [*IDS[:5], " ", *IDS[6:]]}
+    for number, (message, ids) in enumerate(wrong.items()):
+        nodes = write_pieces(AWKWARD.assign(id=ids), tmp_path / f"n{number}", ending)
+        _, problems = check_tables(nodes, edges, TableOptions(label="topic", weight="w", impute="mean"))
+        assert message in problems[0].what
+        assert "not among the nodes" in problems[1].what
+        assert "nobody" in problems[1].what
+
+
+def test_an_empty_id_is_no_node_that_an_empty_end_leads_to(tmp_path: Path, duckdb: None) -> None:
+    edges = EDGES.replace(IDS[0], IDS[1])
+    write_frame(edges.assign(target=[" ", *edges["target"][1:]]), tmp_path / "edges.parquet")
+    nodes = AWKWARD.assign(id=[" ", *IDS[1:]])
+    options = TableOptions(label="topic", weight="w", impute="mean")
+    _, problems = check_tables(nodes, tmp_path / "edges.parquet", options)
+    assert ["column 'id'" in problems[0].what, "column 'target'" in problems[1].what] == [True, True]
+    assert len(problems) == 2
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_large_edges_come_in_parts_with_progress(ending: str, tmp_path: Path, monkeypatch, duckdb: None) -> None:
+    monkeypatch.setattr(pieces, "_VECTORS", 1)
+    edges = pd.DataFrame({"source": RNG.choice(IDS, 9000), "target": RNG.choice(IDS, 9000)})
+    write_frame(edges, tmp_path / f"edges{ending}")
+    seen: list[tuple[str, int, int]] = []
+    options = TableOptions(label="topic", impute="mean", name="nodes")
+    files = write_pieces(AWKWARD, tmp_path / "n", ending)
+    tables, _ = check_tables(files, tmp_path / f"edges{ending}", options, lambda *step: seen.append(step))
+    assert tables is not None
+    assert_same(tables.graph, read_tables(AWKWARD, edges, label="topic", impute="mean").graph)
+    steps = [(done, total) for task, done, total in seen if task.startswith("edges of")]
+    assert len(steps) > 2
+    assert steps[-1] == (9000, 9000)
+    assert {"files of n/", "role of text", "words of text"} <= {task for task, _, _ in seen}
+
+
+def test_the_nodes_are_looked_up_not_the_edges(tmp_path: Path, duckdb: None) -> None:
+    """Of a CSV file DuckDB knows no length: it would hold all edges in a hash table."""
+    write_frame(EDGES, tmp_path / "edges.csv")
+    table = pieces.large_edges(tmp_path / "edges.csv", "utf-8")
+    assert table is not None
+    with closing(pieces._connect()) as database:
+        database.execute("CREATE TEMP TABLE nodes AS SELECT CAST(range AS VARCHAR) AS id FROM range(100000)")
+        query = f"EXPLAIN SELECT * FROM {table.relation} LEFT JOIN nodes ON c0 = nodes.id"
+        plan = database.execute(query).fetchall()[0][1]
+    assert "LEFT" in plan
+    assert "RIGHT" not in plan

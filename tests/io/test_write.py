@@ -58,3 +58,20 @@ def test_hidden_labels_go_to_the_truth(small_cora, tmp_path):
     assert graph.labelled.tolist() == kept.tolist()
     truth = pd.read_csv(tmp_path / "truth.csv")
     assert len(truth) == cora.graph.n - 2
+
+
+def test_csv_in_blocks_of_rows_is_the_same_text(monkeypatch):
+    frame = pd.DataFrame(
+        {
+            "id": ["=x", "y", None, 'z"q', "é\n"],
+            "=b": [1, 2, 3, 4, 5],
+            "part": [1.5, np.nan, 2, 3, 4],
+            "label": pd.Series([1, None, 2, 3, 4], dtype=object),
+            "whole": pd.array([1, None, 2, 3, 4], dtype="Int64"),
+            "mixed": pd.Series(["a", 1, 2.5, None, True], dtype=object),
+        }
+    )
+    frames = [frame, frame.assign(id=["a", "b", "c", "d", "e\r"]), frame.iloc[:0], frame.set_axis([7, 3, 3, 1, 0])]
+    whole = [csv_text(rows, float_format="%.6f") for rows in frames]
+    monkeypatch.setattr("dccgcn.io.write._CSV_ROWS", 2)
+    assert [csv_text(rows, float_format="%.6f") for rows in frames] == whole

@@ -19,7 +19,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split, check_training
 from dccgcn.io.convert import MASKS_NOT_USED, from_pyg, has_masks, is_pyg, split_from_pyg
 from dccgcn.io.tables import Tables
-from dccgcn.io.write import csv_text, write_frame
+from dccgcn.io.write import csv_pieces, csv_text, write_frame
 from dccgcn.models.base import Method
 from dccgcn.models.registry import get_method
 from dccgcn.progress import Progress
@@ -127,10 +127,10 @@ class Result(Run):
         probabilities, abstain_below
             As for ``to_frame``.
         """
-        text = csv_text(self.to_frame(probabilities, abstain_below), float_format="%.6f")
+        frame = self.to_frame(probabilities, abstain_below)
         if path is None:
-            return text
-        write_atomically(path, text)
+            return csv_text(frame, float_format="%.6f")
+        write_atomically(path, csv_pieces(frame, float_format="%.6f"))
         return None
 
     def write(
@@ -139,6 +139,7 @@ class Result(Run):
         probabilities: bool = False,
         abstain_below: float | None = None,
         overwrite: bool = False,
+        progress: Progress | None = None,
     ) -> None:
         """Write ``to_frame()`` in the form of the file's ending: .csv, .parquet, .sqlite or .duckdb.
 
@@ -150,8 +151,10 @@ class Result(Run):
             As for ``to_frame``.
         overwrite : bool, default False
             Replace the table of an existing database, which is an error otherwise.
+        progress : callable, optional
+            Called with the name of a task, the steps done and all steps.
         """
-        write_frame(self.to_frame(probabilities, abstain_below), path, overwrite)
+        write_frame(self.to_frame(probabilities, abstain_below), path, overwrite, progress)
 
     def ranking(self, class_name: Any) -> pd.DataFrame:
         """The predicted nodes by falling probability of one class: where to look for the nodes of a rare class.
@@ -199,6 +202,7 @@ class Result(Run):
         probabilities: bool = False,
         abstain_below: float | None = None,
         command: str | None = None,
+        progress: Progress | None = None,
     ) -> None:
         """Write predictions.csv, result.json, settings.yaml, split.json and the model to a folder.
 
@@ -218,9 +222,11 @@ class Result(Run):
             Columns of predictions.csv, as for ``to_frame``.
         command : str, optional
             What was typed to make the run; settings.yaml keeps it.
+        progress : callable, optional
+            As for ``write``.
         """
         frame = self.to_frame(probabilities, abstain_below)
-        save_run(self, folder, tables or self.tables, overwrite, frame, command)
+        save_run(self, folder, tables or self.tables, overwrite, frame, command, progress)
 
     def report(self, path: str | Path, overwrite: bool = False, rows: pd.DataFrame | None = None) -> None:
         """Write a report of the run: one HTML file that needs no network.

@@ -27,12 +27,12 @@ from dccgcn.io.columns import Columns, EdgeColumns
 from dccgcn.io.edge_tables import ONE_KIND
 from dccgcn.io.encoder import FeatureEncoder
 from dccgcn.io.tables import Tables
-from dccgcn.io.tensors import read_tensors, tensor_bytes
+from dccgcn.io.tensors import read_tensors, tensor_pieces
 from dccgcn.models.arrays import ArraySpec, Sizes, check_array, check_arrays, check_csr
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.registry import get_method
-from dccgcn.runtime.files import check_regular, read_json, sha256
+from dccgcn.runtime.files import Content, check_regular, read_json, sha256
 from dccgcn.text import first_few
 from dccgcn.workflow.run import FitDetails, Run, measure
 
@@ -49,7 +49,7 @@ _FORMAT_3_FIELDS = {
 }
 
 
-def model_files(run: Run, tables: Tables | None = None) -> dict[str, str | bytes]:
+def model_files(run: Run, tables: Tables | None = None) -> dict[str, Content]:
     """The files by name, in the order to write them: model.json last, since a folder without it is not a model."""
     graph, split, prediction = run.graph, run.split, run.prediction
     listed_ids = None if graph.ids.dtype.kind in "iu" else _plain(graph.ids.tolist(), "ids")
@@ -67,7 +67,9 @@ def model_files(run: Run, tables: Tables | None = None) -> dict[str, str | bytes
         arrays["graph"]["relations"] = {str(i): matrix for i, matrix in enumerate(graph.relations.values())}
     if graph.targets is not None:
         arrays["graph"]["targets"] = graph.targets
-    tensors = tensor_bytes(arrays, json.dumps(classes))
+    tensors, digest = tensor_pieces(arrays, json.dumps(classes)), hashlib.sha256()
+    for piece in tensors:
+        digest.update(piece)
     description = {
         "format": FORMAT,
         "dccgcn": __version__,
@@ -89,7 +91,7 @@ def model_files(run: Run, tables: Tables | None = None) -> dict[str, str | bytes
         "threads": run.threads,
         "device": run.device,
         "tables": tables and {"columns": asdict(tables.columns), "encoder": tables.encoder.to_dict()},
-        "files": {TENSORS: hashlib.sha256(tensors).hexdigest()},
+        "files": {TENSORS: digest.hexdigest()},
     }
     ModelDescription.of(json.loads(json.dumps(description)))  # what is written can be read
     content = json.dumps({**description, "hash": _hash(description)}, indent=1) + "\n"

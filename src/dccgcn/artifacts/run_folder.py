@@ -15,8 +15,9 @@ from dccgcn.artifacts.model_io import CARD, DESCRIPTION, TENSORS, model_files
 from dccgcn.artifacts.staging import STAGED, current_path, replace_files
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.io.tables import Tables
-from dccgcn.io.write import csv_text
-from dccgcn.runtime.files import is_temporary, read_json, temporary_path
+from dccgcn.io.write import csv_pieces, csv_text
+from dccgcn.progress import Progress
+from dccgcn.runtime.files import Content, is_temporary, read_json, temporary_path
 from dccgcn.runtime.lock import LOCK, lock_folder
 from dccgcn.settings import FORMAT as SETTINGS_FORMAT
 from dccgcn.text import first_few, printable
@@ -39,6 +40,7 @@ def save_run(
     overwrite: bool,
     predictions: pd.DataFrame,
     command: str | None,
+    progress: Progress | None = None,
 ) -> None:
     """Write all files of a run at once: after a crash at any moment the folder holds the earlier run or this one.
 
@@ -46,8 +48,8 @@ def save_run(
     predictions.csv. command: what was typed, for settings.yaml.
     """
     folder = Path(folder)
-    files: dict[str, str | bytes] = {
-        "predictions.csv": csv_text(predictions, float_format="%.6f"),
+    files: dict[str, Content] = {
+        "predictions.csv": csv_pieces(predictions, "%.6f", progress),
         "settings.yaml": f"{_made_by(run, command)}format: {SETTINGS_FORMAT}\n{run.settings.to_yaml()}",
         "split.json": run.split.to_json(),
         **model_files(run, tables),

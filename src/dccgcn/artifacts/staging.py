@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from dccgcn.errors import DataFileError
-from dccgcn.runtime.files import sync_folder, temporary_path, write_and_sync
+from dccgcn.runtime.files import Content, sync_folder, temporary_path, write_and_sync
 
 STAGED = ".new"
 
@@ -22,7 +22,7 @@ def current_path(folder: Path, name: str) -> Path:
     return staged if staged.exists() else folder / name
 
 
-def replace_files(folder: Path, files: Mapping[str, str | bytes], outdated: Iterable[str] = ()) -> None:
+def replace_files(folder: Path, files: Mapping[str, Content], outdated: Iterable[str] = ()) -> None:
     """Replace these files, and remove the outdated ones. The caller holds the lock of the folder."""
     finish_move(folder)
     temporary = temporary_path(folder)

@@ -254,14 +254,15 @@ def write_files(result: "Result", loaded: LoadedGraph, graph: GraphOptions, outp
     from dccgcn.artifacts.report.rows import OwnTable
 
     command = shlex.join(["dccgcn", *sys.argv[1:]])
-    if output.out:
-        result.save(output.out, loaded.tables, output.overwrite, output.probabilities, output.abstain_below, command)
-    if output.predictions:
-        result.write(output.predictions, output.probabilities, output.abstain_below, output.overwrite)
-    if output.out or output.report:
-        path = report_path(output) if output.report else None
-        with progress_bar(result.method) as progress:
-            rows = graph.rows()
+    columns = (output.probabilities, output.abstain_below)
+    with progress_bar(result.method) as progress:
+        if output.out:
+            result.save(output.out, loaded.tables, output.overwrite, *columns, command, progress)
+        if output.predictions:
+            result.write(output.predictions, *columns, output.overwrite, progress)
+        if output.out or output.report:
+            path = report_path(output) if output.report else None
+            rows = graph.rows(progress)
             table = None if rows is None or loaded.tables is None else OwnTable(rows, loaded.tables.columns.label)
             write_report(result, path, folder=output.out, command=command, progress=progress, table=table)
 

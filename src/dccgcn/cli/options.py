@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
+from dccgcn.cli.display import progress_bar
 from dccgcn.errors import DccgcnError
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from dccgcn.graph import NodeGraph
     from dccgcn.graph.splits import Split
     from dccgcn.io.tables import Tables
+    from dccgcn.progress import Progress
 
 Dataset = Annotated[str, typer.Argument(help="A benchmark graph: see [b]dccgcn datasets[/b]. cora needs no download.")]
 DataFolder = Annotated[
@@ -181,7 +183,7 @@ class GraphOptions:
             raise problems[0]
         return LoadedGraph(tables.graph, {}, tables)
 
-    def rows(self) -> "pd.DataFrame | None":
+    def rows(self, progress: "Progress | None" = None) -> "pd.DataFrame | None":
         """The table of nodes as it is in the file; None without one."""
         from dccgcn.io.frames import read_table
         from dccgcn.io.graphml import is_graphml, read_graphml
@@ -189,7 +191,7 @@ class GraphOptions:
         if not self.nodes:
             return None
         is_xml = is_graphml(self.nodes)
-        table = read_graphml(self.nodes)[0] if is_xml else read_table(self.nodes, "nodes", self.encoding)
+        table = read_graphml(self.nodes)[0] if is_xml else read_table(self.nodes, "nodes", self.encoding, progress)
         return table.frame.reset_index(drop=True)
 
     def _load_benchmark(self, name: str) -> "LoadedGraph":
@@ -217,7 +219,8 @@ class GraphOptions:
         shared = {field.name for field in fields(self)} & {field.name for field in fields(TableOptions)}
         given = {name: getattr(self, name) for name in shared}
         given["features"] = self.features or None  # Typer's empty list means not given
-        return check_tables(self.nodes, edge_files(self.edges), TableOptions(**{**given, **relaxed}))
+        with progress_bar("tables") as progress:
+            return check_tables(self.nodes, edge_files(self.edges), TableOptions(**{**given, **relaxed}), progress)
 
 
 @dataclass(frozen=True)

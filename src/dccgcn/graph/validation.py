@@ -66,6 +66,8 @@ def ids(given: Any, n: int) -> np.ndarray:
         simple = np.array(listed.tolist())
         if simple.tolist() == listed.tolist():  # 64-bit overflow and trailing NULs stay objects
             listed = simple
+    if len(set(map(spell_id, listed.tolist()))) == n:
+        return listed
     seen: dict[Any, Any] = {}
     for i in listed.tolist():
         key = spell_id(i)
@@ -205,7 +207,9 @@ def edges(given: Any, weights: Any, node_ids: np.ndarray, findings: list[Finding
             raise GraphError("The adjacency matrix has weights of its own.", "Leave edge_weights out.")
         coo = sp.coo_array(given)
         there = coo.data != 0  # a zero that is stored is no edge
-        pairs, weights = np.stack([coo.row, coo.col], axis=1).astype(np.int64)[there], coo.data[there]
+        pairs, weights = np.stack([coo.row, coo.col], axis=1, dtype=np.int64, casting="unsafe"), coo.data
+        if not there.all():
+            pairs, weights = pairs[there], weights[there]
     else:
         pairs = pairs_of(given)
     try:
@@ -264,20 +268,26 @@ def _merge(
     pairs: np.ndarray, w: np.ndarray, node_ids: np.ndarray, findings: list[Finding]
 ) -> tuple[np.ndarray, np.ndarray]:
     n = len(node_ids)
-    low, high = pairs.min(axis=1, initial=n), pairs.max(axis=1, initial=-1)
-    key = low * n + high
-    del low, high
-    if (np.diff(key) > 0).all():  # in order, none twice
+    ordered = pairs[:, 0] * n + pairs[:, 1]
+    ordered.sort()  # np.unique hashes instead, ten times slower on millions
+    directed = int(_first_of_equals(ordered).sum())
+    del ordered  # each array of a hundred million edges is a gigabyte
+    key = pairs.min(axis=1, initial=n) * n
+    key += pairs.max(axis=1, initial=-1)
+    if (key[1:] > key[:-1]).all():  # none twice
         weights = w.copy()
+    elif (w == w[0]).all():
+        key.sort()
+        key = key[_first_of_equals(key)]
+        weights = np.full(len(key), w[0])
     else:
-        key, inverse = np.unique(key, return_inverse=True)
-        weights = np.zeros(len(key), dtype=np.float32)
-        np.maximum.at(weights, inverse, w)
-        del inverse
-    unique = np.stack([key // n, key % n], axis=1)
-
-    ordered = np.sort(pairs[:, 0] * n + pairs[:, 1])  # np.unique hashes instead, ten times slower on millions
-    directed = int((np.diff(ordered, prepend=-1) > 0).sum())
+        order = np.argsort(key)
+        key = key[order]
+        starts = np.flatnonzero(_first_of_equals(key))
+        key, weights = key[starts], np.maximum.reduceat(w[order], starts)
+        del order, starts
+    unique = np.empty((len(key), 2), np.int64)
+    np.divmod(key, n, out=(unique[:, 0], unique[:, 1]))
     duplicates = len(pairs) - directed
     if duplicates:
         findings.append(Finding("note", "duplicate-edges", f"{duplicates} duplicate edges merged."))
@@ -302,6 +312,13 @@ def _merge(
             )
         )
     return unique, weights
+
+
+def _first_of_equals(ordered: np.ndarray) -> np.ndarray:
+    """Which entries of a sorted array differ from the one before."""
+    first = np.ones(len(ordered), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return first
 
 
 def labels(

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from itertools import chain
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -15,6 +16,7 @@ from dccgcn.graph.cells import AMBIGUOUS_LABELS, MISSING_FEATURES, is_missing
 from dccgcn.io.lists import is_list
 from dccgcn.io.options import Impute
 from dccgcn.io.table import Table
+from dccgcn.progress import Progress, tracked
 from dccgcn.text import did_you_mean, first_few
 
 Role = Literal["as-is", "max-abs", "standard", "categorical", "text"]
@@ -208,7 +210,12 @@ def _parsable(cell: Any) -> Any:
 
 
 def guess_roles(
-    table: Table, names: Sequence[str], findings: list[Finding], scale: bool = True, shown: str | None = None
+    table: Table,
+    names: Sequence[str],
+    findings: list[Finding],
+    scale: bool = True,
+    shown: str | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Role]:
     """A role for each of these columns, guessed from its cells.
 
@@ -217,7 +224,7 @@ def guess_roles(
     frame = table.frame
     numeric = [name for name in names if frame[name].dtype.kind in "biuf"]
     chosen: dict[str, Role] = dict(zip(numeric, _numeric_roles(frame[numeric], scale), strict=True))
-    non_numeric = {name: _text_role(frame[name]) for name in names if name not in chosen}
+    non_numeric = {name: _text_role(frame[name], progress) for name in names if name not in chosen}
     chosen |= {name: role for name, role in non_numeric.items() if role}
     left_out = [name for name, role in non_numeric.items() if not role]
     if huge := [name for name in numeric if _holds_huge_ids(frame[name])]:
@@ -260,7 +267,7 @@ def _numeric_roles(frame: pd.DataFrame, scale: bool) -> list[Role]:
     ]
 
 
-def _text_role(cells: pd.Series) -> Role | None:
+def _text_role(cells: pd.Series, progress: Progress | None = None) -> Role | None:
     """Categorical if cells repeat, text if they hold words that repeat; None if neither, as such a column is a name."""
     if _is_categorical(cells):
         return "categorical"
@@ -271,40 +278,53 @@ def _text_role(cells: pd.Series) -> Role | None:
     if 0 < distinct <= len(texts) / 10:
         return "categorical"
     n_words = float(np.mean([_word_count(text) for text in texts[:1000]])) if texts else 0.0
-    listed = [_words(text) for text in texts]
-    if (n_words >= 3 and _tells_apart(listed)) or _is_tags(texts[:1000]) or _is_codes(texts):
+    listed = map(_words, tracked(texts, len(texts), f"role of {cells.name}", progress))
+    if (n_words >= 3 and _tells_apart(_counted(listed), len(texts))) or _is_tags(texts[:1000]):
+        return "text"
+    if _is_codes(texts):
         return "text"
     if 0 < distinct <= max(len(texts) / 2, min(len(texts) - 1, 10)):
         return "categorical"
-    return "text" if n_words >= 2 and _tells_apart(listed) and _repeated_share(listed) >= 0.5 else None
+    if n_words < 2:
+        return None
+    count = _counted(map(_words, texts))
+    return "text" if _tells_apart(count, len(texts)) and _repeated_share(count) >= 0.5 else None
 
 
 def _words(text: str) -> list[str]:
     return re.findall(r"[^\W\d_]{2,}", text)
 
 
-def _tells_apart(listed: Sequence[Sequence[str]]) -> bool:
+def _counted(listed: Iterable[Sequence[str]]) -> Counter[str]:
+    """On how many nodes each word is. The lists may come one by one: those of a large table need gigabytes."""
+    return Counter(chain.from_iterable(map(set, listed)))
+
+
+def _tells_apart(count: Counter[str], n: int) -> bool:
     """Whether some word is on several nodes but not on most. "item 17" of every node is a name, for example."""
-    count = Counter(word for words in listed for word in set(words))
-    return any(1 < n <= len(listed) / 2 for n in count.values()) or len(listed) < _FEW_CELLS
+    return any(1 < times <= n / 2 for times in count.values()) or n < _FEW_CELLS
 
 
 def _is_codes(texts: Sequence[str]) -> bool:
     """Whether cells list codes that repeat, such as "w15 w43 w201" or "17, 256, 1044"."""
-    listed = [[code for code in re.split(r"[\s,;|]+", text) if re.search(r"\w", code)] for text in texts]
-    n_codes = float(np.median([len(codes) for codes in listed])) if listed else 0.0
-    return n_codes >= 3 and _tells_apart(listed) and _repeated_share(listed) >= 0.5
+
+    def codes(text: str) -> list[str]:
+        return [code for code in re.split(r"[\s,;|]+", text) if re.search(r"\w", code)]
+
+    if not texts or np.median([len(codes(text)) for text in texts]) < 3:
+        return False
+    count = _counted(map(codes, texts))
+    return _tells_apart(count, len(texts)) and _repeated_share(count) >= 0.5
 
 
 def _is_tags(texts: Sequence[str]) -> bool:
     """Whether cells are lists such as "drama|comedy", whose entries repeat."""
     listed = [re.split(r"\s*[;|]\s*", text.strip()) for text in texts]
-    return sum(len(entries) > 1 for entries in listed) > len(texts) / 2 and _repeated_share(listed) >= 0.5
+    return sum(len(entries) > 1 for entries in listed) > len(texts) / 2 and _repeated_share(_counted(listed)) >= 0.5
 
 
-def _repeated_share(listed: Iterable[Sequence[str]]) -> float:
+def _repeated_share(count: Counter[str]) -> float:
     """Share of the words that occur on several nodes."""
-    count = Counter(word for words in listed for word in set(words))
     return sum(n for n in count.values() if n > 1) / max(sum(count.values()), 1)
 
 

@@ -19,6 +19,7 @@ from dccgcn.io.options import Decimal, UnknownIds
 from dccgcn.io.parse import read_edges
 from dccgcn.io.pieces import LargeTable, large_edges, read_large_edges
 from dccgcn.io.table import Table
+from dccgcn.progress import Progress
 from dccgcn.text import first_few
 
 EdgeSources: TypeAlias = "Source | Sequence[Source] | Mapping[str, Source]"
@@ -92,18 +93,19 @@ def read_relations(
     unknown_ids: UnknownIds,
     decimal: Decimal,
     findings: list[Finding],
+    progress: Progress | None = None,
 ) -> dict[str, sp.coo_array]:
     """The edges of each relation, (n, n) with duplicates and weights; those of a single kind have the key ""."""
     n, found = len(ids), dict[str, sp.coo_array]()
     for name, table in tables.items():
         at = columns[name]
         if isinstance(table, LargeTable):
-            pairs, weights = read_large_edges(table, at, ids, unknown_ids, decimal, findings)
+            pairs, weights = read_large_edges(table, at, ids, unknown_ids, decimal, findings, progress)
             relations = None
         else:
             table = decimal_points(table, [at.weight] if at.weight else [], decimal)
             pairs, weights, relations = read_edges(table, at, ids, unknown_ids, findings)
-        values = np.ones(len(pairs)) if weights is None else weights
+        values = np.ones(len(pairs), np.float32) if weights is None else weights
         parts = {name: slice(None)} if relations is None else {r: relations == r for r in sorted(set(relations))}
         for relation, part in parts.items():
             found[relation] = sp.coo_array((values[part], tuple(pairs[part].T)), shape=(n, n))
@@ -111,7 +113,9 @@ def read_relations(
 
 
 def with_both_ends(table: Table, columns: EdgeColumns) -> Table:
-    """The rows in which neither end is empty."""
+    """The rows in which neither end is empty; a table that stays in its files as it is."""
+    if isinstance(table, LargeTable):
+        return table
     ends = table.frame[[columns.source, columns.target]]
     filled = ~ends.map(is_missing).any(axis=1)
     return table if filled.all() else replace(table, frame=table.frame[filled])

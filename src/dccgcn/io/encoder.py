@@ -18,6 +18,7 @@ from dccgcn.io.columns import NUMERIC, Role, to_numbers
 from dccgcn.io.lists import expand_as_trained, is_list, tags_as_text
 from dccgcn.io.options import Impute
 from dccgcn.io.table import Table
+from dccgcn.progress import Progress, tracked
 from dccgcn.text import first_few
 
 if TYPE_CHECKING:  # slow to import: each function imports what it uses
@@ -68,7 +69,11 @@ class FeatureEncoder:
 
     @classmethod
     def fit_transform(
-        cls, frame: pd.DataFrame, roles: Mapping[str, Role], impute: Impute = "error"
+        cls,
+        frame: pd.DataFrame,
+        roles: Mapping[str, Role],
+        impute: Impute = "error",
+        progress: Progress | None = None,
     ) -> tuple[Self, sp.csr_array]:
         """Fit an encoder to the columns of a table; the encoder and its matrix of the table, (rows, features) float32.
 
@@ -80,7 +85,7 @@ class FeatureEncoder:
         named = {role: [column for column in roles if roles[column] == role] for role in set(roles.values())}
         numbers = _fit_numbers(frame, {column: role for column, role in roles.items() if role in NUMERIC}, impute)
         categories = tuple(_fit_categories(frame, column) for column in named.get("categorical", ()))
-        texts = [_fit_words(frame, column) for column in named.get("text", ())]
+        texts = [_fit_words(frame, column, progress) for column in named.get("text", ())]
         blocks = [*_number_and_category_blocks(numbers, categories, frame), *(tfidf for _, tfidf in texts)]
         norms = [float(np.sqrt((block.multiply(block)).sum() / max(len(frame), 1))) for block in blocks]
         weights = tuple(1 / norm if norm > 0 and len(blocks) > 1 else 1.0 for norm in norms)
@@ -159,8 +164,8 @@ def _number_and_category_blocks(
 
 
 def _weighted(blocks: Sequence[sp.csr_array], weights: Sequence[float]) -> sp.csr_array:
-    weighted = [block * weight for block, weight in zip(blocks, weights, strict=True)]
-    return sp.csr_array(sp.hstack(weighted, format="csr"), dtype=np.float32)
+    weighted = [(block * weight).astype(np.float32) for block, weight in zip(blocks, weights, strict=True)]
+    return sp.csr_array(sp.hstack(weighted, format="csr"))
 
 
 def _fit_numbers(frame: pd.DataFrame, roles: Mapping[str, Role], impute: Impute) -> Numbers:
@@ -263,7 +268,7 @@ def _one_hot(fitted: Categories) -> "OneHotEncoder":
     return OneHotEncoder(categories=[known], handle_unknown="ignore").fit(known[:1, None])
 
 
-def _fit_words(frame: pd.DataFrame, column: str) -> tuple[Words, sp.csr_matrix]:
+def _fit_words(frame: pd.DataFrame, column: str, progress: Progress | None) -> tuple[Words, sp.csr_matrix]:
     """The words of a text column, and its tf-idf matrix, (rows, words).
 
     A word of one node connects no two nodes, and a word of most nodes distinguishes none: both are left out, unless no
@@ -275,7 +280,7 @@ def _fit_words(frame: pd.DataFrame, column: str) -> tuple[Words, sp.csr_matrix]:
     for min_df, max_df in ((2, 0.5), (1, 1.0)):
         vectoriser = CountVectorizer(min_df=min_df, max_df=max_df, max_features=_MAX_WORDS, dtype=np.float64)
         try:
-            counts = vectoriser.fit_transform(cells)
+            counts = vectoriser.fit_transform(tracked(cells, len(cells), f"words of {column}", progress))
         except ValueError:  # no word remains
             continue
         counts.sort_indices()  # the order of a restored vectoriser, on which the rounding of row norms depends

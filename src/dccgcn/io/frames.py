@@ -14,6 +14,7 @@ from dccgcn.io import typed_files
 from dccgcn.io.pieces import joined
 from dccgcn.io.table import Table, plain_table, table_limit, too_large
 from dccgcn.io.text_files import decode, text_table
+from dccgcn.progress import Progress
 from dccgcn.runtime.memory import check_table
 
 Source: TypeAlias = "str | os.PathLike[str] | pd.DataFrame"
@@ -32,7 +33,7 @@ _UNSUPPORTED = {
 }
 
 
-def read_table(source: Source, what: str, encoding: str = "utf-8") -> Table:
+def read_table(source: Source, what: str, encoding: str = "utf-8", progress: Progress | None = None) -> Table:
     """CSV, TSV, JSON lines (plain or gzip), Parquet, Feather, Excel, a folder of such files, or a DataFrame.
 
     Cells of CSV and TSV stay text, nothing is parsed. The form is recognised by the content, not by the file's name.
@@ -41,7 +42,7 @@ def read_table(source: Source, what: str, encoding: str = "utf-8") -> Table:
         return plain_table(source, f"the table of {what}")
     path = Path(source)
     if path.is_dir():
-        return joined(path, lambda piece: read_table(piece, what, encoding))
+        return joined(path, lambda piece: read_table(piece, what, encoding), progress)
     content = file_content(path)
     for start, read in typed_files.READERS.items():
         if content.startswith(start):
@@ -58,7 +59,7 @@ def read_table(source: Source, what: str, encoding: str = "utf-8") -> Table:
         )
     check_table(path, len(content))
     text = decode(content, path, encoding)
-    return typed_files.json_table(text, path) if typed_files.is_json(text) else text_table(text, path)
+    return typed_files.json_table(text, path) if typed_files.is_json(text) else text_table(text, path, progress)
 
 
 def file_content(path: Path) -> bytes:

@@ -19,6 +19,7 @@ from dccgcn.io.columns import EdgeColumns
 from dccgcn.io.options import Decimal, UnknownIds
 from dccgcn.io.table import ESCAPED, Table, plain_table
 from dccgcn.io.text_files import decode, delimiter_of, text_table
+from dccgcn.progress import Progress, tracked
 from dccgcn.runtime.memory import available_memory
 from dccgcn.runtime.threads import kernel_threads
 from dccgcn.text import first_few
@@ -27,6 +28,7 @@ LARGE = 1 << 26  # bytes of files from which edges are read out of core
 _HEAD = 1 << 20  # bytes of a text file that its columns are read from
 _SAMPLE = 10_000  # rows that columns are guessed from
 _MEMORY_SHARE = 0.5  # of what is free, for DuckDB
+_VECTORS = 256  # of 2,048 rows, fetched at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,7 @@ class LargeTable(Table):
     """A table of edges that stays in its files: ``frame`` holds the first rows only."""
 
     relation: str = ""  # SQL of all rows; the columns of text files are called c0, c1, …
+    n_rows: int = 0  # of text files estimated from the first lines, for progress
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -44,9 +47,10 @@ def files_of(folder: Path) -> list[Path]:
     return found
 
 
-def joined(folder: Path, read: Callable[[Path], Table]) -> Table:
+def joined(folder: Path, read: Callable[[Path], Table], progress: Progress | None = None) -> Table:
     """The tables of all files of a folder as one; lines of text files are counted through all of them."""
-    tables = [read(path) for path in files_of(folder)]
+    files = files_of(folder)
+    tables = [read(path) for path in tracked(files, len(files), f"files of {folder.name}/", progress)]
     first = tables[0]
     for table in tables[1:]:
         if list(table.frame.columns) != list(first.frame.columns) or table.is_text != first.is_text:
@@ -72,7 +76,8 @@ def large_edges(path: Path, encoding: str) -> LargeTable | None:
         relation = f"read_parquet([{', '.join(map(_quoted, map(str, files)))}])"
         with closing(_connect()) as database, _errors(path):
             sample = database.execute(f"SELECT * FROM {relation} LIMIT {_SAMPLE}").df()
-        return LargeTable(plain_table(sample, name).frame, name, relation=relation)
+            n_rows = database.execute(f"SELECT count(*) FROM {relation}").fetchone()[0]
+        return LargeTable(plain_table(sample, name).frame, name, relation=relation, n_rows=n_rows)
     if encoding.lower() not in ("utf-8", "utf8") or not all({".csv", ".tsv"} & set(file.suffixes) for file in files):
         return None
     heads = [_head(file) for file in files]
@@ -88,7 +93,8 @@ def large_edges(path: Path, encoding: str) -> LargeTable | None:
         f"read_csv([{', '.join(map(_quoted, map(str, files)))}], header=true, auto_detect=false, quote='\"', "
         f"escape='\"', delim={_quoted(delimiter_of(heads[0], files[0]))}, columns={{{columns}}})"
     )
-    return LargeTable(table.frame, name, table.findings, relation)
+    n_rows = len(table.frame) * size // max(len(heads[0].encode()), 1)
+    return LargeTable(table.frame, name, table.findings, relation, n_rows)
 
 
 def read_large_edges(
@@ -98,29 +104,38 @@ def read_large_edges(
     unknown_ids: UnknownIds,
     decimal: Decimal,
     findings: list[Finding],
+    progress: Progress | None = None,
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """``parse.read_edges`` of a table in files: (E, 2) positions in the ids, in any order, and (E,) weights if any."""
     nodes = pd.DataFrame({"id": [spell_id(i) for i in ids], "position": np.arange(len(ids))})
     with closing(_connect()) as database, _errors(Path(table.name)):
         database.register("given", nodes)
         database.execute(
-            "CREATE TEMP TABLE nodes AS SELECT CAST(id AS VARCHAR) AS id, CAST(position AS INTEGER) AS at FROM given"
+            "CREATE TEMP TABLE nodes AS SELECT CAST(id AS VARCHAR) AS id, CAST(position AS INTEGER) AS at FROM given "
+            "WHERE trim(CAST(id AS VARCHAR)) <> ''"
         )
         ends = {end: _id_sql(database, table, getattr(columns, end)) for end in ("source", "target")}
-        weight = "1.0" if columns.weight is None else _number_sql(table, columns.weight, decimal)
+        weight = "1" if columns.weight is None else _number_sql(table, columns.weight, decimal)
         database.execute(
             f"CREATE TEMP VIEW edges AS SELECT {ends['source']} AS source, {ends['target']} AS target, "
             f"{weight} AS weight FROM {table.relation}"
         )
-        _refuse_missing(database, table, columns)
-        joined_sql = (
-            "FROM edges LEFT JOIN nodes s ON source = s.id LEFT JOIN nodes t ON target = t.id "
-            "WHERE s.at IS NULL OR t.at IS NULL"
+        joined_sql = "FROM edges LEFT JOIN nodes s ON source = s.id LEFT JOIN nodes t ON target = t.id"
+        wanted = ", weight" if columns.weight else ""
+        found = _fetched(
+            database, f"SELECT coalesce(s.at, -1) AS u, coalesce(t.at, -1) AS v{wanted} {joined_sql}", table, progress
         )
-        n_unknown = database.execute(f"SELECT count(*) {joined_sql}").fetchone()[0]
+        pairs = np.stack([found.pop("u"), found.pop("v")], axis=1).astype(np.int32, copy=False)
+        weights = np.asarray(found["weight"], np.float64) if columns.weight else None
+        known = (pairs >= 0).all(axis=1)
+        n_unknown = int((~known).sum())
+        if n_unknown:
+            _refuse_missing(database, table, columns)
+        if weights is not None:
+            _refuse_weights(table, weights)
         if n_unknown:
             some = "SELECT CASE WHEN s.at IS NULL THEN source ELSE target END"
-            rows = database.execute(f"{some} {joined_sql} LIMIT 100").fetchall()
+            rows = database.execute(f"{some} {joined_sql} WHERE s.at IS NULL OR t.at IS NULL LIMIT 100").fetchall()
             names = first_few(dict.fromkeys(row[0] for row in rows))
             text = f"{n_unknown} edges of {table.name} have an end that is not among the nodes ({names})"
             if unknown_ids == "error":
@@ -128,11 +143,22 @@ def read_large_edges(
                     f"{text}.", "Add these nodes, or drop such edges (--unknown-ids drop, unknown_ids='drop')."
                 )
             findings.append(Finding("warning", "dropped-edges", f"{text}; dropped."))
-        found = database.execute(
-            "SELECT s.at AS u, t.at AS v, weight FROM edges JOIN nodes s ON source = s.id JOIN nodes t ON target = t.id"
-        ).fetchnumpy()
-    pairs = np.stack([np.asarray(found["u"], np.int64), np.asarray(found["v"], np.int64)], axis=1)
-    return pairs, None if columns.weight is None else np.asarray(found["weight"], np.float64)
+            pairs, weights = pairs[known], None if weights is None else weights[known]
+    return pairs, weights
+
+
+def _fetched(database: Any, query: str, table: LargeTable, progress: Progress | None) -> dict[str, np.ndarray]:
+    """The columns of a query's rows, fetched some rows at a time."""
+    parts: dict[str, list[np.ndarray]] = {}
+    done = 0
+    result = database.execute(query)
+    while len(rows := result.fetch_df_chunk(_VECTORS)) or not parts:
+        for name in rows:
+            parts.setdefault(name, []).append(rows[name].to_numpy())
+        done += len(rows)
+        if progress is not None:
+            progress(f"edges of {table.name}", done, max(table.n_rows, done))
+    return {name: np.concatenate(column) for name, column in parts.items()}
 
 
 def _refuse_missing(database: Any, table: LargeTable, columns: EdgeColumns) -> None:
@@ -143,8 +169,10 @@ def _refuse_missing(database: Any, table: LargeTable, columns: EdgeColumns) -> N
                 f"{count} cells of column {first_few([getattr(columns, end)])} of {table.name} are empty.",
                 "Every node needs an id, and every edge two.",
             )
-    wrong = "weight IS NULL OR NOT isfinite(weight) OR weight <= 0"
-    if columns.weight and (bad := database.execute(f"SELECT count(*) FROM edges WHERE {wrong}").fetchone()[0]):
+
+
+def _refuse_weights(table: LargeTable, weights: np.ndarray) -> None:
+    if bad := int((~(np.isfinite(weights) & (weights > 0))).sum()):
         raise GraphError(
             f"{bad} edge weights of {table.name} are negative, zero or not numbers.",
             "Weights must be positive; leave edges that do not exist out, or name another weight column.",
@@ -183,6 +211,8 @@ def _connect() -> Any:
     database = import_module("duckdb").connect()
     free = available_memory()[0]
     settings = {"threads": str(kernel_threads()), "preserve_insertion_order": "false"}
+    # the nodes are looked up, not the edges: DuckDB takes a CSV file of any size for the smaller side
+    settings["disabled_optimizers"] = "'join_order,build_side_probe_side'"
     settings["temp_directory"] = _quoted(tempfile.gettempdir())
     if np.isfinite(free):
         settings["memory_limit"] = f"'{int(_MEMORY_SHARE * free / 1e6)}MB'"

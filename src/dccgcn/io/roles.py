@@ -11,6 +11,7 @@ from dccgcn.io.labels import possible_labels
 from dccgcn.io.lists import expand_vectors, vector_columns
 from dccgcn.io.options import TableOptions
 from dccgcn.io.table import Table
+from dccgcn.progress import Progress
 from dccgcn.text import first_few
 
 
@@ -99,7 +100,11 @@ def refuse_features(options: TableOptions) -> None:
 
 
 def choose_features(
-    table: Table, columns: Columns, options: TableOptions, findings: list[Finding]
+    table: Table,
+    columns: Columns,
+    options: TableOptions,
+    findings: list[Finding],
+    progress: Progress | None = None,
 ) -> tuple[Table, Columns]:
     """The table with its numbers parsed, and the columns with the role of each feature column."""
     declared: dict[str, Role] = {name: "text" for name in choose.match_columns(table, options.text or (), "text")}
@@ -130,7 +135,7 @@ def choose_features(
     entries = [name for name in table.frame.columns if name.rpartition("[")[0] in vectors]
     undeclared = [name for name in undeclared if name not in vectors]
     table = replace(table, frame=choose.parse_numeric_columns(table, undeclared, options.impute, findings))
-    roles = declared | choose.guess_roles(table, undeclared, findings, options.scale, options.node_name)
+    roles = declared | choose.guess_roles(table, undeclared, findings, options.scale, options.node_name, progress)
     roles |= dict.fromkeys(entries, "as-is")  # their scales are part of the embedding
     if vectors:
         text = f"Columns {first_few(vectors)} of {table.name} hold vectors, {len(entries)} numbers a node in all."

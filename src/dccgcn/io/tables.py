@@ -29,6 +29,7 @@ from dccgcn.io.options import Decimal, Impute, TableOptions, UnknownIds
 from dccgcn.io.parse import read_ids, read_labels
 from dccgcn.io.roles import choose_columns, choose_features, refuse_features
 from dccgcn.io.table import Table, unescaped_cells
+from dccgcn.progress import Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,29 +175,33 @@ def read_with_options(nodes: Source, edges: "EdgeSources | None", options: Table
 
 
 def check_tables(
-    nodes: Source, edges: "EdgeSources | None", options: TableOptions
+    nodes: Source, edges: "EdgeSources | None", options: TableOptions, progress: Progress | None = None
 ) -> tuple[Tables | None, list[DccgcnError]]:
     """The graph, or None and everything that is wrong with the tables, the most basic first."""
     problems: list[DccgcnError] = []
     findings: list[Finding] = []
     with _collected(problems):
-        node_table, edge_tables = _read_all(nodes, edges, options)
+        node_table, edge_tables = _read_all(nodes, edges, options, progress)
         findings += [*node_table.findings, *(found for table in edge_tables.values() for found in table.findings)]
         more = None if options.labels is None else read_table(options.labels, "labels", options.encoding)
         columns = choose_columns(node_table, edge_tables, options, findings, more)
-        ids = list(dict.fromkeys(map(spell_id, node_table.frame[columns.id])))  # for the edges, if some ids repeat
     if problems:
         return None, problems
     with _collected(problems):
         if options.featureless:
             refuse_features(options)
         else:
-            node_table, columns = choose_features(node_table, columns, options, findings)
+            node_table, columns = choose_features(node_table, columns, options, findings, progress)
+    ids: list[Any] | None = None
     with _collected(problems), _guesses_in_errors(findings):
         ids = read_ids(node_table, columns.id)
+    if ids is None:  # some repeat; are the edges right?
+        ids = list(dict.fromkeys(map(spell_id, node_table.frame[columns.id])))
     n_before = len(problems)
     with _collected(problems), _guesses_in_errors(findings):
-        relations = read_relations(edge_tables, columns.edges, ids, options.unknown_ids, options.decimal, findings)
+        relations = read_relations(
+            edge_tables, columns.edges, ids, options.unknown_ids, options.decimal, findings, progress
+        )
     if len(problems) > n_before:
         complete = {name: with_both_ends(table, columns.edges[name]) for name, table in edge_tables.items()}
         if any(complete[name] is not table for name, table in edge_tables.items()):
@@ -205,7 +210,9 @@ def check_tables(
     encoder = FeatureEncoder.featureless()
     with _collected(problems), node_table.named_in_errors():
         if columns.features:
-            encoder, features = FeatureEncoder.fit_transform(node_table.frame, columns.features, options.impute)
+            encoder, features = FeatureEncoder.fit_transform(
+                node_table.frame, columns.features, options.impute, progress
+            )
         else:
             features = encoder.transform(node_table.frame)
         findings += encoder.imputation_findings(node_table)
@@ -217,6 +224,8 @@ def check_tables(
         labels = _labels_of_targets(labels, targets, findings)
     if problems:
         return None, problems
+    name, names = node_table.name, columns.name and unescaped_cells(node_table, columns.name)
+    del node_table, edge_tables  # checking the edges needs the memory of the cells
     with _collected(problems):
         graph = NodeGraph(
             features,
@@ -226,14 +235,14 @@ def check_tables(
             classes=options.classes,
             unlabelled=options.unlabelled or (),
             featureless=options.featureless,
-            name=options.name or node_table.name,
+            name=options.name or name,
             findings=findings,
         )
         if ONE_KIND not in relations:
             graph = graph.with_relations(relations, options.directed)
         graph = graph.with_targets(targets)
-        if columns.name is not None:
-            graph = graph.with_names(unescaped_cells(node_table, columns.name))
+        if names is not None:
+            graph = graph.with_names(names)
     return (None, problems) if problems else (Tables(graph, encoder, columns), [])
 
 
@@ -246,10 +255,12 @@ def _collected(problems: list[DccgcnError]) -> Iterator[None]:
         problems.append(error)
 
 
-def _read_all(nodes: Source, edges: "EdgeSources | None", options: TableOptions) -> tuple[Table, dict[str, Table]]:
+def _read_all(
+    nodes: Source, edges: "EdgeSources | None", options: TableOptions, progress: Progress | None
+) -> tuple[Table, dict[str, Table]]:
     """The table of nodes, and the tables of edges by relation; a GraphML file is both."""
     if edges is not None:
-        node_table = read_table(nodes, "nodes", options.encoding)
+        node_table = read_table(nodes, "nodes", options.encoding, progress)
         edge_tables = read_edge_tables(edges, options.encoding, whole=options.relation is not None)
     elif isinstance(nodes, str | os.PathLike) and is_graphml(Path(nodes)):
         node_table, edge_table = read_graphml(Path(nodes))

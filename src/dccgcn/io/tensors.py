@@ -1,14 +1,13 @@
 """Nested arrays as one safetensors file, and back bit by bit. Nothing that is read is believed before it is checked."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
 
 from dccgcn.errors import DataFileError
 from dccgcn.runtime.files import check_regular
@@ -19,20 +18,30 @@ _MAX_DEPTH = 4  # parts of an array's name
 _MAX_COLUMNS = 100_000_000  # of a sparse matrix, whose columns need no bytes in the file
 
 
-def tensor_bytes(nested: Mapping[str, Any], note: str) -> bytes:
-    """The content of a safetensors file with arrays, CSR matrices, numbers and mappings of these.
+def tensor_pieces(nested: Mapping[str, Any], note: str) -> Sequence[memoryview]:
+    """The content of a safetensors file with arrays, CSR matrices, numbers and mappings of these, in pieces.
 
-    None is left out. The note is stored in the header.
+    None is left out. The note is stored in the header. The pieces are views of the arrays: safetensors' own writer
+    copies all of them twice, which a large graph has no memory for.
     """
     flat: dict[str, np.ndarray] = {}
     _flatten(nested, "", flat)
-    # safetensors sorts the arrays, so their order is stored too. It is one header entry, because the order of several
-    # entries is random and the same content must give the same bytes.
-    return bytes(save(flat, {"layout": json.dumps({"note": note, "names": list(flat)})}))
+    header: dict[str, Any] = {"__metadata__": {"layout": json.dumps({"note": note, "names": list(flat)})}}
+    stored = sorted(flat, key=lambda name: (-flat[name].itemsize, name))  # the largest first, so that all are aligned
+    end = 0
+    for name in stored:
+        array, start = flat[name], end
+        end += array.nbytes
+        kind = "BOOL" if array.dtype.kind == "b" else f"{array.dtype.kind.upper()}{8 * array.itemsize}"
+        header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [start, end]}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    views = (flat[name].reshape(-1).view(np.uint8).data for name in stored)
+    return [memoryview(len(text).to_bytes(8, "little") + text), *views]
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Any], str]:
-    """The nested arrays that ``tensor_bytes`` stored, and the note.
+    """The nested arrays that ``tensor_pieces`` stored, and the note.
 
     safetensors compares the declared shapes with the size of the file before it reads anything.
     """
@@ -76,7 +85,7 @@ def _flatten(value: Any, name: str, flat: dict[str, np.ndarray]) -> None:
         for key, item in value.items():
             _flatten(item, f"{name}/{key}" if name else str(key), flat)
     elif value is not None:
-        flat[name] = np.array(value, order="C")
+        flat[name] = np.asarray(value, order="C")
 
 
 def _with_matrices(nested: Any) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,33 +20,54 @@ from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.cells import decode_labels
 from dccgcn.io.table import ESCAPED
+from dccgcn.progress import Progress, tracked
 from dccgcn.runtime.extras import missing_extra
 from dccgcn.runtime.files import write_atomically
 
 TABLE = "predictions"  # in a database
 _PARQUET_ROWS = 1 << 20  # converted at a time
+_CSV_ROWS = 1 << 17
 _SQL_TYPES = {"i": "BIGINT", "u": "BIGINT", "f": "DOUBLE", "b": "BOOLEAN"}
 
 
 def csv_text(frame: pd.DataFrame, float_format: str | None = None) -> str:
-    """A table as CSV.
+    """A table as CSV: ``csv_pieces`` as one text."""
+    return b"".join(csv_pieces(frame, float_format)).decode()
+
+
+def csv_pieces(
+    frame: pd.DataFrame, float_format: str | None = None, progress: Progress | None = None
+) -> Iterator[bytes]:
+    """A table as CSV, some rows at a time.
 
     A text that a spreadsheet would run as a formula (it starts with =, +, -, @, a tab or a carriage return) gets an
     apostrophe in front, which marks text in spreadsheets and which our reader removes; so does a text that starts with
     an apostrophe. Columns of numbers are written unchanged.
     """
-    texts = [i for i, dtype in enumerate(frame.dtypes) if dtype.kind not in "biuf"]  # columns that may hold text
-    safe = {i: [_safe(cell) for cell in frame.iloc[:, i]] for i in texts}
-    columns = [safe[i] if i in safe else frame.iloc[:, i] for i in range(frame.shape[1])]
-    made = pd.DataFrame(dict(enumerate(columns)), index=frame.index)
-    made.columns = pd.Index([_safe(str(name)) for name in frame.columns], dtype=object)
+    others = [i for i, dtype in enumerate(frame.dtypes) if dtype.kind not in "biuf"]  # columns that may hold text
+    texts = [i for i in others if any(isinstance(cell, str) for cell in frame.iloc[:, i])]
+    typed = {i: pd.Series(frame.iloc[:, i].tolist()) for i in others if i not in texts}  # by all rows, not by a block
+    names = [_safe(str(name)) for name in frame.columns]
     # a lone carriage return needs quotes too, which the csv module does not add
-    returns = any("\r" in cell for cells in [made.columns, *safe.values()] for cell in cells if isinstance(cell, str))
+    cells = chain(names, chain.from_iterable(frame.iloc[:, i].tolist() for i in texts))
+    returns = any("\r" in cell for cell in cells if isinstance(cell, str))
     quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
-    return str(made.to_csv(index=False, float_format=float_format, lineterminator="\n", quoting=quoting))
+    starts = range(0, max(len(frame), 1), _CSV_ROWS)
+    for start in tracked(starts, len(starts), "rows as CSV", progress):
+        rows = frame.iloc[start : start + _CSV_ROWS].reset_index(drop=True)
+        made = rows.set_axis(range(frame.shape[1]), axis=1)
+        for i in texts:
+            made[i] = pd.Series([_safe(cell) for cell in made[i].tolist()], dtype=object)
+        for i, column in typed.items():
+            made[i] = column.iloc[start : start + _CSV_ROWS].reset_index(drop=True)
+        header = names if start == 0 else False
+        text = made.to_csv(index=False, header=header, float_format=float_format, lineterminator="\n", quoting=quoting)
+        yield text.encode()
 
 
-def write_frame(frame: pd.DataFrame, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+def write_frame(
+    frame: pd.DataFrame, path: str | os.PathLike[str], overwrite: bool = False, progress: Progress | None = None
+) -> None:
     """Write a table in the form of the file's ending: .csv, .parquet, .sqlite (or .db) or .duckdb.
 
     In a database it is the table "predictions"; one that exists already is replaced only if asked to. Other tables of
@@ -56,7 +78,7 @@ def write_frame(frame: pd.DataFrame, path: str | os.PathLike[str], overwrite: bo
         case ".parquet":
             if find_spec("pyarrow") is None:
                 raise missing_extra("pyarrow", "parquet", "A Parquet file")
-            write_atomically(path, _parquet(frame))
+            write_atomically(path, _parquet(frame, progress))
         case ".sqlite" | ".sqlite3" | ".db":
             with _database_errors(path), closing(sqlite3.connect(path)) as database, database:
                 _write_rows(database, frame, path, overwrite)
@@ -68,18 +90,19 @@ def write_frame(frame: pd.DataFrame, path: str | os.PathLike[str], overwrite: bo
             with _database_errors(path), closing(duckdb.connect(str(path))) as database:
                 _write_rows(database, frame, path, overwrite)
         case ".csv" | "":
-            write_atomically(path, csv_text(frame, float_format="%.6f"))
+            write_atomically(path, csv_pieces(frame, "%.6f", progress))
         case other:
             remedy = "Use .csv, .parquet, .sqlite or .duckdb."
             raise DataFileError(f"{path} ends in {other!r}, which is no form of a table.", remedy)
 
 
-def _parquet(frame: pd.DataFrame) -> bytes:
+def _parquet(frame: pd.DataFrame, progress: Progress | None) -> bytes:
     """A table as Parquet, converted some rows at a time."""
     arrow, parquet, content = import_module("pyarrow"), import_module("pyarrow.parquet"), io.BytesIO()
     schema = arrow.Schema.from_pandas(frame, preserve_index=False)
     with parquet.ParquetWriter(content, schema) as writer:
-        for start in range(0, max(len(frame), 1), _PARQUET_ROWS):
+        starts = range(0, max(len(frame), 1), _PARQUET_ROWS)
+        for start in tracked(starts, len(starts), "rows as Parquet", progress):
             rows = frame.iloc[start : start + _PARQUET_ROWS]
             writer.write_table(arrow.Table.from_pandas(rows, schema=schema, preserve_index=False))
     return content.getvalue()
@@ -145,7 +168,7 @@ def write_tables(graph: NodeGraph, folder: Path, labelled: np.ndarray | None = N
         nodes["label"] = nodes["label"].where(given, None)
     files["nodes.csv"] = nodes
     for name, frame in files.items():
-        write_atomically(folder / name, csv_text(frame))
+        write_atomically(folder / name, csv_pieces(frame))
     return [folder / name for name in sorted(files)]
 
 

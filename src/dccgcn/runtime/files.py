@@ -7,17 +7,20 @@ import os
 import re
 import secrets
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 from dccgcn.errors import DataFileError
+
+Content: TypeAlias = "str | bytes | Iterable[bytes | memoryview]"  # of a file, whole or in pieces
 
 _MAX_JSON = 2**30  # bytes
 _MIN_AGE = 2  # seconds: a younger temporary file may not be locked yet
 
 
-def write_atomically(path: str | Path, content: str | bytes) -> None:
+def write_atomically(path: str | Path, content: Content) -> None:
     """Write a file completely or not at all: after a crash or on a full disk the old content is still there.
 
     A process that is killed leaves its temporary file beside it; the next call that writes to the folder removes it.
@@ -29,7 +32,7 @@ def write_atomically(path: str | Path, content: str | bytes) -> None:
         remove_temporary(path.parent)
         with open(temporary, "xb") as file:
             _hold(file)
-            file.write(content.encode() if isinstance(content, str) else content)
+            file.writelines(_pieces(content))
             file.flush()
             os.fsync(file.fileno())
             os.replace(temporary, path)
@@ -70,12 +73,18 @@ def _hold(file: IO[bytes]) -> None:
     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def write_and_sync(path: Path, content: str | bytes) -> None:
+def write_and_sync(path: Path, content: Content) -> None:
     """Write a new file and wait until it is on disk."""
     with open(path, "xb") as file:
-        file.write(content.encode() if isinstance(content, str) else content)
+        file.writelines(_pieces(content))
         file.flush()
         os.fsync(file.fileno())
+
+
+def _pieces(content: Content) -> Iterable[bytes | memoryview]:
+    if isinstance(content, str | bytes):
+        return [content.encode() if isinstance(content, str) else content]
+    return content
 
 
 def sync_folder(folder: Path) -> None:

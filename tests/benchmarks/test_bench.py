@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from dccgcn.benchmarks.alternatives import METHODS
 from dccgcn.benchmarks.compile import bench_compile
 from dccgcn.benchmarks.concord import build_concord_operators, with_operators_only
 from dccgcn.benchmarks.scale import ScaleBenchmark, growth, per_node_ratios
+from dccgcn.benchmarks.tables import all_equal, bench_tables
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.views import precompute
@@ -136,3 +138,11 @@ def test_a_table_has_a_row_per_field_with_its_unit(cora_is_small):
 )
 def test_what_cannot_be_measured_is_refused(arguments, message):
     refused(dccgcn("bench", *arguments), message)
+
+
+def test_tables_of_every_form_give_the_same_graph():
+    measured = bench_tables(1000, 5, 1)
+    assert [(m.form, m.nodes, m.edges) for m in measured] == [("parquet", 1000, 5000), ("csv", 1000, 5000)]
+    assert all(m.files_mb > 0 and m.cpu_s > 0 and m.anonymous_mb > 0 for m in measured)
+    assert all_equal(measured)
+    assert not all_equal([measured[0], replace(measured[1], graph="another")])

@@ -233,3 +233,14 @@ def test_a_graph_of_one_number_per_node_is_not_one_similar_heap():
     chosen = suggest_labels(graph, prediction(graph), np.array([0, 1]), 3)
     assert group[chosen[0].position] == 2, "the group without a label"
     assert chosen[0].n_represented > 10
+
+
+def test_a_large_graph_has_a_sample_of_candidates(cora, monkeypatch):
+    monkeypatch.setattr(module, "MOST_CANDIDATES", 50)
+    split = per_class(cora.graph, 2, seed=0)
+    found = run(cora.graph, split, "ssgc").prediction
+    pool = np.setdiff1d(np.arange(cora.graph.n), split.train)
+    few = pool[np.sort(np.random.default_rng(0).choice(len(pool), 50, replace=False))]
+    chosen = {s.position for s in suggest_labels(cora.graph, found, split.train, 10)}
+    assert chosen <= set(few.tolist())
+    assert len(suggest_labels(cora.graph, found, split.train, 60)) == 60

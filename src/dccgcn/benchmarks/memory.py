@@ -1,9 +1,18 @@
-"""Peak memory of this process."""
+"""Peak memory of this process, and of a function in a process of its own."""
 
+import multiprocessing
+import os
 import resource
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, TypeVar
+
+from dccgcn.runtime.process_guard import exit_with_parent
+
+T = TypeVar("T")
+_SAMPLE_SECONDS = 0.1
 
 
 def peak_mb() -> float:
@@ -28,3 +37,14 @@ def reset_peak() -> None:
     """Let ``peak_mb`` count from now on; only Linux can, elsewhere it counts from the start."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
+
+
+def in_own_process(function: Callable[..., T], *arguments: Any, **options: Any) -> tuple[T, float]:
+    """What the function returns in a fresh process, and the peak of its ``anonymous_mb``, sampled."""
+    with multiprocessing.get_context("spawn").Pool(1, exit_with_parent, (os.getpid(),)) as pool:
+        pid, peak = pool.apply(os.getpid), 0.0
+        running = pool.apply_async(function, arguments, options)
+        while not running.ready():
+            running.wait(_SAMPLE_SECONDS)
+            peak = max(peak, anonymous_mb(pid))
+        return running.get(), peak

@@ -1,7 +1,5 @@
 """How Concord's time and memory grow with the graph, on synthetic graphs with ten edges for each node."""
 
-import multiprocessing
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +11,7 @@ from typing import Any
 from dccgcn.api import run
 from dccgcn.benchmarks.alternatives import Measured, measure_alternatives
 from dccgcn.benchmarks.measurement import Measurement
-from dccgcn.benchmarks.memory import anonymous_mb, peak_mb, reset_peak
+from dccgcn.benchmarks.memory import in_own_process, peak_mb, reset_peak
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
@@ -22,10 +20,7 @@ from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.views import layout_of, view_specs
 from dccgcn.models.registry import METHODS
 from dccgcn.operators.approximate_knn import approximate_knn
-from dccgcn.runtime.process_guard import exit_with_parent
 from dccgcn.runtime.threads import use_threads
-
-_SAMPLE_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -91,13 +86,8 @@ class Growth(Measurement):
 
 def bench_scale(nodes: int, **options: Any) -> ScaleBenchmark:
     """``measure`` in a fresh process, whose peak memory is its own."""
-    with multiprocessing.get_context("spawn").Pool(1, exit_with_parent, (os.getpid(),)) as pool:
-        pid, peak = pool.apply(os.getpid), 0.0
-        running = pool.apply_async(measure, (nodes,), options)
-        while not running.ready():
-            running.wait(_SAMPLE_SECONDS)
-            peak = max(peak, anonymous_mb(pid))
-        return replace(running.get(), anonymous_mb=peak)
+    measured, peak = in_own_process(measure, nodes, **options)
+    return replace(measured, anonymous_mb=peak)
 
 
 def measure(

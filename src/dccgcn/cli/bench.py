@@ -248,6 +248,23 @@ def scale(
         print_measurements("Factors of growth per tenfold number of nodes", steps, heading="to_nodes")
 
 
+@app.command("tables")
+def tables(
+    nodes: Annotated[int, typer.Option(help="Number of nodes.", min=1000)] = 100_000,
+    edges_per_node: Annotated[int, typer.Option(help="Edges per node.", min=1)] = 10,
+    threads: Threads = None,
+    json: Json = False,
+) -> None:
+    """Measure how long large tables take to read, from folders of Parquet and of CSV files."""
+    from dccgcn.benchmarks.tables import all_equal, bench_tables
+
+    with errors.status(f"tables of {nodes} nodes"):
+        measured = bench_tables(nodes, edges_per_node, use_threads(threads))
+    show("Reading tables", measured, json, heading="form")
+    if not all_equal(measured):
+        raise DccgcnError("The forms gave different graphs.", "Report this as a mistake of dccgcn.")
+
+
 @app.command("ray")
 def ray(
     nodes: Annotated[int, typer.Option(help="Number of nodes.", min=2000)] = 20_480,

@@ -9,14 +9,14 @@ from dccgcn.cli.display import output, print_json, table
 _UNITS = {"ms": "{:,.1f} ms", "s": "{:,.3f} s", "mb": "{:,.0f} MB"}  # by the end of a name
 
 
-def show(title: str, measured: Measurement | Sequence[Measurement], json: bool) -> None:
+def show(title: str, measured: Measurement | Sequence[Measurement], json: bool, heading: str = "dataset") -> None:
     """Print one measurement or one of each graph, as JSON or as a table."""
     rows = measured if isinstance(measured, Sequence) else [measured]
     if json:
         listed = [row.to_json() for row in rows]
         print_json(listed if rows is measured else listed[0])
     else:
-        print_measurements(title, rows, heading="dataset")
+        print_measurements(title, rows, heading)
 
 
 def print_measurements(title: str, measured: Sequence[Measurement], heading: str) -> None:

@@ -7,8 +7,8 @@ are chosen greedily, each time the one that adds the most coverage, weighted by 
     Σ_v w_v · max(0, s(u, v) - coverage_v) / √(1 + labels of u's predicted class),
 
 so that the choices differ from one another, outliers are not chosen, and classes with few labels come first. The sum is
-over all nodes, or over a sample of a large graph. Without the class term the objective is submodular, so the greedy
-choice is within 1 - 1/e of the optimum (Nemhauser, Wolsey & Fisher 1978).
+over all nodes, or over a sample of a large graph, and so are the nodes to choose from. Without the class term the
+objective is submodular, so the greedy choice is within 1 - 1/e of the optimum (Nemhauser, Wolsey & Fisher 1978).
 """
 
 from collections.abc import Callable
@@ -32,6 +32,7 @@ N_STEPS, ALPHA = 20, 0.1  # smoothing steps, and the weight of a node's own feat
 POWER = 4  # of the cosine: larger values restrict a label's effect to more similar nodes
 UNCERTAIN = 0.5  # confidence below which a prediction is more likely wrong than right
 SAMPLE_SIZE = 5000  # nodes in the sum, at most
+MOST_CANDIDATES = 20_000  # nodes to choose from, unless they are given
 _MIN_SIMILARITY = 0.01  # nodes less similar than this to every label are represented by none
 _FEW_FEATURES = 16  # columns up to which unit rows lose what tells nodes apart
 BLOCK_SIZE = 1024
@@ -98,7 +99,7 @@ def suggest_labels(
     count : int
         How many nodes to suggest.
     candidates : array of int, optional
-        Positions to choose from. Omitted: all nodes that are not in ``labelled``.
+        Positions to choose from. Omitted: all nodes that are not in ``labelled``, or a sample of 20,000 of them.
 
     Returns
     -------
@@ -117,12 +118,14 @@ def suggest_labels(
     labelled = np.asarray(labelled, dtype=np.int64)
     targets = np.arange(graph.n) if graph.targets is None else np.flatnonzero(graph.targets)
     pool = np.setdiff1d(targets if candidates is None else candidates, labelled)
+    if candidates is None:
+        pool = _some(pool, max(MOST_CANDIDATES, count))
     if len(pool) == 0:
         raise DccgcnError("There is no node without a label to choose.", "Give nodes without labels as well.")
     if not 1 <= count <= len(pool):
         raise DccgcnError(f"{count} nodes cannot be chosen among {len(pool)}.", f"Ask for 1 to {len(pool)}.")
     embedding = graph.cached("node-embedding", lambda: node_embedding(graph))
-    sample = _sample(graph.n)
+    sample = _some(np.arange(graph.n), SAMPLE_SIZE)
     target = embedding[sample]
     coverage = largest_similarity(target, embedding[labelled])
     if prediction is None:  # all nodes are as uncertain as one another, and there are no classes to balance
@@ -275,10 +278,11 @@ def _random_features(n: int) -> np.ndarray:
     return np.random.default_rng(0).standard_normal((n, N_COMPONENTS), dtype=np.float32)
 
 
-def _sample(n: int) -> np.ndarray:
-    if n <= SAMPLE_SIZE:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(0).choice(n, SAMPLE_SIZE, replace=False))
+def _some(nodes: np.ndarray, count: int) -> np.ndarray:
+    """The nodes, or a random sample of so many of them in their order."""
+    if len(nodes) <= count:
+        return nodes
+    return nodes[np.sort(np.random.default_rng(0).choice(len(nodes), count, replace=False))]
 
 
 def _blocks(n: int) -> list[slice]:

@@ -214,6 +214,7 @@ def test_with_one_label_per_class_no_channel_is_preferred(graph: NodeGraph) -> N
     prediction = method.fit(graph, per_class(graph, 1, 0).train, ConcordSettings(), 0)
     weights = {name: 0 if name in ("sizes", "joint") else 1 / 7 for name in prediction.channel_weights}
     assert prediction.channel_weights == pytest.approx(weights)
+    assert prediction.uncorrected.max(axis=1).mean() > 0.5  # such labels do not take the weight from all channels
 
 
 @pytest.mark.parametrize("counts", [(1, 1, 1), (1, 4, 2), (5, 1, 1)])

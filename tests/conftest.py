@@ -22,6 +22,7 @@ LONGEST = (
     "test_bench",
     "test_ray",
     "test_label_browser",
+    "test_label_keys",
     "test_tutorial",
     "test_browser",
     "test_jobs",

@@ -4,15 +4,16 @@ import difflib
 from collections.abc import Iterable, Sequence
 
 
-def first_few(items: Iterable[object], limit: int = 5) -> str:
-    """The first ids, names or line numbers of a list, for a message.
+def first_few(items: Iterable[object], limit: int = 5, total: int | None = None) -> str:
+    """The first ids, names or line numbers of a list, for a message. total: of how many, if not all are listed.
 
     >>> first_few([3, 1, 4, 1, 5, 9])
     '3, 1, 4, 1, 5, … (6 in all)'
     """
     listed = list(items)
     shown = ", ".join(_shortened_repr(item) for item in listed[:limit])
-    return shown if len(listed) <= limit else f"{shown}, … ({len(listed)} in all)"
+    total = len(listed) if total is None else total
+    return shown if total <= limit else f"{shown}, … ({total} in all)"
 
 
 def _shortened_repr(item: object) -> str:

@@ -13,11 +13,12 @@ from dccgcn.artifacts.model_io import read_run
 from dccgcn.errors import DccgcnError, GraphError
 from dccgcn.graph import NodeGraph
 from dccgcn.io.columns import NUMERIC, decimal_points, find_column
+from dccgcn.io.edge_rows import EdgeTable
 from dccgcn.io.edge_tables import ONE_KIND, EdgeSources, read_edge_tables, read_relations, relation_name
 from dccgcn.io.frames import Source, read_table
 from dccgcn.io.options import Decimal, UnknownIds
 from dccgcn.io.parse import read_ids
-from dccgcn.io.table import Table, unescaped_cells
+from dccgcn.io.table import unescaped_cells
 from dccgcn.io.tables import Tables
 from dccgcn.text import first_few
 from dccgcn.workflow.inductive import append_nodes, predict_new
@@ -94,7 +95,9 @@ class Model:
             edge_tables = self._edge_tables(edges, encoding)
             findings += [found for edge_table in edge_tables.values() for found in edge_table.findings]
             all_ids = [*graph.ids.tolist(), *ids]
-            new_edges = read_relations(edge_tables, columns.edges, all_ids, unknown_ids, decimal, findings)
+            new_edges, errors = read_relations(edge_tables, columns.edges, all_ids, unknown_ids, decimal, findings)
+            if errors:
+                raise errors[0]
         name = columns.name if columns.name in table.frame else None
         names = None if name is None else unescaped_cells(table, name)
         given: dict[str, Any] = {"ids": ids, "findings": findings, "names": names}
@@ -104,7 +107,7 @@ class Model:
         pairs = np.stack([found.row, found.col], axis=1).astype(np.int64)
         return append_nodes(graph, features, pairs, edge_weights=found.data, **given)
 
-    def _edge_tables(self, edges: EdgeSources, encoding: str) -> dict[str, Table]:
+    def _edge_tables(self, edges: EdgeSources, encoding: str) -> dict[str, EdgeTable]:
         """New tables of edges by relation, with the columns of training."""
         assert self.tables is not None
         known = self.tables.columns.edges

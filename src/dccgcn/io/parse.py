@@ -1,4 +1,4 @@
-"""Ids, labels and edges of a table. Errors name the lines."""
+"""Ids and labels of a table. Errors name the lines."""
 
 import re
 import shlex
@@ -10,11 +10,8 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import Finding, GraphError
-from dccgcn.graph.cells import AMBIGUOUS_LABELS, MISSING_LABELS, is_missing, spell_id, spell_label
-from dccgcn.graph.relations import check_relation_names
-from dccgcn.io.columns import EdgeColumns, to_numbers
-from dccgcn.io.options import UnknownIds
-from dccgcn.io.table import Table, unescaped, unescaped_cells
+from dccgcn.graph.cells import AMBIGUOUS_LABELS, MISSING_LABELS, is_missing, spell_id
+from dccgcn.io.table import Table, unescaped
 from dccgcn.text import first_few
 
 MAX_RELATIONS = 20  # that a column may name
@@ -85,35 +82,6 @@ def label_findings(known: set[str], where: str) -> Iterator[Finding]:
         yield Finding("warning", "multiple-labels", f"{text} A node has one class here: keep one, or empty the cell.")
 
 
-def read_edges(
-    table: Table, columns: EdgeColumns, ids: Sequence[Any], unknown_ids: UnknownIds, findings: list[Finding]
-) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
-    """(E, 2) positions in the ids; (E,) weights and names of relations if the table has any."""
-    position = pd.Index([spell_id(i) for i in ids], dtype=object)
-    ends = [_id_cells(table, column) for column in (columns.source, columns.target)]
-    spelled = [pd.Index([spell_id(i) for i in cells], dtype=object) for cells in ends]
-    pairs = np.stack([position.get_indexer(cells) for cells in spelled], axis=1)
-    known = (pairs >= 0).all(axis=1)
-    if not known.all():
-        unknown = [ends[end][row] for row, end in np.argwhere(pairs < 0)]
-        names = first_few(dict.fromkeys(unknown))
-        text = (
-            f"{int((~known).sum())} edges have an end that is not among the nodes ({names}), on {table.where(~known)}"
-        )
-        if unknown_ids == "error" or not known.any():
-            raise GraphError(
-                f"{text}.{_likely_reason(unknown, position)}",
-                "Add these nodes, or drop such edges (--unknown-ids drop, unknown_ids='drop').",
-            )
-        findings.append(Finding("warning", "dropped-edges", f"{text}; dropped."))
-    weights, relations = _weights(table, columns.weight), _relation_names(table, columns.relation)
-    return (
-        pairs[known].astype(np.int64),
-        None if weights is None else weights[known],
-        None if relations is None else relations[known],
-    )
-
-
 def _id_cells(table: Table, column: str) -> list[Any]:
     cells = table.frame[column]
     cells = unescaped(cells) if table.is_text else cells
@@ -124,13 +92,18 @@ def _id_cells(table: Table, column: str) -> list[Any]:
             f"{int(missing.sum())} cells of column {first_few([column])} are empty, on {table.where(missing)}.",
             "Every node needs an id, and every edge two.",
         )
-    _refuse_other_types(table, column, ids, "an id")
-    if cells.dtype.kind == "f" and any(abs(i) >= _EXACT.get(cells.dtype.itemsize, 2**53) for i in ids):
+    check_ids(cells, table, column)
+    return ids
+
+
+def check_ids(cells: pd.Series, table: Table, column: str) -> None:
+    """Raise a GraphError unless ids that are not missing are text or numbers, and the numbers exact."""
+    _refuse_other_types(table, column, cells.tolist(), "an id")
+    if cells.dtype.kind == "f" and any(abs(i) >= _EXACT.get(cells.dtype.itemsize, 2**53) for i in cells):
         raise GraphError(
             f"The ids in column {first_few([column])} of {table.name} are floats too large to be exact.",
             "Read the column as whole numbers (Int64) or as text.",
         )
-    return ids
 
 
 def _refuse_other_types(table: Table, column: str, cells: Sequence[Any], what: str) -> None:
@@ -152,53 +125,3 @@ def _refuse_two_spellings(table: Table, ids: Sequence[str]) -> None:
             f"{table.name} has ids that differ only in how a number is written: {first_few(pairs[0])}.",
             "Write all ids of the column in one way.",
         )
-
-
-def _likely_reason(unknown: Sequence[Any], position: pd.Index) -> str:
-    """The one difference that explains all unknown ids, if there is one."""
-    spelled = [spell_id(i) for i in unknown]
-    for difference, remove in (
-        ("blanks", str.strip),
-        ("capitals", str.casefold),
-        ("a decimal point", lambda i: re.sub(r"\.0+$", "", i)),
-    ):
-        if {remove(i) for i in spelled} <= {remove(str(i)) for i in position}:
-            return f" They differ from the ids of the nodes by {difference} only."
-    return ""
-
-
-def _weights(table: Table, column: str | None) -> np.ndarray | None:
-    if column is None:
-        return None
-    values, wrong = to_numbers(table.frame[[column]])
-    bad = wrong[:, 0] | ~(np.isfinite(values[:, 0]) & (values[:, 0] > 0))
-    if bad.any():
-        raise GraphError(
-            f"{int(bad.sum())} edge weights are negative, zero or not numbers, on {table.where(bad)}.",
-            "Weights must be positive; leave edges that do not exist out, or name another weight column.",
-        )
-    return values[:, 0]
-
-
-def _relation_names(table: Table, column: str | None) -> np.ndarray | None:
-    """(E,) the relation of each edge, as text."""
-    if column is None:
-        return None
-    cells = unescaped_cells(table, column)
-    missing = np.array([is_missing(cell, MISSING_LABELS) for cell in cells], dtype=bool)
-    if missing.any():
-        raise GraphError(
-            f"{int(missing.sum())} edges have no relation in column {first_few([column])}, on {table.where(missing)}.",
-            "Name the kind of every edge, for example other.",
-        )
-    names = np.array([str(spell_label(cell)).strip() for cell in cells], dtype=object)
-    if len(distinct := set(names)) > MAX_RELATIONS:
-        raise GraphError(
-            f"Column {first_few([column])} of {table.name} has {len(distinct)} different values "
-            f"({first_few(sorted(distinct))}), but each relation gets channels of its own, and {MAX_RELATIONS} are the "
-            "most.",
-            "Name a column of few kinds, or call the rare ones other.",
-        )
-    with table.named_in_errors():
-        check_relation_names(sorted(distinct))
-    return names

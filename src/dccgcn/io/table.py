@@ -100,9 +100,9 @@ def table_limit() -> int:
         raise DataFileError(f"{LIMIT_VARIABLE}={given[:40]!r} is not a number.", "Give gigabytes, such as 8.") from None
 
 
-def too_large(path: Path, limit: int) -> DataFileError:
-    """The error of a file that unpacks to more than the limit."""
+def too_large(path: Path, limit: int, cause: str = "") -> DataFileError:
+    """The error of a file that unpacks to more than the limit. cause: the cell or column that takes most of it."""
     return DataFileError(
-        f"{path} unpacks to more than {limit / 1e9:.3g} GB.",
+        f"{path} unpacks to more than {limit / 1e9:.3g} GB{f', most of it for {cause}' if cause else ''}.",
         f"If that is right, raise the limit: {LIMIT_VARIABLE}={2 * limit / 1e9:.3g}.",
     )

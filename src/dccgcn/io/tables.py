@@ -13,13 +13,13 @@ from dccgcn.errors import DccgcnError, Finding, GraphError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.cells import spell_id
 from dccgcn.io.columns import Columns
+from dccgcn.io.edge_rows import EdgeTable, in_memory
 from dccgcn.io.edge_tables import (
     ONE_KIND,
     EdgeSources,
     by_relation,
     read_edge_tables,
     read_relations,
-    with_both_ends,
 )
 from dccgcn.io.encoder import FeatureEncoder
 from dccgcn.io.frames import Source, read_table
@@ -197,16 +197,11 @@ def check_tables(
         ids = read_ids(node_table, columns.id)
     if ids is None:  # some repeat; are the edges right?
         ids = list(dict.fromkeys(map(spell_id, node_table.frame[columns.id])))
-    n_before = len(problems)
     with _collected(problems), _guesses_in_errors(findings):
-        relations = read_relations(
+        relations, errors = read_relations(
             edge_tables, columns.edges, ids, options.unknown_ids, options.decimal, findings, progress
         )
-    if len(problems) > n_before:
-        complete = {name: with_both_ends(table, columns.edges[name]) for name, table in edge_tables.items()}
-        if any(complete[name] is not table for name, table in edge_tables.items()):
-            with _collected(problems):  # edges with an empty end were refused; are the others right?
-                read_relations(complete, columns.edges, ids, options.unknown_ids, options.decimal, [])
+        problems += [_with_guesses(error, findings) for error in errors]
     encoder = FeatureEncoder.featureless()
     with _collected(problems), node_table.named_in_errors():
         if columns.features:
@@ -257,14 +252,14 @@ def _collected(problems: list[DccgcnError]) -> Iterator[None]:
 
 def _read_all(
     nodes: Source, edges: "EdgeSources | None", options: TableOptions, progress: Progress | None
-) -> tuple[Table, dict[str, Table]]:
+) -> tuple[Table, dict[str, EdgeTable]]:
     """The table of nodes, and the tables of edges by relation; a GraphML file is both."""
     if edges is not None:
         node_table = read_table(nodes, "nodes", options.encoding, progress)
-        edge_tables = read_edge_tables(edges, options.encoding, whole=options.relation is not None)
+        edge_tables = read_edge_tables(edges, options.encoding)
     elif isinstance(nodes, str | os.PathLike) and is_graphml(Path(nodes)):
         node_table, edge_table = read_graphml(Path(nodes))
-        edge_tables = {ONE_KIND: edge_table}
+        edge_tables = {ONE_KIND: in_memory(edge_table)}
     else:
         raise GraphError("There is no table of edges.", "Give one (--edges), or a GraphML file as the nodes.")
     return node_table, by_relation(edge_tables, options.relation, options.directed)
@@ -284,9 +279,14 @@ def _labels_of_targets(
 
 @contextmanager
 def _guesses_in_errors(findings: Sequence[Finding]) -> Iterator[None]:
-    """Add the guessed columns to errors about ids: a wrong guess may be the cause."""
+    """Add the guessed columns to errors about ids."""
     try:
         yield
     except GraphError as error:
-        guesses = [finding.text for finding in findings if finding.code in ("guessed-columns", "index-left-out")]
-        raise GraphError(error.what, " ".join([error.remedy, *guesses])) from None
+        raise _with_guesses(error, findings) from None
+
+
+def _with_guesses(error: DccgcnError, findings: Sequence[Finding]) -> DccgcnError:
+    """The error with the guessed columns: a wrong guess may be the cause."""
+    guesses = [finding.text for finding in findings if finding.code in ("guessed-columns", "index-left-out")]
+    return type(error)(error.what, " ".join([error.remedy, *guesses]))

@@ -2,88 +2,189 @@
 
 import io
 import json
+import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from dccgcn.errors import DataFileError, Finding
+from dccgcn.errors import DataFileError, DccgcnError, Finding
 from dccgcn.io.table import Table, plain_table, table_limit, too_large
 from dccgcn.text import first_few
 
+MARKS = {b"PAR1": "parquet", b"ARROW1": "feather", b"PK\x03\x04": "excel"}  # first bytes
+_REMEDY = "Save it as CSV, TSV, JSON lines, Parquet, Feather or Excel (xlsx)."
+_ROWS = 1 << 16  # of a Parquet file, read at once
+_NESTED_ROWS = 256  # the same with texts in lists, which may all be long
 
-def _arrow_table(content: bytes, path: Path, form: str, rows: Callable[[Any], int], read: Callable[..., Any]) -> Table:
-    """A Parquet or Feather file.
 
-    Refused if its cells, eight bytes each, are beyond the limit: the sizes that it states are those on disk.
-    """
+def is_parquet(path: Path) -> bool:
+    """Whether a file is Parquet as it lies there, not packed."""
+    with path.open("rb") as file:
+        return file.read(4) == b"PAR1"
+
+
+@contextmanager
+def open_parquet(source: Any, path: Path, **options: Any) -> Iterator[Any]:
+    """A ParquetFile; errors inside the block become a DataFileError."""
+    with _arrow_errors(path, "Parquet"), import_module("pyarrow.parquet").ParquetFile(source, **options) as file:
+        yield file
+
+
+@contextmanager
+def _arrow_errors(path: Path, form: str) -> Iterator[None]:
     if find_spec("pyarrow") is None:
         raise DataFileError(f"{path} is a {form} file, which needs pyarrow.", "pip install 'dccgcn[parquet]'")
     try:
-        if 8 * rows(io.BytesIO(content)) > (limit := table_limit()):
-            raise too_large(path, limit)
-        # nullable numbers: a missing cell must not turn a column of 64-bit ids into floats
-        frame = read(io.BytesIO(content), dtype_backend="numpy_nullable")
-        words = [position for position, dtype in enumerate(frame.dtypes) if pd.api.types.is_string_dtype(dtype)]
-        frame = frame.astype({frame.columns[position]: object for position in words})  # decoded here: may not be text
-    except DataFileError:
+        yield
+    except DccgcnError:
         raise
     except Exception as error:  # a damaged file can raise nearly anything
         what = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataFileError(f"{path} is not a whole {form} file ({what}).", "Write it again.") from None
-    return plain_table(frame, path.name)
+
+
+def arrow_frame(table: Any) -> pd.DataFrame:
+    """A table or column of Arrow as a DataFrame; what pandas wrote from an index becomes one.
+
+    Integers are nullable: a missing cell must not make ids floats.
+    """
+    arrow = import_module("pyarrow")
+    if isinstance(table, arrow.Array):
+        table = arrow.table({"cells": table})
+    numbers = {
+        getattr(arrow, name.lower())(): getattr(pd, f"{name}Dtype")()
+        for name in ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "Float32", "Float64")
+    }
+    numbers[arrow.bool_()] = pd.BooleanDtype()
+    table.validate(full=True)  # that texts are UTF-8, among others
+    frame = table.replace_schema_metadata(None).to_pandas(types_mapper=numbers.get)
+    for position, column in enumerate(table.columns):
+        if arrow.types.is_dictionary(column.type) and _is_text(column.type.value_type):
+            frame.isetitem(position, frame.iloc[:, position].astype(object))
+    words = [position for position, dtype in enumerate(frame.dtypes) if pd.api.types.is_string_dtype(dtype)]
+    frame = frame.astype({frame.columns[position]: object for position in words})
+    index = [name for name in (table.schema.pandas_metadata or {}).get("index_columns", ()) if isinstance(name, str)]
+    return frame.set_index(index) if index and set(index) < set(frame.columns) else frame
+
+
+def arrow_texts(values: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """An Arrow column of text as bytes, starts and ends; missing texts are empty. None for other columns."""
+    arrow = import_module("pyarrow")
+    if arrow.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if not _is_text(values.type):
+        return None
+    values = values.cast(arrow.large_string())
+    values.validate(full=True)
+    _, offsets, data = values.buffers()
+    at = np.frombuffer(offsets, np.int64)[values.offset : values.offset + len(values) + 1]
+    known = values.is_valid().to_numpy(zero_copy_only=False)
+    content = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
+    return content, at[:-1].copy(), np.where(known, at[1:], at[:-1])
+
+
+def _is_text(kind: Any) -> bool:
+    types = import_module("pyarrow").types
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def _parquet(content: bytes, path: Path) -> Table:
-    def cells(file: Any) -> int:
-        about = import_module("pyarrow.parquet").ParquetFile(file).metadata
-        return int(about.num_rows * about.num_columns)
+    """A Parquet file. Texts stay packed until their whole length is known: a few kilobytes can stand for gigabytes."""
+    limit = table_limit()
+    with _arrow_errors(path, "Parquet"):
+        arrow = import_module("pyarrow")
+        with open_parquet(io.BytesIO(content), path) as file:
+            about, schema = file.metadata, file.schema_arrow
+        groups = [about.row_group(i) for i in range(about.num_row_groups)]
+        cells = sum(group.column(j).num_values for group in groups for j in range(group.num_columns))
+        if 8 * max(cells, about.num_rows * len(schema)) > limit:
+            raise too_large(path, limit)
+        texts = [field.name for field in schema if _is_text(field.type)]
+        nested = any(arrow.types.is_nested(field.type) for field in schema)
+        with open_parquet(io.BytesIO(content), path, read_dictionary=texts) as file:
+            batches, lengths = [], dict.fromkeys(schema.names, 0)
+            for batch in file.iter_batches(_NESTED_ROWS if nested else _ROWS):
+                batches.append(batch)
+                for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                    lengths[name] += _unpacked_bytes(column)
+                if sum(lengths.values()) > limit:
+                    raise too_large(path, limit, f"column {first_few([max(lengths, key=lengths.__getitem__)])}")
+            schema = batches[0].schema if batches else schema
+        return plain_table(arrow_frame(arrow.Table.from_batches(batches, schema)), path.name)
 
-    return _arrow_table(content, path, "Parquet", cells, pd.read_parquet)
+
+def _unpacked_bytes(column: Any) -> int:
+    """Bytes of a column's cells, each text counted as often as it stands there."""
+    if not isinstance(column, import_module("pyarrow").DictionaryArray):
+        return int(column.nbytes)
+    compute = import_module("pyarrow.compute")
+    sizes = compute.binary_length(column.dictionary).take(column.indices)
+    return int(compute.sum(sizes).as_py() or 0) + 8 * len(column)
 
 
 def _feather(content: bytes, path: Path) -> Table:
-    def cells(file: Any) -> int:
-        batches = import_module("pyarrow.ipc").open_file(file)
-        rows = sum(batches.get_batch(i).num_rows for i in range(batches.num_record_batches))
-        return int(rows * len(batches.schema))
-
-    return _arrow_table(content, path, "Feather", cells, pd.read_feather)
+    """A Feather file, refused if its cells, eight bytes each, are beyond the limit."""
+    with _arrow_errors(path, "Feather"):
+        file = import_module("pyarrow.ipc").open_file(io.BytesIO(content))
+        batches, limit = [], table_limit()
+        for number in range(file.num_record_batches):
+            batches.append(file.get_batch(number))
+            if sum(max(batch.nbytes, 8 * batch.num_rows * batch.num_columns) for batch in batches) > limit:
+                raise too_large(path, limit)
+        return plain_table(arrow_frame(import_module("pyarrow").Table.from_batches(batches, file.schema)), path.name)
 
 
 def _excel(content: bytes, path: Path) -> Table:
     """The first sheet of a workbook."""
-    remedy = "Save it as CSV, TSV, JSON lines, Parquet, Feather or Excel (xlsx)."
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             if "xl/workbook.xml" not in archive.namelist():
-                raise DataFileError(f"{path} is a zip archive, not an Excel workbook.", remedy)
+                raise DataFileError(f"{path} is a zip archive, not an Excel workbook.", _REMEDY)
             if sum(part.file_size for part in archive.infolist()) > (limit := table_limit()):
                 raise too_large(path, limit)
+            _check_extent(archive, path, limit)
         if find_spec("openpyxl") is None:
             raise DataFileError(f"{path} is an Excel workbook, which needs openpyxl.", "pip install 'dccgcn[excel]'")
-        sheets = pd.read_excel(io.BytesIO(content), sheet_name=None, dtype=object, engine="openpyxl")
-    except DataFileError:
+        with pd.ExcelFile(io.BytesIO(content), engine="openpyxl") as book:
+            first, *others = book.sheet_names
+            table = plain_table(book.parse(str(first), dtype=object), path.name)
+    except DccgcnError:
         raise
     except Exception as error:  # a damaged file can raise nearly anything
-        raise DataFileError(f"{path} is not a whole Excel workbook ({error}).", remedy) from None
-    first, *others = sheets
-    table = plain_table(sheets[first], path.name)
+        raise DataFileError(f"{path} is not a whole Excel workbook ({error}).", _REMEDY) from None
     if not others:
         return table
     text = f"The sheet {first_few([first])} of {path.name} was read; the others were not: {first_few(others)}."
     return Table(table.frame, table.name, (*table.findings, Finding("note", "sheets", text)))
 
 
-READERS: dict[bytes, Callable[[bytes, Path], Table]] = {
-    b"PAR1": _parquet,
-    b"ARROW1": _feather,
-    b"PK\x03\x04": _excel,
-}
+def _check_extent(archive: zipfile.ZipFile, path: Path, limit: int) -> None:
+    """Raise a DataFileError if a sheet's last row and last column span too many cells: one cell can stand far out."""
+    for part in archive.namelist():
+        if not part.startswith("xl/worksheets/"):
+            continue
+        cells = re.findall(rb'\br="([A-Z]{1,3})([0-9]{1,7})"', archive.read(part))
+        width, last = max(((_column_number(column), column) for column, _ in cells), default=(0, b""))
+        height = max((int(row) for _, row in cells), default=0)
+        if 8 * height * width > limit:
+            raise too_large(path, limit, f"cell {last.decode()}{height}")
+
+
+def _column_number(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - 64
+    return number
+
+
+READERS: dict[str, Callable[[bytes, Path], Table]] = {"parquet": _parquet, "feather": _feather, "excel": _excel}
 
 
 def is_json(text: str) -> bool:

@@ -1,6 +1,5 @@
-"""Folders of files, and edges through DuckDB: the same graph as from one file in memory."""
+"""Edges read some rows at a time, and folders of files: the same graph as from one table in memory."""
 
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +8,10 @@ import pytest
 
 from dccgcn import NodeGraph, read_tables
 from dccgcn.errors import DataFileError, GraphError
-from dccgcn.io import pieces
 from dccgcn.io.options import TableOptions
 from dccgcn.io.tables import check_tables
 from dccgcn.io.write import write_frame
+from tools import edge_files
 
 RNG = np.random.default_rng(0)
 IDS = [f"node {i}" for i in range(30)] + ["'quoted", "=1+1", "ü", "07"]
@@ -21,10 +20,11 @@ EDGES = pd.DataFrame({"source": RNG.choice(IDS, 200), "target": RNG.choice(IDS, 
 
 
 @pytest.fixture
-def duckdb(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every table of edges counts as large."""
-    pytest.importorskip("duckdb")
-    monkeypatch.setattr(pieces, "LARGE", 0)
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are read a few bytes or rows at a time."""
+    monkeypatch.setattr("dccgcn.io.frames._PIECE", 100)
+    monkeypatch.setattr("dccgcn.io.edge_rows._ARROW_ROWS", 7)
+    monkeypatch.setattr("dccgcn.io.edge_rows._SAMPLE", 3)
 
 
 def write_pieces(frame: pd.DataFrame, folder: Path, ending: str, n_pieces: int = 3) -> Path:
@@ -55,20 +55,39 @@ def test_folders_are_the_table_of_their_files(ending: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
-@pytest.mark.parametrize("in_pieces", [False, True])
-def test_duckdb_reads_the_same_edges(ending: str, in_pieces: bool, tmp_path: Path, monkeypatch, duckdb: None) -> None:
-    write_frame(NODES, tmp_path / f"nodes{ending}")
+@pytest.mark.parametrize("in_folder", [False, True])
+def test_small_pieces_give_the_same_edges(ending: str, in_folder: bool, tmp_path: Path, small_pieces: None) -> None:
     edges = tmp_path / f"edges{ending}"
     write_frame(EDGES, edges)
-    if in_pieces:
+    if in_folder:
         edges = write_pieces(EDGES, tmp_path / "edges", ending)
-    assert isinstance(pieces.large_edges(edges, "utf-8"), pieces.LargeTable)
-    found = read_tables(tmp_path / f"nodes{ending}", edges, weight="w").graph
-    monkeypatch.setattr(pieces, "LARGE", 1e18)
-    assert_same(found, read_tables(tmp_path / f"nodes{ending}", edges, weight="w").graph)
+    assert_same(read_tables(NODES, edges, weight="w").graph, read_tables(NODES, EDGES.round(6), weight="w").graph)
 
 
-def test_whole_numbers_are_ids_as_well(tmp_path: Path, duckdb: None) -> None:
+@pytest.mark.parametrize("first", range(0, 2000, 100))
+def test_fuzzed_files_are_the_same_in_pieces_and_whole(first: int, tmp_path: Path, monkeypatch) -> None:
+    for number in range(first, first + 100):
+        edge_files.check(number, tmp_path, monkeypatch.setattr)
+
+
+NAMES = ["edges[1].csv", "e*.csv", "e?.csv", "weight=5.csv", "a b'c.csv", "{e}.csv", "%s.csv", "é.csv"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("folder", ["source=d", "weight=5", "[ab]", "plain"])
+def test_a_name_means_one_file(folder: str, name: str, tmp_path: Path) -> None:
+    """No name is a pattern, and no folder a column."""
+    (tmp_path / folder).mkdir()
+    for decoy in ("edges1.csv", "e1.csv", "ex.csv", "a.csv"):
+        write_frame(EDGES[:3], tmp_path / folder / decoy)
+    for ending in (".csv", ".parquet"):
+        path = (tmp_path / folder / name).with_suffix(ending)
+        write_frame(EDGES, path)
+        graph = read_tables(NODES, path, weight="w").graph
+        assert_same(graph, read_tables(NODES, EDGES.round(6), weight="w").graph)
+
+
+def test_whole_numbers_are_ids_as_well(tmp_path: Path, small_pieces: None) -> None:
     nodes = pd.DataFrame({"id": range(10), "topic": ["a", "b"] * 5, "x": RNG.normal(size=10)})
     edges = pd.DataFrame({"source": range(9), "target": range(1, 10)})
     graph = read_tables(nodes, edges).graph
@@ -76,13 +95,13 @@ def test_whole_numbers_are_ids_as_well(tmp_path: Path, duckdb: None) -> None:
     assert_same(read_tables(nodes, tmp_path / "edges.parquet").graph, graph)
 
 
-def test_what_is_wrong_with_large_edges_is_said(tmp_path: Path, duckdb: None) -> None:
+def test_what_is_wrong_with_large_edges_is_said(tmp_path: Path, small_pieces: None) -> None:
     def read(changed: pd.DataFrame, **options: str) -> NodeGraph:
         write_frame(changed, tmp_path / "edges.parquet")
         return read_tables(NODES, tmp_path / "edges.parquet", weight="w", **options).graph
 
     stranger = EDGES.assign(target=["nobody", *EDGES["target"][1:]])
-    with pytest.raises(GraphError, match=r"1 edges of edges.parquet have an end that is not among the nodes .*nobody"):
+    with pytest.raises(GraphError, match=r"1 edges have an end that is not among the nodes .*nobody.* row 0 of edges.parquet"):
         read(stranger)
     dropped = read(stranger, unknown_ids="drop")
     np.testing.assert_array_equal(dropped.edges, read_tables(NODES, EDGES[1:], weight="w").graph.edges)
@@ -91,11 +110,13 @@ def test_what_is_wrong_with_large_edges_is_said(tmp_path: Path, duckdb: None) ->
         read(EDGES.assign(source=[None, *EDGES["source"][1:]]))
     with pytest.raises(GraphError, match="1 edge weights"):
         read(EDGES.assign(w=[-1.0, *EDGES["w"][1:]]))
-    with pytest.raises(GraphError, match="double, which cannot be an id"):
+    with pytest.raises(GraphError, match=r"200 edges .*\(0.5\)"):
         read(EDGES.assign(source=0.5))
+    with pytest.raises(GraphError, match="holds a list, which cannot be an id"):
+        read(EDGES.assign(source=[["a"]] * len(EDGES)))
 
 
-def test_folders_that_are_no_table_are_refused(tmp_path: Path, duckdb: None) -> None:
+def test_folders_that_are_no_table_are_refused(tmp_path: Path, small_pieces: None) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataFileError, match="has no files"):
         read_tables(tmp_path / "empty", EDGES)
@@ -126,7 +147,7 @@ AWKWARD = pd.DataFrame(
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
-def test_folders_give_the_roles_and_features_of_the_table(ending: str, tmp_path: Path, duckdb: None) -> None:
+def test_folders_give_the_roles_and_features_of_the_table(ending: str, tmp_path: Path, small_pieces: None) -> None:
     expected = read_tables(AWKWARD, EDGES, label="topic", weight="w", impute="mean", name="nodes")
     folders = [write_pieces(frame, tmp_path / name, ending) for name, frame in (("n", AWKWARD), ("e", EDGES))]
     found = read_tables(*folders, label="topic", weight="w", impute="mean", name="nodes")
@@ -138,7 +159,9 @@ def test_folders_give_the_roles_and_features_of_the_table(ending: str, tmp_path:
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
-def test_ids_that_repeat_or_are_empty_are_named_beside_wrong_edges(ending: str, tmp_path: Path, duckdb: None) -> None:
+def test_ids_that_repeat_or_are_empty_are_named_beside_wrong_edges(
+    ending: str, tmp_path: Path, small_pieces: None
+) -> None:
     edges = write_pieces(EDGES.assign(target=["nobody", *EDGES["target"][1:]]), tmp_path / "e", ending)
     wrong = {"occurs 2 times": ["node 1", *IDS[1:]], "1 cells of column 'id' are empty": [*IDS[:5], " ", *IDS[6:]]}
     for number, (message, ids) in enumerate(wrong.items()):
@@ -149,7 +172,7 @@ def test_ids_that_repeat_or_are_empty_are_named_beside_wrong_edges(ending: str, 
         assert "nobody" in problems[1].what
 
 
-def test_an_empty_id_is_no_node_that_an_empty_end_leads_to(tmp_path: Path, duckdb: None) -> None:
+def test_an_empty_id_is_no_node_that_an_empty_end_leads_to(tmp_path: Path, small_pieces: None) -> None:
     edges = EDGES.replace(IDS[0], IDS[1])
     write_frame(edges.assign(target=[" ", *edges["target"][1:]]), tmp_path / "edges.parquet")
     nodes = AWKWARD.assign(id=[" ", *IDS[1:]])
@@ -160,8 +183,9 @@ def test_an_empty_id_is_no_node_that_an_empty_end_leads_to(tmp_path: Path, duckd
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
-def test_large_edges_come_in_parts_with_progress(ending: str, tmp_path: Path, monkeypatch, duckdb: None) -> None:
-    monkeypatch.setattr(pieces, "_VECTORS", 1)
+def test_large_edges_come_in_parts_with_progress(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dccgcn.io.frames._PIECE", 10_000)
+    monkeypatch.setattr("dccgcn.io.edge_rows._ARROW_ROWS", 1000)
     edges = pd.DataFrame({"source": RNG.choice(IDS, 9000), "target": RNG.choice(IDS, 9000)})
     write_frame(edges, tmp_path / f"edges{ending}")
     seen: list[tuple[str, int, int]] = []
@@ -174,16 +198,3 @@ def test_large_edges_come_in_parts_with_progress(ending: str, tmp_path: Path, mo
     assert len(steps) > 2
     assert steps[-1] == (9000, 9000)
     assert {"files of n/", "role of text", "words of text"} <= {task for task, _, _ in seen}
-
-
-def test_the_nodes_are_looked_up_not_the_edges(tmp_path: Path, duckdb: None) -> None:
-    """Of a CSV file DuckDB knows no length: it would hold all edges in a hash table."""
-    write_frame(EDGES, tmp_path / "edges.csv")
-    table = pieces.large_edges(tmp_path / "edges.csv", "utf-8")
-    assert table is not None
-    with closing(pieces._connect()) as database:
-        database.execute("CREATE TEMP TABLE nodes AS SELECT CAST(range AS VARCHAR) AS id FROM range(100000)")
-        query = f"EXPLAIN SELECT * FROM {table.relation} LEFT JOIN nodes ON c0 = nodes.id"
-        plan = database.execute(query).fetchall()[0][1]
-    assert "LEFT" in plan
-    assert "RIGHT" not in plan

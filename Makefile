@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test install-test lint docs frontend fuzz fuzz-guided kill mutants container clean
+.PHONY: demo test install-test lint docs frontend fuzz fuzz-guided kill container clean
 
 demo: .venv/installed
 	$(BIN)/dccgcn fit cora --labels-per-class 2 --baseline gcn --out runs/demo --overwrite --report
@@ -24,10 +24,13 @@ docs: .venv/installed
 	$(BIN)/python -m sphinx -W --keep-going -q docs build/docs
 	@echo build/docs/index.html
 
-# read ten thousand damaged tables; none may end in a traceback. make fuzz COUNT=1000000 for a night
+# read damaged tables (none may end in a traceback), read files of edges in two ways (the same graph or a refusal), and
+# search for new cases of the property tests. make fuzz COUNT=1000000 for a night
 COUNT ?= 10000
 fuzz: .venv/installed
 	cd tests && ../$(BIN)/python -m tools.fuzz $(COUNT)
+	cd tests && ../$(BIN)/python -m tools.edge_files $(COUNT)
+	HYPOTHESIS_PROFILE=search $(BIN)/python -m pytest -m hypothesis
 
 # the same with inputs that atheris makes to reach new lines of the readers; needs: pip install atheris
 fuzz-guided: .venv/installed
@@ -38,10 +41,6 @@ kill: .venv/installed
 	cd tests && ../$(BIN)/python -m tools.kill 50
 	cd tests && ../$(BIN)/python -m tools.kill_label 50
 	cd tests && ../$(BIN)/python -m tools.kill_staged 50
-
-# one small mistake at a time in the source: 95 % of them must make a test fail. Half an hour on one idle core
-mutants: .venv/installed
-	cd tests && nice -n 15 ../$(BIN)/python -m tools.mutants
 
 # the commands with the package and HOME mounted read-only; needs the right to mount (root, or a user namespace)
 container: .venv/installed

@@ -11,11 +11,11 @@ from dccgcn import datasets
 from dccgcn.runtime.threads import use_threads
 from helpers.small_cora import part_of
 
-# no test depends on how busy the machine is
-hypothesis.settings.register_profile(
-    "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
-)
-hypothesis.settings.load_profile("unhurried")
+# no test depends on how busy the machine is or on chance; make fuzz searches for new cases
+unhurried = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
+hypothesis.settings.register_profile("repeatable", derandomize=True, database=None, **unhurried)
+hypothesis.settings.register_profile("search", **unhurried)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 LONGEST = (
     "test_reproduce",

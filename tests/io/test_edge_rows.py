@@ -101,7 +101,9 @@ def test_what_is_wrong_with_large_edges_is_said(tmp_path: Path, small_pieces: No
         return read_tables(NODES, tmp_path / "edges.parquet", weight="w", **options).graph
 
     stranger = EDGES.assign(target=["nobody", *EDGES["target"][1:]])
-    with pytest.raises(GraphError, match=r"1 edges have an end that is not among the nodes .*nobody.* row 0 of edges.parquet"):
+    with pytest.raises(
+        GraphError, match=r"1 edges have an end that is not among the nodes .*nobody.* row 0 of edges.parquet"
+    ):
         read(stranger)
     dropped = read(stranger, unknown_ids="drop")
     np.testing.assert_array_equal(dropped.edges, read_tables(NODES, EDGES[1:], weight="w").graph.edges)
@@ -112,7 +114,7 @@ def test_what_is_wrong_with_large_edges_is_said(tmp_path: Path, small_pieces: No
         read(EDGES.assign(w=[-1.0, *EDGES["w"][1:]]))
     with pytest.raises(GraphError, match=r"200 edges .*\(0.5\)"):
         read(EDGES.assign(source=0.5))
-    with pytest.raises(GraphError, match="holds a list, which cannot be an id"):
+    with pytest.raises(GraphError, match="holds a ndarray, which cannot be an id"):
         read(EDGES.assign(source=[["a"]] * len(EDGES)))
 
 

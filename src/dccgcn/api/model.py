@@ -21,7 +21,7 @@ from dccgcn.io.parse import read_ids
 from dccgcn.io.table import unescaped_cells
 from dccgcn.io.tables import Tables
 from dccgcn.text import first_few
-from dccgcn.workflow.inductive import append_nodes, predict_new
+from dccgcn.workflow.inductive import append_nodes, check_new_ids, predict_new
 from dccgcn.workflow.run import prediction_frame
 
 
@@ -83,6 +83,7 @@ class Model:
         if table.frame.empty:
             raise GraphError(f"{table.name} has no rows.", "Give a row for each new node.")
         ids = read_ids(table, find_column(table, columns.id, "id, as at training"))
+        check_new_ids(graph, ids)
         findings = [*table.findings]
         table = decimal_points(
             table, [c for c, role in columns.features.items() if role in NUMERIC and c in table.frame], decimal

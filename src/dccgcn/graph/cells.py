@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from dccgcn.errors import GraphError
+from dccgcn.text import first_few
+
 # Text that means "no value". NA may be the name of a class, but not a number.
 MISSING_LABELS = frozenset({"", "nan", "NaN", "None", "null", "NULL", "<NA>"})
 MISSING_FEATURES = MISSING_LABELS | {"NA", "N/A", "#N/A"}
@@ -33,6 +36,14 @@ def is_missing(value: Any, spellings: Collection[str] = _BLANK) -> bool:
     return isinstance(value, Number | np.generic) and bool(value != value)
 
 
+def is_text(value: str) -> bool:
+    """Whether a text can be written as UTF-8: it has no lone surrogates."""
+    try:
+        return value.isascii() or bool(value.encode())
+    except UnicodeEncodeError:
+        return False
+
+
 def spell_id(value: Any) -> str:
     """An id as text, for comparisons.
 
@@ -40,6 +51,28 @@ def spell_id(value: Any) -> str:
     ('1', '1', '1', '1.5')
     """
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def plain_id(value: Any) -> str | int:
+    """An id as text or a whole number, the two kinds that every file gives back equal; else a GraphError.
+
+    >>> plain_id(np.uint64(2**63)), plain_id(2.0), plain_id("07")
+    (9223372036854775808, 2, '07')
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        value = int(value)
+    if is_missing(value):
+        raise GraphError(f"An id is missing: {first_few([value])}.", "Give every node an id.")
+    if isinstance(value, str) and not is_text(value):
+        raise GraphError(f"The id {ascii(value)[:60]} is no valid text.", "Remove its lone surrogates.")
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise GraphError(
+            f"An id is a {type(value).__name__}: {first_few([value])}.",
+            "Ids are text or whole numbers: ids=map(str, …).",
+        )
+    return value
 
 
 def spell_label(value: Any) -> Any:

@@ -34,7 +34,7 @@ class NodeGraph:
     labels : sequence of n labels, optional
         Of any kind. -1, None, NaN and "" mean unlabelled. Default: all nodes are unlabelled.
     ids : sequence of n ids, optional
-        Unique; returned unchanged. Default: 0 to n-1.
+        Unique, text or whole numbers of any size. Default: 0 to n-1.
     classes : sequence, optional
         Class names in the order of the probability columns. Default: the sorted labels.
     edge_weights : sequence of E numbers, optional

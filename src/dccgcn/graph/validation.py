@@ -1,17 +1,18 @@
 """Checks and conversions behind NodeGraph, one function for each of its arguments."""
 
 import numbers
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.errors import Finding, GraphError, check_choice
-from dccgcn.graph.cells import is_missing, spell_id, spell_label
+from dccgcn.graph.cells import is_missing, is_text, plain_id, spell_id, spell_label
 from dccgcn.text import first_few
 
 _CHANCE = 0.05  # share of pairs that may be given in both directions by accident
+_SHORT_ID = 40  # characters: one long id must not lengthen the array of all
 _LARGEST = 1e18  # features are squared in single precision, which ends at 3.4e38
 _SMALLEST = 1e-18  # and begins at 1.2e-38
 
@@ -58,15 +59,13 @@ def ids(given: Any, n: int) -> np.ndarray:
     if given is None:
         return np.arange(n)
     _check_one_each(given, "ids")
-    listed = given if isinstance(given, np.ndarray) else _objects(given)
-    if len(listed) != n:
-        raise GraphError(f"There are {len(listed)} ids for {n} rows of features.", "Give one id per node.")
-    listed = np.array(listed)  # a copy: the caller's array must stay writable
-    if listed.dtype == object and len({type(i) for i in listed}) == 1 and isinstance(listed[0], str | int):
-        simple = np.array(listed.tolist())
-        if simple.tolist() == listed.tolist():  # 64-bit overflow and trailing NULs stay objects
-            listed = simple
-    if len(set(map(spell_id, listed.tolist()))) == n:
+    if len(given) != n:
+        raise GraphError(f"There are {len(given)} ids for {n} rows of features.", "Give one id per node.")
+    if isinstance(given, np.ndarray) and given.dtype.kind in "iu" and (given.dtype != np.uint64 or given.max() < 2**63):
+        listed = given.astype(np.int64)  # a copy: the caller's array must stay writable
+    else:
+        listed = _id_array([plain_id(i) for i in _objects(given).tolist()])
+    if len(np.unique(listed) if listed.dtype.kind in "iU" else set(map(spell_id, listed.tolist()))) == n:
         return listed
     seen: dict[Any, Any] = {}
     for i in listed.tolist():
@@ -339,10 +338,10 @@ def labels(
             codes, names = labels(distinct, class_names, unlabelled, len(distinct))
             return codes[which], names
     listed = _objects(given)
-    if strange := [y for y in listed.tolist() if isinstance(y, list | np.ndarray | Mapping | Set)]:
-        raise GraphError(f"A label is a {type(strange[0]).__name__}: {first_few(strange)}.", "Give one name per node.")
     marks = [spell_label(u) for u in unlabelled]
     values = [None if _is_unlabelled(y, marks) else y for y in map(spell_label, listed.tolist())]
+    check_names([y for y in values if y is not None], "label")
+    check_names(names, "class")
     known = [y for y in values if y is not None]
     if "-1" in known and "-1" not in names:
         raise GraphError(
@@ -367,6 +366,32 @@ def labels(
         )
     found = [-1 if y is None else position[(type(y), y)] for y in values]
     return np.array(found, dtype=np.int64), names
+
+
+def _id_array(ids: Sequence[str | int]) -> np.ndarray:
+    """Ids as int64 or fixed-length text where they fit, else as objects."""
+    kinds = {type(i) for i in ids}
+    if kinds == {int} and min(ids) >= -(2**63) and max(ids) < 2**63:  # type: ignore[operator]
+        return np.array(ids, np.int64)
+    if kinds == {str}:
+        lengths = [len(str(i)) for i in ids]
+        ends_in_nul = any(str(i).endswith("\0") for i in ids)  # which fixed-length text forgets
+        if not ends_in_nul and max(lengths) <= max(_SHORT_ID, 2 * sum(lengths) / len(ids)):
+            return np.array(ids)
+    array = np.empty(len(ids), dtype=object)
+    array[:] = ids
+    return array
+
+
+def check_names(values: Iterable[Any], what: str) -> None:
+    """Raise a GraphError unless labels or class names are text, numbers or booleans, which every file gives back."""
+    strange = [value for value in values if not isinstance(value, str | int | float | np.generic)]
+    strange = strange or [text for text in values if isinstance(text, str) and not is_text(text)]
+    if strange:
+        raise GraphError(
+            f"A {what} is a {type(strange[0]).__name__}: {ascii(strange[0])[:60]}.",
+            "Give one name per node: text, a whole number, or True and False.",
+        )
 
 
 def _check_one_each(given: Any, what: str) -> None:

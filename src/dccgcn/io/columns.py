@@ -206,6 +206,9 @@ def to_numbers(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _parsable(cell: Any) -> Any:
+    """A cell that may be a number; whole numbers beyond all floats are infinite."""
+    if isinstance(cell, int) and abs(cell) >= 2**1023:
+        return float("inf") if cell > 0 else float("-inf")
     return cell if isinstance(cell, str | int | float | np.number | bool | np.bool_) else None
 
 

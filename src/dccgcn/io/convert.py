@@ -164,7 +164,7 @@ def from_networkx(
     weight: str = "weight",
     name: str = "graph",
 ) -> NodeGraph:
-    """The graph of a NetworkX graph. The nodes themselves are the ids.
+    """The graph of a NetworkX graph. The nodes themselves are the ids; tuples and other objects as text.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def from_networkx(
     >>> from_networkx(nx.karate_club_graph(), label="club", name="karate")
     NodeGraph('karate': 34 nodes, 78 edges, 0 features, 2 classes, 34 labelled)
     """
-    ids = list(given.nodes)
+    ids = [node if isinstance(node, str | int | float | np.number) else str(node) for node in given.nodes]
     if features is None:
         features = ["x"] if ids and all("x" in attributes for attributes in given.nodes.values()) else []
     wanted = [features] if isinstance(features, str) else list(features)
@@ -204,7 +204,7 @@ def from_networkx(
     if label != "label" and ids and not any(label in attributes for attributes in given.nodes.values()):
         raise GraphError(f"No node has an attribute {label!r}.", "Name the node attribute that holds the class.")
     rows = [[_vector(node, key, attributes[key]) for key in wanted] for node, attributes in given.nodes.items()]
-    position = {node: i for i, node in enumerate(ids)}
+    position = {node: i for i, node in enumerate(given.nodes)}
     edges = [(position[u], position[v]) for u, v in given.edges()]
     return NodeGraph(
         _rows(rows) if wanted else None,

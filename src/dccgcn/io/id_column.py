@@ -50,8 +50,11 @@ def guess_id(nodes: Table, wanted: set[str], label: str | None, guesses: list[st
 
 
 def spelled_cells(table: Table, column: str) -> set[str]:
-    """The different ids in a column, as text."""
-    distinct = pd.Series(table.frame[column].unique(), dtype=object)
+    """The different ids in a column, as text; none of a column of lists."""
+    try:
+        distinct = pd.Series(table.frame[column].unique(), dtype=object)
+    except TypeError:
+        return set()
     return {spell_id(cell) for cell in (unescaped(distinct) if table.is_text else distinct) if not is_missing(cell)}
 
 

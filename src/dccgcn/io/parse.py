@@ -52,8 +52,8 @@ def read_labels(
         return None
     marks = {str(mark) for mark in unlabelled}
     if not table.is_text:
+        check_ids(table.frame[column].dropna(), table, column, "label")
         cells = [None if is_missing(cell) else cell for cell in table.frame[column].tolist()]
-        _refuse_other_types(table, column, [cell for cell in cells if cell is not None], "a label")
         findings += label_findings({cell for cell in cells if isinstance(cell, str) and cell not in marks}, table.name)
         return [None if cell is None or str(cell) in marks else cell for cell in cells]
     marks |= MISSING_LABELS
@@ -63,8 +63,14 @@ def read_labels(
     known = {label for label in labels if label is not None}
     findings += label_findings(known, table.name)
     if classes is None and all(re.fullmatch(r"-?(0|[1-9]\d{0,17})(\.\d{1,15})?", label) for label in known):
-        return [None if label is None else float(label) if "." in label else int(label) for label in labels]
+        return [None if label is None else _number(label) for label in labels]
     return labels
+
+
+def _number(label: str) -> int | float:
+    """A label as a number; a whole one with every digit, with or without a point."""
+    whole, _, fraction = label.partition(".")
+    return float(label) if fraction.strip("0") else int(whole)
 
 
 def label_findings(known: set[str], where: str) -> Iterator[Finding]:
@@ -96,19 +102,19 @@ def _id_cells(table: Table, column: str) -> list[Any]:
     return ids
 
 
-def check_ids(cells: pd.Series, table: Table, column: str) -> None:
-    """Raise a GraphError unless ids that are not missing are text or numbers, and the numbers exact."""
-    _refuse_other_types(table, column, cells.tolist(), "an id")
+def check_ids(cells: pd.Series, table: Table, column: str, what: str = "id") -> None:
+    """Raise a GraphError unless ids or labels that are not missing are text or numbers, and the numbers exact."""
+    _refuse_other_types(table, column, cells.tolist(), "a label" if what == "label" else "an id")
     if cells.dtype.kind == "f" and any(abs(i) >= _EXACT.get(cells.dtype.itemsize, 2**53) for i in cells):
         raise GraphError(
-            f"The ids in column {first_few([column])} of {table.name} are floats too large to be exact.",
+            f"The {what}s in column {first_few([column])} of {table.name} are floats too large to be exact.",
             "Read the column as whole numbers (Int64) or as text.",
         )
 
 
 def _refuse_other_types(table: Table, column: str, cells: Sequence[Any], what: str) -> None:
     """Ids and labels are text or numbers. A Parquet file or DataFrame may hold lists, times, bytes and records."""
-    others = [cell for cell in cells if not isinstance(cell, str | int | float | np.bool_ | np.number | tuple)]
+    others = [cell for cell in cells if not isinstance(cell, str | int | float | np.bool_ | np.number)]
     if others:
         raise GraphError(
             f"Column {first_few([column])} of {table.name} holds a {type(others[0]).__name__}, which cannot be {what}: "

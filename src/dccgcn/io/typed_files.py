@@ -199,7 +199,7 @@ def json_table(text: str, path: Path) -> Table:
             records = json.loads(text)
         else:
             records = [_record(line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a ValueError too
         raise DataFileError(
             f"{path} is not JSON ({error}).", "Give one JSON object per line, or a list of them."
         ) from None

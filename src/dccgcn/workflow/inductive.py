@@ -9,12 +9,21 @@ import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError, DccgcnError, Finding, GraphError
 from dccgcn.graph import NodeGraph, validation
-from dccgcn.graph.cells import decode_labels
+from dccgcn.graph.cells import decode_labels, spell_id
 from dccgcn.models.prediction import Prediction, restore_class_columns
 from dccgcn.models.registry import ENTRIES, get_method
 from dccgcn.runtime.threads import threads_of_run
 from dccgcn.text import first_few
 from dccgcn.workflow.run import Run
+
+
+def check_new_ids(graph: NodeGraph, ids: Sequence[Any]) -> None:
+    """Raise a GraphError if some of the ids are nodes of the graph."""
+    if known := sorted(set(map(spell_id, graph.ids.tolist())) & set(map(spell_id, ids))):
+        raise GraphError(
+            f"{len(known)} of the new nodes are already in the graph: {first_few(known)}.",
+            "Leave them out: their classes are already predicted. Edges may lead to them.",
+        )
 
 
 def append_nodes(
@@ -64,11 +73,7 @@ def append_nodes(
     if d != graph.d:
         raise GraphError(f"The new nodes have {d} features, but the graph has {graph.d}.", "Give the same columns.")
     new_ids = _free_ids(graph, m) if ids is None else np.asarray(ids)
-    if len(known := sorted(set(graph.ids.tolist()) & set(new_ids.tolist()), key=str)):
-        raise GraphError(
-            f"{len(known)} of the new nodes are already in the graph: {first_few(known)}.",
-            "Leave them out: their classes are already predicted. Edges may lead to them.",
-        )
+    check_new_ids(graph, new_ids.tolist())
     sparse = sp.issparse(graph.features)
     new_features = sp.csr_array(features, dtype=np.float32) if sparse else _dense(features)
     if not np.isfinite(new_features.data if sparse else new_features).all():

@@ -85,12 +85,13 @@ def test_row_55_a_report_replaces_a_report_and_nothing_else(tmp_path, results):
     results[0].save(tmp_path / "run")
     page = tmp_path / "page.html"
     page.write_text("<h1>mine</h1>")
-    with pytest.raises(DataFileError, match="no report"):
-        results[0].report(page)
-    refused(dccgcn("report", tmp_path / "run", "--out", page), "no report")
+    with pytest.raises(DataFileError, match="did not write it"):
+        results[0].report(page, overwrite=True)
+    refused(dccgcn("report", tmp_path / "run", "--out", page, "--overwrite"), "did not write it")
     assert page.read_text() == "<h1>mine</h1>"
-    results[0].report(page, overwrite=True)
-    assert dccgcn("report", tmp_path / "run", "--out", page).returncode == 0
+    results[0].report(tmp_path / "new.html")
+    refused(dccgcn("report", tmp_path / "run", "--out", tmp_path / "new.html"), "there already")
+    assert dccgcn("report", tmp_path / "run", "--out", tmp_path / "new.html", "--overwrite").returncode == 0
 
 
 def act_at(number, folder, act):

@@ -273,13 +273,6 @@ def test_no_folder_and_no_model_say_so(tmp_path):
             load_model(folder)
 
 
-def test_classes_that_a_file_cannot_keep_are_refused_before_anything_is_written(tmp_path):
-    graph = toy(labels=[(i % 2,) if i < 6 else None for i in range(30)])
-    with pytest.raises(DccgcnError, match="class names that are text or numbers, not tuple"):
-        run(graph, method="ssgc").save(tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_row_41_and_56_kill_9_while_saving_leaves_a_whole_model(tmp_path):
     results = [run(toy(seed, 200), method="ssgc", seed=seed) for seed in range(2)]
     known = {result.prediction.probabilities.tobytes() for result in results}

@@ -1,8 +1,12 @@
 """A small pair of tables that several tests change."""
 
+from pathlib import Path
+
+import pandas as pd
 import pytest
 
 from dccgcn.errors import DccgcnError
+from dccgcn.io.write import csv_text
 
 NODES = """\
 id,topic,title,age,country
@@ -24,3 +28,11 @@ def refused(read, *words, **options):
 
 def codes(graph):
     return [finding.code for finding in graph.findings]
+
+
+def write_frame(frame: pd.DataFrame, path: Path) -> None:
+    """Write a user's table, whatever is there."""
+    if path.suffix == ".parquet":
+        frame.to_parquet(path, index=False)
+    else:
+        path.write_text(csv_text(frame, float_format="%.6f"), encoding="utf-8")

@@ -10,7 +10,7 @@ from dccgcn import NodeGraph, read_tables
 from dccgcn.errors import DataFileError, GraphError
 from dccgcn.io.options import TableOptions
 from dccgcn.io.tables import check_tables
-from dccgcn.io.write import write_frame
+from helpers.tables import write_frame
 from tools import edge_files
 
 RNG = np.random.default_rng(0)

@@ -256,7 +256,7 @@ def test_duckdb_has_both_tables(session, tmp_path):
 
 
 def test_without_duckdb_the_download_says_what_to_install(client, monkeypatch):
-    monkeypatch.setattr("dccgcn.labelling.export.find_spec", lambda name: None)
+    monkeypatch.setattr("dccgcn.io.write.find_spec", lambda name: None)
     for name in ("answers.duckdb", "labels.parquet"):
         answer = client.get(f"/api/export/{name}")
         assert answer.status_code == 400

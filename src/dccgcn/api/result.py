@@ -13,17 +13,17 @@ from dccgcn.artifacts.notebook import summary_html, summary_text
 from dccgcn.artifacts.notebook_bar import notebook_bar
 from dccgcn.artifacts.report import write_report
 from dccgcn.artifacts.report.rows import OwnTable
-from dccgcn.artifacts.run_folder import check_report_path, save_run
+from dccgcn.artifacts.run_folder import save_run
 from dccgcn.errors import DccgcnError, SettingsError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split, check_training
 from dccgcn.io.convert import MASKS_NOT_USED, from_pyg, has_masks, is_pyg, split_from_pyg
 from dccgcn.io.tables import Tables
-from dccgcn.io.write import csv_pieces, csv_text, write_frame
+from dccgcn.io.write import csv_pieces, csv_text, write_frames
 from dccgcn.models.base import Method
 from dccgcn.models.registry import get_method
 from dccgcn.progress import Progress
-from dccgcn.runtime.files import write_atomically
+from dccgcn.runtime.outputs import check_output, write_output
 from dccgcn.runtime.ray_cluster import RayWorkers
 from dccgcn.settings import Settings
 from dccgcn.workflow.class_summary import ranking
@@ -116,7 +116,11 @@ class Result(Run):
         return suspect_frame(self.graph, self.split.train, self.prediction)
 
     def to_csv(
-        self, path: str | Path | None = None, probabilities: bool = False, abstain_below: float | None = None
+        self,
+        path: str | Path | None = None,
+        probabilities: bool = False,
+        abstain_below: float | None = None,
+        overwrite: bool = False,
     ) -> str | None:
         """Write ``to_frame()`` as CSV that is safe to open in a spreadsheet.
 
@@ -126,11 +130,13 @@ class Result(Run):
             File to write. Omitted: the text is returned.
         probabilities, abstain_below
             As for ``to_frame``.
+        overwrite : bool, default False
+            Replace a file that dccgcn wrote, which is an error otherwise.
         """
         frame = self.to_frame(probabilities, abstain_below)
         if path is None:
             return csv_text(frame, float_format="%.6f")
-        write_atomically(path, csv_pieces(frame, float_format="%.6f"))
+        write_output(path, csv_pieces(frame, float_format="%.6f"), overwrite)
         return None
 
     def write(
@@ -150,11 +156,11 @@ class Result(Run):
         probabilities, abstain_below
             As for ``to_frame``.
         overwrite : bool, default False
-            Replace the table of an existing database, which is an error otherwise.
+            Replace a file, or the table of a database, that dccgcn wrote, which is an error otherwise.
         progress : callable, optional
             Called with the name of a task, the steps done and all steps.
         """
-        write_frame(self.to_frame(probabilities, abstain_below), path, overwrite, progress)
+        write_frames({"predictions": self.to_frame(probabilities, abstain_below)}, path, overwrite, progress)
 
     def ranking(self, class_name: Any) -> pd.DataFrame:
         """The predicted nodes by falling probability of one class: where to look for the nodes of a rare class.
@@ -236,13 +242,13 @@ class Result(Run):
         path : str or Path
             The HTML file.
         overwrite : bool, default False
-            Replace a file that is not a report, which is an error otherwise. An earlier report is always replaced.
+            Replace an earlier report, which is an error otherwise.
         rows : DataFrame, optional
             Your table of nodes, in the order of the graph. The page then shows the row of each node.
         """
-        check_report_path(Path(path), overwrite)
+        check_output(path, overwrite)
         label = None if self.tables is None else self.tables.columns.label
-        write_report(self, path, table=None if rows is None else OwnTable(rows, label))
+        write_report(self, path, overwrite, table=None if rows is None else OwnTable(rows, label))
 
 
 def run(

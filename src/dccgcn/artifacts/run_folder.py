@@ -117,20 +117,6 @@ def check_writable(folder: Path) -> None:
                 os.rmdir(path)
 
 
-def check_report_path(path: Path, overwrite: bool) -> None:
-    """Raise a DataFileError if the path is a file that no report was written to; a report is replaced."""
-    if not path.exists():
-        return
-    if path.is_file():
-        with path.open("rb") as file:
-            if overwrite or REPORT_MARK in file.read(2000):
-                return
-    raise DataFileError(f"{path} is there already, and no report.", "Choose another path, or move it away.")
-
-
-REPORT_MARK = b'<meta name="generator" content="dccgcn'
-
-
 def _is_run(folder: Path) -> bool:
     """Whether model.json is one of a run's, of any version."""
     try:

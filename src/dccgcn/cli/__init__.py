@@ -27,6 +27,7 @@ from dccgcn.cli import (
     reproduce,
 )
 from dccgcn.cli.display import errors, output, print_error
+from dccgcn.cli.options import Command
 from dccgcn.errors import DccgcnError
 
 app = typer.Typer(
@@ -49,19 +50,19 @@ def options(
         raise typer.Exit
 
 
-app.command("fit")(fit.fit)
-app.command("predict")(predict.predict)
-app.command("label")(label.label)
-app.command("label-next")(label_next.label_next)
-app.command("audit")(audit.audit)
-app.command("compare")(compare.compare)
-app.command("datasets")(datasets.datasets)
-app.command("doctor")(doctor.doctor)
-app.command("export")(export.export)
-app.command("report")(report.report)
-app.command("methods")(methods.methods)
-app.command("reproduce")(reproduce.reproduce)
-bench.app.command("label")(bench_label.label)
+app.command("fit", cls=Command)(fit.fit)
+app.command("predict", cls=Command)(predict.predict)
+app.command("label", cls=Command)(label.label)
+app.command("label-next", cls=Command)(label_next.label_next)
+app.command("audit", cls=Command)(audit.audit)
+app.command("compare", cls=Command)(compare.compare)
+app.command("datasets", cls=Command)(datasets.datasets)
+app.command("doctor", cls=Command)(doctor.doctor)
+app.command("export", cls=Command)(export.export)
+app.command("report", cls=Command)(report.report)
+app.command("methods", cls=Command)(methods.methods)
+app.command("reproduce", cls=Command)(reproduce.reproduce)
+bench.app.command("label", cls=Command)(bench_label.label)
 app.add_typer(bench.app, name="bench")
 
 

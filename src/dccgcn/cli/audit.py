@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dccgcn.cli.display import errors, output, print_json
-from dccgcn.cli.options import Json
+from dccgcn.cli.options import NEW_FILE, Json
 from dccgcn.errors import DccgcnError
 from dccgcn.text import printable, truncate
 
@@ -28,7 +28,10 @@ def audit(
         int | None, typer.Option(help="Seed of the draw, to repeat it; default: unpredictable.", min=0)
     ] = None,
     nodes: Annotated[Path | None, typer.Option(help="The table of nodes of the run, to show their rows.")] = None,
-    draw: Annotated[Path | None, typer.Option(help="Write the drawn predictions to this CSV file, to fill in.")] = None,
+    draw: Annotated[
+        Path | None,
+        typer.Option(metavar=NEW_FILE, help="Write the drawn predictions to this new CSV file, to fill in."),
+    ] = None,
     checked: Annotated[
         Path | None, typer.Option(help="Read the answers from such a file: columns node_id, label.")
     ] = None,

@@ -11,12 +11,14 @@ import typer
 
 from dccgcn.cli.display import errors, print_findings, print_json, progress_bar
 from dccgcn.cli.options import (
+    NEW_FILE,
     AbstainBelow,
     Device,
     GraphOptions,
     Json,
     LoadedGraph,
     Method,
+    Overwrite,
     Probabilities,
     Set,
     Threads,
@@ -24,6 +26,7 @@ from dccgcn.cli.options import (
 )
 from dccgcn.cli.run_tables import print_predictions, print_rare_classes, print_scores, print_theory
 from dccgcn.errors import DccgcnError, SplitError
+from dccgcn.runtime.outputs import check_output
 
 if TYPE_CHECKING:
     from dccgcn.api import Result
@@ -88,11 +91,10 @@ class OutputOptions:
         Path | None,
         typer.Option(help="Folder for predictions.csv, the model with its card, report.json, settings and split."),
     ] = None
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier run in the folder of --out.")] = (
-        False
-    )
+    overwrite: Overwrite = False
     predictions: Annotated[
-        Path | None, typer.Option(help="Write the predictions to this file: .csv, .parquet, .sqlite or .duckdb.")
+        Path | None,
+        typer.Option(metavar=NEW_FILE, help="Write the predictions to this file: .csv, .parquet, .sqlite or .duckdb."),
     ] = None
     probabilities: Probabilities = False
     abstain_below: AbstainBelow = None
@@ -126,7 +128,7 @@ def fit(graph: GraphOptions, split: SplitOptions, run: RunOptions, output: Outpu
     from dccgcn.runtime.threads import use_threads
 
     use_threads(run.threads)
-    check_output(output)
+    check_outputs(output)
     method = get_method(run.method)
     settings = method.published_settings(graph.dataset or "", read_settings(run))
     baseline = get_method(run.baseline) if run.baseline else None
@@ -161,15 +163,15 @@ def fit(graph: GraphOptions, split: SplitOptions, run: RunOptions, output: Outpu
     print_written(output)
 
 
-def check_output(output: OutputOptions) -> None:
+def check_outputs(output: OutputOptions) -> None:
     """Raise a DataFileError now, and not after training, if the results could not be written."""
-    from dccgcn.artifacts.run_folder import check_report_path, check_run_folder, check_writable
+    from dccgcn.artifacts.run_folder import check_run_folder, check_writable
 
     if output.out:
         check_run_folder(output.out, output.overwrite)
         check_writable(output.out)
     elif output.report:
-        check_report_path(report_path(output), output.overwrite)
+        check_output(report_path(output), output.overwrite)
         check_writable(report_path(output).parent)
 
 
@@ -264,7 +266,8 @@ def write_files(result: "Result", loaded: LoadedGraph, graph: GraphOptions, outp
             path = report_path(output) if output.report else None
             rows = graph.rows(progress)
             table = None if rows is None or loaded.tables is None else OwnTable(rows, loaded.tables.columns.label)
-            write_report(result, path, folder=output.out, command=command, progress=progress, table=table)
+            overwrite = output.overwrite or output.out is not None  # the page of a run is the run's own
+            write_report(result, path, overwrite, output.out, command, progress, table=table)
 
 
 def report_path(output: OutputOptions) -> Path:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dccgcn.cli.display import errors, output
-from dccgcn.cli.options import GraphOptions, Set, Threads, with_option_groups
+from dccgcn.cli.options import NEW_FILE, GraphOptions, Overwrite, Set, Threads, with_option_groups
 from dccgcn.errors import DccgcnError
 from dccgcn.runtime.extras import missing_extra
 
@@ -42,11 +42,16 @@ class LabelOptions:
         list[Path] | None, typer.Option(help="Another log of the same graph to add first; may be repeated.")
     ] = None
     export: Annotated[
-        Path | None, typer.Option(help="Write the labels to .csv, .parquet, .sqlite or .duckdb, and start no server.")
+        Path | None,
+        typer.Option(
+            metavar=NEW_FILE, help="Write the labels to .csv, .parquet, .sqlite or .duckdb, and start no server."
+        ),
     ] = None
     answers: Annotated[
-        Path | None, typer.Option(help="Write the predictions that follow from the labels, and start no server.")
+        Path | None,
+        typer.Option(metavar=NEW_FILE, help="Write the predictions that follow from the labels, and start no server."),
     ] = None
+    overwrite: Overwrite = False
     host: Annotated[str, typer.Option(help="Address to listen on; only this machine by default.")] = "127.0.0.1"
     port: Annotated[int | None, typer.Option(help="Port to listen on.", min=0, max=65535)] = None
     open: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True
@@ -145,7 +150,8 @@ def log_path(graph: LabelSource, options: LabelOptions) -> Path:
 
 def write_answers(source: "Source", labels: "Labels", options: LabelOptions) -> None:
     """Write labels and predictions; a database that is named for both gets both as tables."""
-    from dccgcn.labelling.export import labels_frame, predictions_frame, write
+    from dccgcn.io.write import write_frames
+    from dccgcn.labelling.export import labels_frame, predictions_frame
 
     files: dict[Path, dict[str, Any]] = {}
     if options.export:
@@ -153,7 +159,5 @@ def write_answers(source: "Source", labels: "Labels", options: LabelOptions) -> 
     if options.answers:
         files.setdefault(options.answers, {})["predictions"] = predictions_frame(source.fit(labels))
     for path, tables in files.items():
-        if len(tables) > 1 and path.suffix not in (".sqlite", ".duckdb"):
-            raise DccgcnError(f"{path} cannot hold labels and predictions.", "Name two files, or a database.")
-        write(path, tables)
+        write_frames(tables, path, options.overwrite)
         errors.print(f"Written to {path}: {', '.join(tables)}", highlight=False)

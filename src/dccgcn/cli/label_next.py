@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dccgcn.cli.display import errors, output, print_json, printable, progress_bar, table
-from dccgcn.cli.options import Device, Json, Threads
+from dccgcn.cli.options import NEW_FILE, Device, Json, Overwrite, Threads
 
 if TYPE_CHECKING:
     from dccgcn.api import Result
@@ -22,7 +22,8 @@ def label_next(
     seed: Annotated[int, typer.Option(help="With a benchmark graph: seed of these labels.", min=0)] = 0,
     device: Device = "cpu",
     threads: Threads = None,
-    out: Annotated[Path | None, typer.Option(help="Write the list to this CSV file.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar=NEW_FILE, help="Write the list to this CSV file.")] = None,
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Suggest the nodes to label next: uncertain, dissimilar to one another, and similar to many other nodes.
@@ -39,7 +40,7 @@ def label_next(
 
     from dccgcn.api import load_model
     from dccgcn.io.write import csv_text
-    from dccgcn.runtime.files import write_atomically
+    from dccgcn.runtime.outputs import write_output
     from dccgcn.runtime.threads import use_threads
     from dccgcn.workflow.active_learning import suggest_labels
 
@@ -51,7 +52,7 @@ def label_next(
     for suggestion in suggestions:
         suggestion.pop("position")
     if out:
-        write_atomically(out, csv_text(pd.DataFrame(suggestions), float_format="%.6f"))
+        write_output(out, csv_text(pd.DataFrame(suggestions), float_format="%.6f"), overwrite)
     if json:
         print_json({"graph": result.graph.name, "method": result.method, "labels": len(known), "next": suggestions})
         return

@@ -1,6 +1,7 @@
 """Options that commands share, and a decorator that turns dataclasses of options into options of a command."""
 
 import inspect
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import partial, wraps
@@ -8,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
 from dccgcn.cli.display import progress_bar
 from dccgcn.errors import DccgcnError
+from dccgcn.runtime.outputs import check_output
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +43,31 @@ AbstainBelow = Annotated[
     float | None,
     typer.Option(help="Add a column abstain: yes where trust is below this, such as 0.9.", min=0, max=1),
 ]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what an earlier command wrote there.")]
 Threads = Annotated[int | None, typer.Option(help="Number of threads; default: one per core.", min=1)]
+
+
+NEW_FILE = "NEW_FILE"  # metavar of every option that names a file to write
+
+
+class Command(TyperCommand):
+    """A command that checks its outputs before it begins: nothing of the user's is replaced, and no input."""
+
+    def invoke(self, ctx: Any) -> Any:
+        params: list[Any] = self.params
+        inputs = [Path(text) for param in params if param.metavar != NEW_FILE for text in _texts(ctx, param)]
+        for param in params:
+            for path in _texts(ctx, param) if param.metavar == NEW_FILE else ():
+                check_output(path, bool(ctx.params.get("overwrite")), [one for one in inputs if os.path.exists(one)])
+        return super().invoke(ctx)
+
+
+def _texts(ctx: Any, param: Any) -> list[str]:
+    """The values of an option as texts; of NAME=FILE the file too."""
+    value = ctx.params.get(param.name or "")
+    values = value if isinstance(value, list | tuple) else [value]
+    texts = [str(one) for one in values if isinstance(one, str | Path) and "\0" not in str(one)]
+    return [*texts, *(text.partition("=")[2] for text in texts if "=" in text)]
 
 
 def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from dccgcn.cli.display import errors, output, print_findings, print_json, printable, table
-from dccgcn.cli.options import AbstainBelow, Json, Probabilities, Threads, edge_files
+from dccgcn.cli.options import NEW_FILE, AbstainBelow, Json, Overwrite, Probabilities, Threads, edge_files
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,9 +36,10 @@ def predict(
     abstain_below: AbstainBelow = None,
     threads: Threads = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write the predictions to this file: .csv, .parquet, .sqlite or .duckdb.")
+        Path | None,
+        typer.Option(metavar=NEW_FILE, help="Write the predictions to this file: .csv, .parquet, .sqlite or .duckdb."),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the table in a database.")] = False,
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Classify new nodes with a trained model, without training again.
@@ -53,7 +54,7 @@ def predict(
         dccgcn predict runs/mine --nodes more.csv --edges more-edges.csv --out predictions.csv
     """
     from dccgcn.api import load_model
-    from dccgcn.io.write import write_frame
+    from dccgcn.io.write import write_frames
     from dccgcn.runtime.threads import use_threads
 
     use_threads(threads)
@@ -62,7 +63,7 @@ def predict(
     with errors.status("predicting"):
         frame = loaded.predict(graph, probabilities=probabilities, abstain_below=abstain_below)
     if out:
-        write_frame(frame, out, overwrite)
+        write_frames({"predictions": frame}, out, overwrite)
     if json:
         found = [vars(finding) for finding in graph.findings]
         rows = frame.to_dict("records")

@@ -6,14 +6,17 @@ from typing import Annotated
 import typer
 
 from dccgcn.cli.display import errors, progress_bar
+from dccgcn.cli.options import NEW_FILE, Overwrite
 
 
 def report(
     run: Annotated[
         Path, typer.Argument(metavar="RUN", help="A folder that [b]dccgcn fit --out[/b] or Result.save wrote.")
     ],
-    out: Annotated[Path | None, typer.Option(help="The HTML file to write; default: RUN/report.html.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is not a report.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar=NEW_FILE, help="The HTML file to write; default: RUN/report.html.")
+    ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write one HTML file that shows the predictions of a run and which of them can be trusted.
 
@@ -27,16 +30,16 @@ def report(
     from dccgcn.artifacts.report import write_report
     from dccgcn.artifacts.report.page import render
     from dccgcn.artifacts.report.store import FILE, load_data
-    from dccgcn.artifacts.run_folder import check_report_path
-    from dccgcn.runtime.files import write_atomically
+    from dccgcn.runtime.outputs import check_output, write_output
 
     path = out or run / "report.html"
-    check_report_path(path, overwrite)
+    overwrite = overwrite or out is None  # the run's own page is made again
+    check_output(path, overwrite)
     if (run / FILE).exists() or not (run / "model.json").exists():
-        write_atomically(path, render(load_data(run)))
+        write_output(path, render(load_data(run)), overwrite)
     else:  # saved from Python, or interrupted before its report was made
         from dccgcn.api import load_model
 
         with progress_bar(str(run)) as progress:
-            write_report(load_model(run).result, path, progress=progress, audit=read_audit(run))
+            write_report(load_model(run).result, path, overwrite, progress=progress, audit=read_audit(run))
     errors.print(f"Written to {path}", highlight=False, soft_wrap=True)

@@ -10,7 +10,8 @@ import numpy as np
 
 from dccgcn.errors import DataFileError, Finding, SplitError, check_choice
 from dccgcn.graph import NodeGraph
-from dccgcn.runtime.files import check_regular, write_atomically
+from dccgcn.runtime.files import check_regular
+from dccgcn.runtime.outputs import write_output
 from dccgcn.text import first_few
 
 PARTS = ("train", "validation", "test")
@@ -113,9 +114,9 @@ class Split:
         content["findings"] = [[f.level, f.code, f.text] for f in self.findings]
         return json.dumps(content, ensure_ascii=False) + "\n"
 
-    def save(self, path: str | Path) -> None:
-        """Write the split as JSON."""
-        write_atomically(path, self.to_json())
+    def save(self, path: str | Path, overwrite: bool = False) -> None:
+        """Write the split as JSON. overwrite: replace a file of a split, which is an error otherwise."""
+        write_output(path, self.to_json(), overwrite)
 
     @classmethod
     def load(cls, path: str | Path, graph: NodeGraph) -> "Split":

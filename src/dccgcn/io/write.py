@@ -1,11 +1,11 @@
-"""Tables as CSV: safe to open in a spreadsheet, and read back unchanged."""
+"""Tables out: CSV that is safe to open in a spreadsheet, Parquet, SQLite and DuckDB, all read back unchanged."""
 
 import csv
 import io
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain
@@ -22,12 +22,12 @@ from dccgcn.graph.cells import decode_labels
 from dccgcn.io.table import ESCAPED
 from dccgcn.progress import Progress, tracked
 from dccgcn.runtime.extras import missing_extra
-from dccgcn.runtime.files import write_atomically
+from dccgcn.runtime.files import place, temporary_path
+from dccgcn.runtime.outputs import are_ours, check_output, is_database, write_output
 
-TABLE = "predictions"  # in a database
 _PARQUET_ROWS = 1 << 20  # converted at a time
 _CSV_ROWS = 1 << 17
-_SQL_TYPES = {"i": "BIGINT", "u": "BIGINT", "f": "DOUBLE", "b": "BOOLEAN"}
+_SQL_TYPES = {"i": "BIGINT", "f": "DOUBLE", "b": "BOOLEAN"}
 
 
 def csv_text(frame: pd.DataFrame, float_format: str | None = None) -> str:
@@ -65,35 +65,55 @@ def csv_pieces(
         yield text.encode()
 
 
-def write_frame(
-    frame: pd.DataFrame, path: str | os.PathLike[str], overwrite: bool = False, progress: Progress | None = None
+def write_frames(
+    tables: Mapping[str, pd.DataFrame],
+    path: str | os.PathLike[str],
+    overwrite: bool = False,
+    progress: Progress | None = None,
 ) -> None:
-    """Write a table in the form of the file's ending: .csv, .parquet, .sqlite (or .db) or .duckdb.
+    """Write tables in the form of the file's ending: .csv, .parquet, .sqlite (or .db) or .duckdb.
 
-    In a database it is the table "predictions"; one that exists already is replaced only if asked to. Other tables of
-    the database stay as they are.
+    CSV and Parquet hold one table. A database gets a table of each name and keeps its others. A file that is there is
+    an error, and so is a table of the same name; with ``overwrite`` one that dccgcn wrote is replaced.
     """
     path = Path(path)
+    check_output(path, overwrite)
+    if is_database(path):
+        _write_database(tables, path, overwrite)
+        return
+    if len(tables) > 1:
+        raise DataFileError(f"{path} cannot hold {' and '.join(tables)}.", "Name two files, or a database.")
+    (frame,) = tables.values()
     match path.suffix.lower():
         case ".parquet":
             if find_spec("pyarrow") is None:
                 raise missing_extra("pyarrow", "parquet", "A Parquet file")
-            write_atomically(path, _parquet(frame, progress))
-        case ".sqlite" | ".sqlite3" | ".db":
-            with _database_errors(path), closing(sqlite3.connect(path)) as database, database:
-                _write_rows(database, frame, path, overwrite)
-        case ".duckdb":
-            try:
-                duckdb = import_module("duckdb")
-            except ModuleNotFoundError:
-                raise missing_extra("duckdb", "duckdb", "A DuckDB file") from None
-            with _database_errors(path), closing(duckdb.connect(str(path))) as database:
-                _write_rows(database, frame, path, overwrite)
+            write_output(path, _parquet(storable(frame), progress), overwrite)
         case ".csv" | "":
-            write_atomically(path, csv_pieces(frame, "%.6f", progress))
+            write_output(path, csv_pieces(frame, "%.6f", progress), overwrite)
         case other:
             remedy = "Use .csv, .parquet, .sqlite or .duckdb."
             raise DataFileError(f"{path} ends in {other!r}, which is no form of a table.", remedy)
+
+
+def storable(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with columns of one type each, as Parquet and databases want them.
+
+    Whole numbers beyond 64 bits, and columns of several types, become text.
+    """
+    return frame.assign(**{name: _of_one_type(frame[name]) for name in frame if frame[name].dtype == object})
+
+
+def _of_one_type(cells: pd.Series) -> pd.Series:
+    missing = [cell is None or cell is pd.NA or cell != cell for cell in cells]
+    known = [cell for cell, is_missing in zip(cells, missing, strict=True) if not is_missing]
+    kinds = {bool if isinstance(cell, np.bool_) else type(cell) for cell in known}
+    if kinds == {int} and min(known) >= -(2**63) and max(known) < 2**63:
+        return cells.astype("Int64")
+    if kinds == {bool}:
+        return cells.astype("boolean")
+    texts = [None if is_missing else str(cell) for cell, is_missing in zip(cells, missing, strict=True)]
+    return pd.Series(texts, index=cells.index, dtype=object)
 
 
 def _parquet(frame: pd.DataFrame, progress: Progress | None) -> bytes:
@@ -108,49 +128,75 @@ def _parquet(frame: pd.DataFrame, progress: Progress | None) -> bytes:
     return content.getvalue()
 
 
-@contextmanager
-def _database_errors(path: Path) -> Iterator[None]:
-    """Errors of a database as a DataFileError."""
+def _write_database(tables: Mapping[str, pd.DataFrame], path: Path, overwrite: bool) -> None:
+    """Add tables to a database in one transaction. A new database gets its name when it is complete."""
+    is_new = not path.exists()
+    place_of_work = temporary_path(path.parent) if is_new else path
     try:
-        yield
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with closing(_connect(place_of_work, path)) as database:
+            _add_tables(database, tables, path, overwrite)
+        if is_new:
+            place(place_of_work, path, replace=False)
     except DccgcnError:
         raise
     except Exception as error:  # both databases have their own
         raise DataFileError(f"{path} cannot be written ({error}).", "Give a new file, or a database.") from None
+    finally:
+        if is_new:
+            place_of_work.unlink(missing_ok=True)
 
 
-def _write_rows(database: Any, frame: pd.DataFrame, path: Path, overwrite: bool) -> None:
-    """Create the table "predictions" and fill it, in one transaction."""
-    columns = [f'"{name.replace(chr(34), chr(34) * 2)}"' for name in map(str, frame.columns)]
-    kinds = [_SQL_TYPES.get(dtype.kind, "VARCHAR") for dtype in frame.dtypes]
-    lists = [[cell.item() if isinstance(cell, np.generic) else cell for cell in frame[name]] for name in frame.columns]
-    texts = [
-        [cell if cell is None else str(cell) for cell in cells] if kind == "VARCHAR" else cells
-        for cells, kind in zip(lists, kinds, strict=True)
-    ]
-    if not overwrite and _has_table(database):
-        remedy = "Choose another file, or replace it with --overwrite (overwrite=True)."
-        raise DataFileError(f"{path} has a table {TABLE} already.", remedy)
+def _connect(file: Path, named: Path) -> Any:
+    if named.suffix.lower() != ".duckdb":
+        return sqlite3.connect(file, isolation_level=None)
+    if find_spec("duckdb") is None:
+        raise missing_extra("duckdb", "duckdb", "A DuckDB file")
+    return import_module("duckdb").connect(str(file))
+
+
+def _add_tables(database: Any, tables: Mapping[str, pd.DataFrame], path: Path, overwrite: bool) -> None:
+    is_sqlite = isinstance(database, sqlite3.Connection)
+    if is_sqlite and "events" in _names_of_tables(database):
+        raise DataFileError(f"{path} is a log of labels.", "Name another file.")
     database.execute("BEGIN")
     try:
-        database.execute(f"DROP TABLE IF EXISTS {TABLE}")
-        listed = ", ".join(f"{name} {kind}" for name, kind in zip(columns, kinds, strict=True))
-        database.execute(f"CREATE TABLE {TABLE} ({listed})")
-        database.executemany(
-            f"INSERT INTO {TABLE} VALUES ({', '.join('?' * len(columns))})", list(zip(*texts, strict=True))
-        )
+        for name, frame in tables.items():
+            if name.casefold() in map(str.casefold, _names_of_tables(database)):
+                _check_table(database, name, path, overwrite)
+                database.execute(f'DROP TABLE "{name}"')
+            stored = storable(frame)
+            columns = [f'"{column.replace(chr(34), chr(34) * 2)}"' for column in map(str, stored.columns)]
+            if is_sqlite:
+                kinds = [_SQL_TYPES.get(dtype.kind, "TEXT") for dtype in stored.dtypes]
+                listed = ", ".join(f"{column} {kind}" for column, kind in zip(columns, kinds, strict=True))
+                rows = zip(*([None if c is pd.NA else c for c in stored[c].tolist()] for c in stored), strict=True)
+                database.execute(f'CREATE TABLE "{name}" ({listed})')
+                database.executemany(f'INSERT INTO "{name}" VALUES ({", ".join("?" * len(columns))})', rows)
+            else:
+                database.register("written", stored)
+                database.execute(f'CREATE TABLE "{name}" AS SELECT * FROM written')
+                database.unregister("written")
         database.execute("COMMIT")
     except BaseException:
         database.execute("ROLLBACK")
         raise
 
 
-def _has_table(database: Any) -> bool:
-    try:
-        database.execute(f"SELECT 1 FROM {TABLE} LIMIT 1")
-    except Exception:  # there is no such table
-        return False
-    return True
+def _names_of_tables(database: Any) -> list[str]:
+    is_sqlite = isinstance(database, sqlite3.Connection)
+    query = "SELECT name FROM sqlite_master" if is_sqlite else "SELECT table_name FROM information_schema.tables"
+    return [row[0] for row in database.execute(query).fetchall()]
+
+
+def _check_table(database: Any, name: str, path: Path, overwrite: bool) -> None:
+    """Raise a DataFileError unless a table may be replaced: dccgcn wrote it, and replacing is asked for."""
+    columns = [column[0] for column in database.execute(f'SELECT * FROM "{name}" LIMIT 0').description]
+    if not are_ours(columns):
+        raise DataFileError(f"{path} has a table {name} that dccgcn did not write.", "Name another file.")
+    if not overwrite:
+        remedy = "Choose another file, or replace the table with --overwrite (overwrite=True)."
+        raise DataFileError(f"{path} has a table {name} already.", remedy)
 
 
 def write_tables(graph: NodeGraph, folder: Path, labelled: np.ndarray | None = None) -> list[Path]:
@@ -167,8 +213,10 @@ def write_tables(graph: NodeGraph, folder: Path, labelled: np.ndarray | None = N
         files["truth.csv"] = nodes.loc[hidden, ["id", "label"]]
         nodes["label"] = nodes["label"].where(given, None)
     files["nodes.csv"] = nodes
+    for name in files:
+        check_output(folder / name)
     for name, frame in files.items():
-        write_atomically(folder / name, csv_pieces(frame))
+        write_output(folder / name, csv_pieces(frame))
     return [folder / name for name in sorted(files)]
 
 

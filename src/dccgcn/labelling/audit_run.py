@@ -19,7 +19,7 @@ from dccgcn.labelling.audits import draw_predictions, next_check, summarise
 from dccgcn.labelling.events import Audit, replay
 from dccgcn.labelling.log import EventLog
 from dccgcn.labelling.source import Source
-from dccgcn.runtime.files import write_atomically
+from dccgcn.runtime.outputs import write_output
 
 UNKNOWN = "?"  # in a table of checks: the class cannot be told
 Ask = Callable[["RunAudit", str], tuple[str, str] | None]
@@ -68,7 +68,7 @@ class RunAudit:
         if self.source.rows is not None:
             rows = self.source.rows.iloc[[self.source.position[node] for node in nodes]].reset_index(drop=True)
             frame = pd.concat([frame, rows.drop(columns=[c for c in rows if c in frame])], axis=1)
-        write_atomically(path, csv_text(frame))
+        write_output(path, csv_text(frame))
 
     def read_checks(self, path: Path, who: str) -> int:
         """Record the answers of a table of node_id and label; how many were new. An empty label is not checked yet."""

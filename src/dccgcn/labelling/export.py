@@ -1,10 +1,6 @@
-"""Labels and predictions out: CSV, Parquet, tables of SQLite or DuckDB, and the report."""
+"""Labels and predictions out: as tables, and as the report."""
 
-import io
-import sqlite3
 import tempfile
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +10,10 @@ from dccgcn.api import Result
 from dccgcn.artifacts.report.data import report_data
 from dccgcn.artifacts.report.page import render
 from dccgcn.errors import DccgcnError
-from dccgcn.io.write import csv_text
+from dccgcn.io.write import write_frames
 from dccgcn.labelling.audits import summarise
 from dccgcn.labelling.events import Labels
 from dccgcn.labelling.source import Source
-from dccgcn.runtime.extras import missing_extra
-from dccgcn.runtime.files import write_atomically
 
 if TYPE_CHECKING:
     from dccgcn.labelling.session import Session
@@ -52,25 +46,11 @@ def predictions_frame(result: Result | None) -> pd.DataFrame:
 
 
 def content(name: str, tables: dict[str, pd.DataFrame]) -> bytes:
-    """A file of this name. CSV and Parquet hold one table, a database all of them."""
-    kind = name.rpartition(".")[2]
-    if kind in ("sqlite", "duckdb"):
-        return _database(kind, tables)
-    (frame,) = tables.values()
-    if kind == "csv":
-        return csv_text(frame, float_format="%.6f").encode()
-    if kind == "parquet":
-        if find_spec("pyarrow") is None:
-            raise missing_extra("pyarrow", "parquet", "Parquet")
-        buffer = io.BytesIO()
-        _plain(frame).to_parquet(buffer, index=False)
-        return buffer.getvalue()
-    raise DccgcnError(f"{name!r} has no known format.", "End it with .csv, .parquet, .sqlite or .duckdb.")
-
-
-def write(path: Path, tables: dict[str, pd.DataFrame]) -> None:
-    """Write a file whole or not at all."""
-    write_atomically(path, content(path.name, tables))
+    """A file of this name as bytes. CSV and Parquet hold one table, a database all of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"download.{name.rpartition('.')[2]}"
+        write_frames(tables, path)
+        return path.read_bytes()
 
 
 def exported(session: "Session", name: str) -> bytes:
@@ -95,29 +75,3 @@ def report_html(session: "Session") -> bytes:
         raise DccgcnError("Nothing is predicted yet.", "Label nodes of at least two classes.")
     audit = summarise(session.labels.audits[-1]) if session.labels.audits else None
     return render(report_data(picture.result, audit=audit)).encode()
-
-
-def _database(kind: str, tables: dict[str, pd.DataFrame]) -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"answers.{kind}"
-        if kind == "sqlite":
-            database = sqlite3.connect(path)
-            for name, frame in tables.items():
-                _plain(frame).to_sql(name, database, index=False)
-            database.close()
-        else:
-            if find_spec("duckdb") is None:
-                raise missing_extra("duckdb", "duckdb", "A DuckDB file")
-            duckdb: Any = import_module("duckdb")
-            with duckdb.connect(str(path)) as connection:
-                for name, frame in tables.items():
-                    connection.register("frame", _plain(frame))
-                    connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM frame')
-                    connection.unregister("frame")
-        return path.read_bytes()
-
-
-def _plain(frame: pd.DataFrame) -> pd.DataFrame:
-    """Columns of numbers or of text: a column of ids of both kinds becomes text."""
-    mixed = [name for name in frame if frame[name].dtype == object]
-    return frame.assign(**{name: frame[name].map(str) for name in mixed})

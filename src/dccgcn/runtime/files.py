@@ -20,8 +20,10 @@ _MAX_JSON = 2**30  # bytes
 _MIN_AGE = 2  # seconds: a younger temporary file may not be locked yet
 
 
-def write_atomically(path: str | Path, content: Content) -> None:
+def write_atomically(path: str | Path, content: Content, replace: bool = True) -> None:
     """Write a file completely or not at all: after a crash or on a full disk the old content is still there.
+
+    ``replace=False``: a file that is there, even since a moment, is an error and stays as it is.
 
     A process that is killed leaves its temporary file beside it; the next call that writes to the folder removes it.
     """
@@ -35,7 +37,7 @@ def write_atomically(path: str | Path, content: Content) -> None:
             file.writelines(_pieces(content))
             file.flush()
             os.fsync(file.fileno())
-            os.replace(temporary, path)
+            place(temporary, path, replace)
         sync_folder(path.parent)
     except OSError as error:
         is_wrong_path = isinstance(error, IsADirectoryError | NotADirectoryError | FileExistsError)
@@ -46,6 +48,21 @@ def write_atomically(path: str | Path, content: Content) -> None:
     finally:
         with suppress(OSError):  # already renamed, or its folder does not exist
             temporary.unlink(missing_ok=True)
+
+
+def place(temporary: Path, path: Path, replace: bool) -> None:
+    """Give a complete file its name. ``replace=False``: a file of that name is a FileExistsError."""
+    if not replace:
+        try:
+            os.link(temporary, path)
+            temporary.unlink()
+            return
+        except FileExistsError:
+            raise
+        except OSError as error:
+            if os.path.lexists(path):
+                raise FileExistsError(f"{path} is there already") from error
+    os.replace(temporary, path)  # the system has no links, or an earlier file is meant
 
 
 def temporary_path(folder: Path) -> Path:

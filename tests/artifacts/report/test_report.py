@@ -272,7 +272,9 @@ def test_a_long_id_is_cut():
 
 def test_one_function_writes_page_and_data(full, tmp_path):
     stages = []
-    data = write_report(full, tmp_path / "page.html", tmp_path, "dccgcn fit toy", lambda *step: stages.append(step))
+    data = write_report(
+        full, tmp_path / "page.html", False, tmp_path, "dccgcn fit toy", lambda *step: stages.append(step)
+    )
     assert load_data(tmp_path) == data
     assert (tmp_path / "page.html").read_text() == render(data)
     assert stages[-1] == ("report", 3, 3)

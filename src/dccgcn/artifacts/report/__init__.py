@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 def write_report(
     run: "Run",
     path: str | Path | None = None,
+    overwrite: bool = False,
     folder: str | Path | None = None,
     command: str | None = None,
     progress: Progress | None = None,
@@ -22,7 +23,7 @@ def write_report(
 ) -> "Report":
     """Write the report of a run, and return its data.
 
-    path : the HTML file to write; None: no page.
+    path : the HTML file to write; None: no page. overwrite: replace an earlier report.
     folder : the run's folder, which gets report.json; None: the data are not kept.
     command : the command that made the run, shown on the page.
     audit : the audit of its trusted predictions, if there is one.
@@ -32,7 +33,7 @@ def write_report(
     from dccgcn.artifacts.report.data import report_data
     from dccgcn.artifacts.report.page import render
     from dccgcn.artifacts.report.store import save_data
-    from dccgcn.runtime.files import write_atomically
+    from dccgcn.runtime.outputs import write_output
     from dccgcn.runtime.threads import threads_for
 
     with threads_for(2 * len(run.graph.edges)):
@@ -40,5 +41,5 @@ def write_report(
     if folder is not None:
         save_data(report, Path(folder))
     if path is not None:
-        write_atomically(path, render(report))
+        write_output(path, render(report), overwrite)
     return report

@@ -23,7 +23,7 @@ _EXACT = {2: 2**11, 4: 2**24, 8: 2**53}
 def read_ids(table: Table, column: str) -> list[Any]:
     """The ids of a table of nodes: none missing, none twice."""
     ids = _id_cells(table, column)
-    same = pd.Series([spell_id(i) for i in ids]).duplicated(keep=False).to_numpy()
+    same = pd.Series([spell_id(i) for i in ids], dtype=object).duplicated(keep=False).to_numpy()
     if same.any():
         first = next(ids[i] for i in np.flatnonzero(same))
         alike = [i for i in ids if spell_id(i) == spell_id(first)]

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import DataFileError, DccgcnError, Finding
+from dccgcn.graph.cells import is_text
 from dccgcn.io.table import Table, plain_table, table_limit, too_large
 from dccgcn.text import first_few
 
@@ -154,7 +155,7 @@ def _excel(content: bytes, path: Path) -> Table:
             raise DataFileError(f"{path} is an Excel workbook, which needs openpyxl.", "pip install 'dccgcn[excel]'")
         with pd.ExcelFile(io.BytesIO(content), engine="openpyxl") as book:
             first, *others = book.sheet_names
-            table = plain_table(book.parse(str(first), dtype=object), path.name)
+            table = plain_table(book.parse(str(first), dtype=object, keep_default_na=False, na_values=[""]), path.name)
     except DccgcnError:
         raise
     except Exception as error:  # a damaged file can raise nearly anything
@@ -205,6 +206,10 @@ def json_table(text: str, path: Path) -> Table:
         ) from None
     if not all(isinstance(record, dict) for record in records):
         raise DataFileError(f"{path} holds JSON values that are not objects.", "Give one object per row.")
+    if re.search(r"\\u[dD][89a-fA-F]", text):  # halves of a character, which may stand alone
+        for number, record in enumerate(records):
+            if not is_text(json.dumps(record, ensure_ascii=False)):
+                raise DataFileError(f"Row {number} of {path} holds a lone surrogate, which is no text.", "Remove it.")
     return plain_table(pd.DataFrame(records, dtype=object), path.name)
 
 

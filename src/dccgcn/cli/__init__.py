@@ -73,6 +73,9 @@ def main() -> None:
     except DccgcnError as error:
         print_error(error)
         sys.exit(2)
+    except MemoryError:
+        print_error(DccgcnError("The machine has too little free memory.", "dccgcn doctor says how much is needed."))
+        sys.exit(2)
     except SystemExit as stop:
         if stop.code == 130:
             errors.print("Interrupted.")

@@ -19,6 +19,7 @@ _N_SPREADING = 50  # steps of labels and of smoothed predictions
 _N_SMOOTHED = 3  # arrays of a smoothing
 _N_POOLED = 10  # arrays of the pool, its refits and what they are made from
 _N_MEMBERS = 9
+_N_BASES = 4  # arrays of the right singular vectors at once; measured with 200,000 and 400,000 columns
 
 
 def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
@@ -28,6 +29,7 @@ def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
     propagation = orthogonalisation = prediction = 0.0
     widest = 2.0 * N_OWN  # own or a hop, and what it is made from
     columns = 0
+    largest_basis = 0.0  # numbers of right singular vectors, a row for each feature
     for spec in view_specs(settings, graph.n, layout_of(graph)):
         structural = spec.kind == "structure"
         if spec.is_spectral or (spec.kind == "own" and size.d > SMALL_GRAM):
@@ -41,6 +43,7 @@ def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
             buffers = max(width, 2 * min(width, BUFFER_BYTES / 4 / size.n))
             arrays = 1 + (N_BLOCKS if structural else 0) + (0 if graph.is_staged else N_BLOCKS - 1)
             widest = max(widest, arrays * width + buffers)
+            largest_basis = max(largest_basis, 0 if structural else width * width_x)
         n_columns = 4 if spec.kind == "sizes" else min(spec.n_components, size.d if not structural else size.n)
         n_evaluations = _N_EVALUATIONS if spec.is_spectral and settings.mi_weight else 1
         prediction += n_evaluations * 2 * n_columns * size.n * size.c
@@ -55,7 +58,7 @@ def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
     )
     # float32 numbers per node: the largest SVD, or predictions that are smoothed side by side, and those of the pool
     smoothed = _N_SMOOTHED * min(_N_TRAININGS * size.c, max(size.c, MOST_NUMBERS / size.n)) + _N_POOLED * size.c
-    n_bytes = PROCESS_BYTES + 12 * size.nnz + 20 * len(graph.edges)
+    n_bytes = PROCESS_BYTES + 12 * size.nnz + 20 * len(graph.edges) + 4 * _N_BASES * largest_basis
     if graph.is_staged:
         n_bytes += max(size.knn_bytes, 4 * max(widest, smoothed) * size.n)
     else:

@@ -8,18 +8,25 @@ The number of a case determines it, so a failure is repeated with: python -m too
 import csv
 import gzip
 import io
+import json
 import sys
 import tempfile
 import traceback
 import warnings
 from collections import Counter
+from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dccgcn import NodeGraph, load_model, read_tables
+from dccgcn import run as fit
 from dccgcn.errors import DccgcnError
-from dccgcn.io.tables import read_tables
 
 NODES = (
     "id,topic,title,age,country,w0,w1\n"
@@ -65,6 +72,36 @@ CELLS += [
     "id",
     "007",
 ]
+VALUES: list[Any] = [
+    0,
+    -1,
+    7,
+    2**53 + 1,
+    2**63,
+    -(2**63) - 1,
+    10**400,
+    1.0,
+    0.5,
+    1e308,
+    True,
+    None,
+    "\ud800",
+    "e\u0301",
+    ["a", 1],
+    {},
+]
+VALUES += [
+    float("nan"),
+    float("inf"),
+    {"a": {"b": [1]}},
+    [0.5, 1.5],
+    "2020-01-01",
+    "$1,000",
+    "34.5%",
+    "09508",
+    "[1, 2]",
+]
+TYPED = [pd.Timestamp("2020-01-01"), Decimal("1.5"), b"a", date(2020, 1, 1), np.float32(1.5), pd.Timedelta("1h")]
 ENCODINGS = ["utf-16", "utf-16-le", "utf-32", "latin-1", "cp1252", "utf-8-sig"]
 
 
@@ -75,7 +112,7 @@ def case(number: int) -> tuple[bytes, bytes, dict]:
     rows = list(csv.reader(io.StringIO([NODES, EDGES][which])))
     for _ in range(rng.integers(0, 4)):
         _change(rows, rng)
-    match rng.choice(["sound", "text", "loose", "gzip", "parquet"], p=[0.4, 0.2, 0.2, 0.1, 0.1]):
+    match rng.choice(["sound", "text", "loose", "gzip", "parquet", "json"], p=[0.35, 0.15, 0.15, 0.1, 0.15, 0.1]):
         case "sound":
             content = _csv_text(rows).encode()
         case "text":
@@ -84,19 +121,39 @@ def case(number: int) -> tuple[bytes, bytes, dict]:
             content = _encoded("\n".join(",".join(cells) for cells in rows), rng)
         case "gzip":
             content = gzip.compress(_csv_text(rows).encode())
+        case "json":
+            names = rows[0] if rows else []
+            records = [dict(zip(names, map(partial(_any, rng), cells), strict=False)) for cells in rows[1:]]
+            content = ("\n".join(map(json.dumps, records)) or "{}").encode()
         case _:
-            width = max((len(cells) for cells in rows), default=0)
-            padded = [cells + [None] * (width - len(cells)) for cells in rows]
-            frame = pd.DataFrame(padded[1:], columns=[f"{c}" for c in padded[0]] if padded else None)
-            frame = frame.loc[:, ~frame.columns.duplicated()]
-            numeric = frame.apply(pd.to_numeric, errors="coerce") if rng.random() < 0.3 else frame
-            content = bytes(numeric.to_parquet())
+            content = _parquet(rows, rng)
     if rng.random() < 0.3:
         for _ in range(rng.integers(1, 4)):
             content = _bytes(content, rng)
     contents = [NODES.encode(), EDGES.encode()]
     contents[which] = content
     return contents[0], contents[1], _options(rng)
+
+
+def _any(rng: np.random.Generator, cell: Any, values: Sequence[Any] = VALUES) -> Any:
+    """The cell, or rarely a value of another type."""
+    return values[rng.integers(len(values))] if rng.random() < 0.05 else cell
+
+
+def _parquet(rows: list[list[str]], rng: np.random.Generator) -> bytes:
+    width = max((len(cells) for cells in rows), default=0)
+    padded: list[list[Any]] = [cells + [None] * (width - len(cells)) for cells in rows]
+    frame = pd.DataFrame(padded[1:], columns=[f"{c}" for c in padded[0]] if padded else None, dtype=object)
+    frame = frame.loc[:, ~frame.columns.duplicated()]
+    if rng.random() < 0.3:
+        frame = frame.apply(pd.to_numeric, errors="coerce")
+    if rng.random() < 0.3 and len(frame.columns):  # a whole column of another type
+        value = [*VALUES, *TYPED][rng.integers(len(VALUES) + len(TYPED))]
+        frame[frame.columns[rng.integers(len(frame.columns))]] = pd.Series([value] * len(frame), dtype=object)
+    try:
+        return bytes(frame.to_parquet())
+    except Exception:  # what Arrow cannot hold
+        return bytes(pd.DataFrame(padded[1:], dtype=str).set_axis(map(str, range(width)), axis=1).to_parquet())
 
 
 def _csv_text(rows: list[list[str]]) -> str:
@@ -203,10 +260,25 @@ def run(number: int, folder: Path) -> str:
             refused = error
         else:
             assert len(graph.ids) == graph.features.shape[0]
+            if number % 20 == 0:
+                _round_trip(graph, folder)
             return "graph"
     assert refused.remedy, f"an error without a remedy: {refused}"
     assert len(str(refused)) < 2000, f"an unreadable error: {str(refused)[:300]}"
     return type(refused).__name__
+
+
+def _round_trip(graph: NodeGraph, folder: Path) -> None:
+    """What is read can be fitted, or is refused; what is fitted can be written and comes back."""
+    try:
+        result = fit(graph, method="logreg")
+    except DccgcnError:
+        return
+    with tempfile.TemporaryDirectory(dir=folder) as out:
+        result.save(Path(out) / "run")
+        assert load_model(Path(out) / "run").result.graph.ids.tolist() == graph.ids.tolist()
+        for ending in ("csv", "parquet", "sqlite", "duckdb"):
+            result.write(Path(out) / f"predictions.{ending}")
 
 
 def main() -> None:

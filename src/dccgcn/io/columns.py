@@ -96,11 +96,11 @@ def guess_column(
     return found
 
 
-def lacks_header(edges: Table, ids: pd.Series) -> bool:
+def lacks_header(edges: Table, ids: set[str]) -> bool:
     """Whether the column names of an edge table are ids of nodes: its first line is an edge."""
     names = edges.frame.columns[:2]
     usual = {*_NAMES["source"], *_NAMES["target"]}
-    return edges.is_text and set(names) <= set(ids.tolist()) and not {name.lower() for name in names} <= usual
+    return edges.is_text and set(names) <= ids and not {name.lower() for name in names} <= usual
 
 
 def match_columns(table: Table, patterns: Sequence[str], role: str) -> list[str]:

@@ -40,7 +40,7 @@ def choose_columns(
     if id == label:
         raise GraphError(f"Column {first_few([id])} cannot be both id and label.", "Name two columns.")
     for table in edges.values():
-        if not (options.source and options.target) and choose.lacks_header(table, nodes.frame[id]):
+        if not (options.source and options.target) and choose.lacks_header(table, spelled_cells(nodes, id)):
             raise GraphError(
                 f"The first line of {table.name} is an edge, not a header.", "Add a first line such as source,target."
             )

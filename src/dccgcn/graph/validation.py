@@ -64,7 +64,9 @@ def ids(given: Any, n: int) -> np.ndarray:
     if isinstance(given, np.ndarray) and given.dtype.kind in "iu" and (given.dtype != np.uint64 or given.max() < 2**63):
         listed = given.astype(np.int64)  # a copy: the caller's array must stay writable
     else:
-        listed = _id_array([plain_id(i) for i in _objects(given).tolist()])
+        values = given.tolist() if isinstance(given, np.ndarray) else _objects(given).tolist()
+        is_simple = {*map(type, values)} == {str} and all(map(str.strip, values)) and is_text("".join(values))
+        listed = _id_array(values if is_simple else [plain_id(i) for i in values])
     if len(np.unique(listed) if listed.dtype.kind in "iU" else set(map(spell_id, listed.tolist()))) == n:
         return listed
     seen: dict[Any, Any] = {}

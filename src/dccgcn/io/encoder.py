@@ -212,7 +212,8 @@ def _numbers(fitted: Numbers, frame: pd.DataFrame) -> sp.csr_array:
 def _scaled(fitted: Numbers, frame: pd.DataFrame) -> np.ndarray:
     """(rows, columns) scaled numbers; NaN where missing."""
     values = _parsed(frame, fitted.columns, fitted.fill is not None)
-    return np.asarray((np.where(np.isinf(values), np.nan, values) - fitted.centre) / fitted.scale)
+    with np.errstate(over="ignore"):  # what becomes infinite is refused as too large
+        return np.asarray((np.where(np.isinf(values), np.nan, values) - fitted.centre) / fitted.scale)
 
 
 def _bad(values: np.ndarray) -> np.ndarray:

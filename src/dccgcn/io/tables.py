@@ -79,9 +79,9 @@ def read_tables(
     ----------
     nodes, edges : path or DataFrame
         CSV, TSV or JSON lines (plain or gzip), Parquet, Feather, Excel, a folder of such files, or a pandas DataFrame.
-        Where DuckDB is installed, large tables of edges (CSV or Parquet) never are in memory as text. A GraphML file is
-        given as the nodes, without edges. Edges of several relations, such as citations and shared authors: a list of
-        paths, whose file names are those of the relations, or a mapping of names to paths or DataFrames.
+        Edges in CSV and Parquet files are read in pieces and never are in memory as text. A GraphML file is given as
+        the nodes, without edges. Edges of several relations, such as citations and shared authors: a list of paths,
+        whose file names are those of the relations, or a mapping of names to paths or DataFrames.
     label, id : str, optional
         Columns of the nodes. An empty label, or -1 among whole numbers, means unlabelled.
     features : sequence of str, optional

@@ -21,8 +21,7 @@ from dccgcn.text import first_few
 
 MARKS = {b"PAR1": "parquet", b"ARROW1": "feather", b"PK\x03\x04": "excel"}  # first bytes
 _REMEDY = "Save it as CSV, TSV, JSON lines, Parquet, Feather or Excel (xlsx)."
-_ROWS = 1 << 16  # of a Parquet file, read at once
-_NESTED_ROWS = 256  # the same with texts in lists, which may all be long
+_NESTED_ROWS = 256  # of a Parquet file with texts in lists, read at once: all may be long
 
 
 def is_parquet(path: Path) -> bool:
@@ -110,15 +109,20 @@ def _parquet(content: bytes, path: Path) -> Table:
         texts = [field.name for field in schema if _is_text(field.type)]
         nested = any(arrow.types.is_nested(field.type) for field in schema)
         with open_parquet(io.BytesIO(content), path, read_dictionary=texts) as file:
-            batches, lengths = [], dict.fromkeys(schema.names, 0)
-            for batch in file.iter_batches(_NESTED_ROWS if nested else _ROWS):
-                batches.append(batch)
-                for name, column in zip(batch.schema.names, batch.columns, strict=True):
-                    lengths[name] += _unpacked_bytes(column)
+            parts = map(_table_of, file.iter_batches(_NESTED_ROWS)) if nested else [file.read()]
+            tables, lengths = [], dict.fromkeys(schema.names, 0)
+            for table in parts:
+                tables.append(table)
+                for name, column in zip(table.column_names, table.columns, strict=True):
+                    lengths[name] += sum(map(_unpacked_bytes, column.chunks))
                 if sum(lengths.values()) > limit:
                     raise too_large(path, limit, f"column {first_few([max(lengths, key=lengths.__getitem__)])}")
-            schema = batches[0].schema if batches else schema
-        return plain_table(arrow_frame(arrow.Table.from_batches(batches, schema)), path.name)
+        whole = arrow.concat_tables(tables) if tables else schema.empty_table()
+        return plain_table(arrow_frame(whole.cast(schema)), path.name)
+
+
+def _table_of(batch: Any) -> Any:
+    return import_module("pyarrow").Table.from_batches([batch])
 
 
 def _unpacked_bytes(column: Any) -> int:

@@ -108,48 +108,57 @@ def unescape(data, starts, ends, marks):  # type: ignore[no-untyped-def]
 
 
 @_jit
-def _slot(data, start, end, mask):  # type: ignore[no-untyped-def]
-    """The place in a hash table of ``mask`` + 1 entries at which to look for a text first: FNV-1a."""
+def _hash(data, start, end):  # type: ignore[no-untyped-def]
+    """FNV-1a of a text, its high bits mixed into the low ones."""
     h = np.uint64(14695981039346656037)
     for i in range(start, end):
         h = (h ^ np.uint64(data[i])) * np.uint64(1099511628211)
-    return np.int64((h ^ (h >> np.uint64(32))) & np.uint64(mask))
+    return np.int64(h ^ (h >> np.uint64(32)))
 
 
 @_jit
-def _equal(one, start, end, other, other_start, other_end):  # type: ignore[no-untyped-def]
-    if end - start != other_end - other_start:
-        return False
-    i = 0
-    while i < end - start and one[start + i] == other[other_start + i]:
-        i += 1
-    return i == end - start
+def fill_table(data, offsets, table):  # type: ignore[no-untyped-def]
+    """Enter different texts into a hash table of -1: their numbers, each at the first free place.
 
-
-@_jit
-def fill_table(data, starts, ends, table):  # type: ignore[no-untyped-def]
-    """Enter different texts into a hash table of -1: their numbers, each at the first free place."""
+    The table has a power of two places; text i is data[offsets[i]:offsets[i + 1]].
+    """
     mask = len(table) - 1
-    for i in range(len(starts)):
-        at = _slot(data, starts[i], ends[i], mask)
+    for i in range(len(offsets) - 1):
+        at = _hash(data, offsets[i], offsets[i + 1]) & mask
         while table[at] >= 0:
             at = (at + 1) & mask
         table[at] = i
 
 
 @_jit
-def look_up(first, last, table, known, known_starts, known_ends, data, starts, ends, out):  # type: ignore[no-untyped-def]
-    """out[i] = number of text i among the known ones; -1 if it is none of them, -2 if it is blank."""
+def look_up(first, last, table, known, offsets, data, starts, ends, out, places):  # type: ignore[no-untyped-def]
+    """out[i] = number of text i among the known ones; -1 if it is none of them, -2 if it is blank.
+
+    In blocks of texts: first their places, then what stands there, then the comparisons, so that the memory of several
+    texts is fetched at once. places: buffer of a block.
+    """
     mask = len(table) - 1
-    for i in range(first, last):
-        a, b = starts[i], ends[i]
-        k = a
-        while k < b and (data[k] == 32 or 9 <= data[k] <= 13 or 28 <= data[k] <= 31):
-            k += 1
-        out[i] = -2 if k == b else -1
-        at = _slot(data, a, b, mask)
-        while out[i] == -1 and table[at] >= 0:
-            j = table[at]
-            if _equal(data, a, b, known, known_starts[j], known_ends[j]):
-                out[i] = j
-            at = (at + 1) & mask
+    block = len(places)
+    for begin in range(first, last, block):
+        stop = min(begin + block, last)
+        for i in range(begin, stop):
+            places[i - begin] = _hash(data, starts[i], ends[i]) & mask
+        for i in range(begin, stop):
+            out[i] = table[places[i - begin]]
+        for i in range(begin, stop):
+            a, b, at = starts[i], ends[i], places[i - begin]
+            k = a
+            while k < b and (data[k] == 32 or 9 <= data[k] <= 13 or 28 <= data[k] <= 31):
+                k += 1
+            j = out[i] if k < b else -2
+            while j >= 0:
+                k = offsets[j]
+                if offsets[j + 1] - k == b - a:
+                    e = a
+                    while e < b and data[e] == known[k]:
+                        e, k = e + 1, k + 1
+                    if e == b:
+                        break
+                at = (at + 1) & mask
+                j = table[at]
+            out[i] = j

@@ -11,6 +11,7 @@ from dccgcn.kernels.text_kernels import COMPLETE, LINE_FEED, RETURN, fill_table,
 
 UNKNOWN, BLANK = -1, -2  # in place of positions
 _COST = 50  # of looking a text up, in elements
+_BLOCK = 256  # texts looked up side by side
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,17 +78,17 @@ class TextIndex:
     """Positions of texts in a list of different ones."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self._texts = Texts.of(texts)
-        size = 1 << max(4, (2 * len(texts)).bit_length())
-        self._table = np.full(size, -1, np.int32)
-        fill_table(self._texts.data, self._texts.starts, self._texts.ends, self._table)
+        listed = Texts.of(texts)
+        self._data, self._offsets = listed.data, np.append(listed.starts, len(listed.data))
+        self._table = np.full(1 << max(4, (2 * len(texts)).bit_length()), -1, np.int32)
+        fill_table(self._data, self._offsets, self._table)
 
     def positions(self, texts: Texts) -> np.ndarray:
         """(texts,) int32: the position of each text; UNKNOWN if there is none, BLANK if it is blank."""
         out = np.empty(len(texts), np.int32)
-        known = (self._texts.data, self._texts.starts, self._texts.ends)
+        arguments = (self._table, self._data, self._offsets, texts.data, texts.starts, texts.ends, out)
         over_rows(
-            look_up, len(texts), self._table, *known, texts.data, texts.starts, texts.ends, out, cost=_COST * len(texts)
+            look_up, len(texts), *arguments, buffers=lambda: (np.empty(_BLOCK, np.int64),), cost=_COST * len(texts)
         )
         return out
 

@@ -278,7 +278,11 @@ MUTANTS = [
         ("runtime/scratch.py", "if needed - used > free:", "if needed - used > 10**6 * free:", f"{STAGES} -k too_little"),
         ("runtime/scratch.py", "return all(name == LOCK or is_temporary(name) or _is_fingerprint(name) for name in names)", "return True", f"{STAGES} -k left_alone"),
         ("runtime/scratch.py", "        shutil.rmtree(place, ignore_errors=True)  # mapped", "        pass  # mapped", f"{STAGES} -k continues"),
-        ("runtime/scratch.py", "if at in self._names:", "if False:", f"{STAGES} -k stored_once"),
+        ("runtime/scratch.py", "if (name := self._names.get(at)) is None:", "if not (name := ''):", f"{STAGES} -k stored_once"),
+        ("runtime/scratch.py", "if digest != _digest(path, content):", "if False:", f"{STAGES} -k damaged"),
+        ("runtime/scratch.py", 'if self._mode != "r" and any(', "if False and any(", f"{STAGES} -k damaged"),
+        ("runtime/scratch.py", "                    os.fsync(file.fileno())", "                    pass", "tests/runtime/test_scratch.py -k on_disk"),
+        ("runtime/csr.py", "indices.max() >= columns", "indices.max() > columns", "tests/runtime/test_csr.py"),
         # newer parts: relations
         ("io/hetero.py", "1 / np.maximum(degree - 1, 1)", "1 / np.maximum(degree, 1)", f"{HETERO} -k meta_paths"),
         ("io/hetero.py", "apart = shared.row != shared.col", "apart = shared.row >= 0", f"{HETERO} -k meta_paths"),

@@ -37,6 +37,7 @@ NEXT = "tests/workflow/test_active_learning.py"
 DOCTOR = "tests/workflow/test_doctor.py"
 SPECTRAL = "tests/models/concord/test_spectral_features.py"
 STAGES = "tests/models/concord/test_stages.py"
+LOG = "tests/labelling/test_log.py"
 HETERO = "tests/io/test_hetero.py"
 AUDIT = "tests/evaluation/test_audit.py"
 INDUCTIVE = "tests/workflow/test_inductive.py"
@@ -310,7 +311,19 @@ MUTANTS = [
         ("labelling/events.py", "wrong.append(set(self.answers[node].values()) != {prediction})", "wrong.append(prediction not in self.answers[node].values())", "tests/labelling/test_events.py -k audit_counts"),
         ("labelling/events.py", "ordered = sorted(events)", "ordered = list(events)", "tests/labelling/test_events.py -k order_of_reading"),
         ("labelling/events.py", "if event.kind == \"undo\" or event.id in undone:", "if event.kind == \"undo\":", "tests/labelling/test_events.py -k undoing"),
-        ("labelling/log.py", "if id in self._events:", "if False:", "tests/labelling -k repeated or opening or round_of"),
+        ("labelling/log.py", "if known := self._events.get(event.id):", "if known := None:", f"{LOG} -k opening"),
+        ("labelling/log.py", "data=known.data) != known:", "data=known.data) is None:", f"{LOG} -k id_of_another"),
+        ("labelling/log.py", "checksum != _checksum(graph, row)", "False", f"{LOG} -k flipped"),
+        ("labelling/log.py", "if _objects(database) != _OBJECTS:", "if False:", f"{LOG} -k schema"),
+        ("labelling/log.py", "if after > before + 1]", "if after > before + 2]", f"{LOG} -k lost"),
+        ("labelling/log.py", "is_there = os.path.samestat(os.stat(self.path), os.fstat(self._file))", "is_there = True", f"{LOG} -k acknowledged"),
+        ("labelling/log.py", "elif (state := self._state()) != self._seen:", "elif (state := None):", f"{LOG} -k acknowledged"),
+        ("labelling/log.py", ".st_nlink) > 1:", ".st_nlink) > 2:", f"{LOG} -k another_name"),
+        ("labelling/log.py", "self.path = Path(os.path.realpath(path))", "self.path = path", f"{LOG} -k another_name"),
+        ("labelling/source.py", "audit.draw.population > self.graph.n or", "", "tests/labelling/test_events.py -k more_predictions"),
+        ("labelling/connections.py", "if len(self.connections) > MAX_CONNECTIONS:", "if False:", "tests/labelling/test_connections.py -k beyond"),
+        ("labelling/connections.py", "if not self.is_answering and self.cycle is self._last:", "if False:", "tests/labelling/test_connections.py -k complete"),
+        ("labelling/session.py", "self._worker.join(timeout=PATIENCE)", "self._worker.join(timeout=60)", "tests/labelling/test_session.py -k wait_for_a_fit"),
         ("labelling/doors.py", "if any(origin not in origins for origin in headers.getlist(\"origin\")):", "if False:", "tests/labelling/test_server.py -k other_origins"),
         ("labelling/doors.py", "return hmac.compare_digest(given.encode(errors=\"replace\"), self.token.encode())", "return bool(given)", "tests/labelling/test_server.py -k token"),
         ("labelling/doors.py", "if received > MAX_BODY:", "if False:", "tests/labelling/test_server.py -k large"),

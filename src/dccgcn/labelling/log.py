@@ -13,7 +13,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import astuple, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from dccgcn.errors import DataFileError, DccgcnError
-from dccgcn.labelling.events import Event, Kind
+from dccgcn.labelling.events import Event
 from dccgcn.runtime.files import check_regular, sync_folder, temporary_path
 from dccgcn.runtime.lock import lock_file
 from dccgcn.text import printable, truncate
@@ -40,6 +40,7 @@ PRAGMA user_version = {FORMAT};
 """
 _SAFETY = ("trusted_schema = OFF", "cell_size_check = ON", "synchronous = EXTRA")  # EXTRA: also after loss of power
 _UNREADABLE = (sqlite3.Error, UnicodeDecodeError)  # the latter for names of a damaged schema in messages
+_Contents = tuple[list[Event], list[str]]  # events, and a sentence for each thing that is damaged
 _LEAST_ROW = 64  # bytes: an event takes more
 _CHANGED = "Nothing more is saved. Download the labels from the page, then start again, with another --log if need be."
 
@@ -74,17 +75,17 @@ class EventLog:
                 stack.callback(os.close, self._file)
                 self._database = stack.enter_context(closing(_connect(self.path)))
                 self._seen = self._state()
-                found = _read(self._database, self.path, graph)
+                events, lost = _read(self._database, self.path, graph)
                 if (names := os.fstat(self._file).st_nlink) > 1:
                     raise DataFileError(
                         f"{self.path} has {names} names (hard links), under which two servers could write to it.",
                         "Copy it, and name the copy with --log.",
                     )
-            self._events = {event.id: event for event in found.events}
-            if found.lost:
-                self._stop(_damaged(self.path, found.lost))
-            else:
-                self._database.execute("PRAGMA journal_mode = DELETE")
+                if not lost:
+                    self._database.execute("PRAGMA journal_mode = DELETE")
+            self._events = {event.id: event for event in events}
+            if lost:
+                self._stop(_damaged(self.path, lost))
             self._open = stack.pop_all()
 
     @property
@@ -93,7 +94,7 @@ class EventLog:
         with self._lock:
             return list(self._events.values())
 
-    def append(self, who: str, kind: Kind, *, id: str | None = None, **given: str) -> Event:
+    def append(self, who: str, kind: str, *, id: str | None = None, **given: str) -> Event:
         """Write an event and wait until it is on disk.
 
         id : random, chosen by the caller, so that a repeated request is written once.
@@ -136,8 +137,7 @@ class EventLog:
         elif (state := self._state()) != self._seen:
             try:
                 with _readable(self.path), closing(_connect(self.path)) as database:
-                    found = _read(database, self.path, self._graph)
-                is_same = not found.lost and found.events == [*self._events.values()]
+                    is_same = _read(database, self.path, self._graph) == ([*self._events.values()], [])
             except DataFileError:
                 is_same = False
             if not is_same:
@@ -147,9 +147,9 @@ class EventLog:
             raise self.fault
 
     def _stop(self, fault: DataFileError) -> None:
+        self.fault = fault
         if self._warn is None:
             raise fault
-        self.fault = fault
         self._warn(str(fault))
 
 
@@ -158,10 +158,10 @@ def read_events(path: Path, graph: str) -> list[Event]:
     if not path.is_file():
         raise DataFileError(f"There is no file {path}.", "Give the path of a log that dccgcn label wrote.")
     with _readable(path), closing(_connect(path)) as database:
-        found = _read(database, path, graph)
-    if found.lost:
-        raise _damaged(path, found.lost)
-    return found.events
+        events, lost = _read(database, path, graph)
+    if lost:
+        raise _damaged(path, lost)
+    return events
 
 
 def repair(path: Path, graph: str) -> tuple[Path | None, list[str]]:
@@ -172,15 +172,15 @@ def repair(path: Path, graph: str) -> tuple[Path | None, list[str]]:
     path = Path(os.path.realpath(path))
     check_regular(path)
     with lock_file(path), _readable(path), closing(_connect(path)) as database:
-        found = _read(database, path, graph, is_partial=True)
-    if not found.lost:
+        events, lost = _read(database, path, graph, is_partial=True)
+    if not lost:
         return None, []
     target = path.with_suffix(f".repaired{path.suffix}")
     with lock_file(target), _readable(target):
         if os.path.lexists(target):
             raise DataFileError(f"{target} exists.", "Move it away; it may hold labels.")
-        _create(target, graph, found.events)
-    return target, found.lost
+        _create(target, graph, events)
+    return target, lost
 
 
 def make_event(values: Mapping[str, Any]) -> Event:
@@ -190,14 +190,6 @@ def make_event(values: Mapping[str, Any]) -> Event:
     except ValidationError as error:
         first = error.errors()[0]
         raise DccgcnError(f"The {first['loc'][0]} of an event is wrong: {first['msg']}.", "Reload the page.") from None
-
-
-@dataclass(frozen=True)
-class _Contents:
-    """What can be read of a log."""
-
-    events: list[Event]
-    lost: list[str]  # a sentence for each thing that is damaged
 
 
 def _connect(path: Path, mode: str = "rw") -> sqlite3.Connection:
@@ -237,7 +229,10 @@ def _checksum(graph: str, values: Sequence[Any]) -> str:
 
 
 def _read(database: sqlite3.Connection, path: Path, graph: str, is_partial: bool = False) -> _Contents:
-    """Everything in a log; ``is_partial``: also if only its events are as they should be."""
+    """The events that can be read, and a sentence for each thing that is damaged.
+
+    is_partial : also of a file in which only the table of events is as it should be.
+    """
     fault, lost = _fault(database, path, graph), []
     if fault and not (is_partial and _objects(database, "events") == [o for o in _OBJECTS if o[1] == "events"]):
         raise fault
@@ -261,7 +256,7 @@ def _read(database: sqlite3.Connection, path: Path, graph: str, is_partial: bool
     lost += [f"events {before + 1} to {after - 1} cannot be read" for before, after in pairs if after > before + 1]
     if fault and not events:
         raise fault
-    return _Contents([*events.values()], [*([fault.what] if fault else []), *lost])
+    return [*events.values()], [*([fault.what] if fault else []), *lost]
 
 
 def _rows(database: sqlite3.Connection, lost: list[str]) -> list[tuple[Any, ...]]:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from dccgcn.api import Result
 from dccgcn.artifacts.report.trust_summary import NOTHING_TRUSTED, TrustedNodes, trusted_nodes
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.labelling import audits
-from dccgcn.labelling.events import Audit, Event, Kind, Labels
+from dccgcn.labelling.events import Audit, Event, Labels
 from dccgcn.labelling.log import EventLog
 from dccgcn.labelling.map_data import MapData, map_data
 from dccgcn.labelling.source import Source, class_name
@@ -123,11 +123,11 @@ class Session:
         with self._changed:
             who = _person(who)
             self._check(who, kind, given)
-            event = self._append(who, cast("Kind", kind), id, **given)
+            event = self._append(who, kind, id, **given)
             self._leases.pop(("check" if kind == "check" else "label", given.get("node", "")), None)
             return event
 
-    def _append(self, who: str, kind: Kind, id: str | None = None, **given: str) -> Event:
+    def _append(self, who: str, kind: str, id: str | None = None, **given: str) -> Event:
         with self._changed:
             try:
                 return self.log.append(who, kind, id=id, **given)

@@ -187,11 +187,10 @@ class Stages(dict[Any, Any]):
         if self._mode == "r":
             return  # it belongs to another process
         self.damaged.append(path.name)
-        for at, name in list(self._names.items()):
-            if name.startswith(f"{path.name}/"):
-                del self._names[at]
         for name in [name for name in self._digests if name.startswith(f"{path.name}/")]:
             del self._digests[name]
+        for at in [at for at, name in self._names.items() if name not in self._digests]:
+            del self._names[at]
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:

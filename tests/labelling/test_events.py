@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dccgcn.errors import DataFileError
-from dccgcn.labelling.events import TABLE, Draw, Event, replay
+from dccgcn.labelling.events import TABLE, Draw, Event, point_json, replay
 from helpers.served import source_of
 
 NODES, NAMES, PEOPLE = ["1", "2", "3"], ["a", "b", "c"], ["Ann", "Bo"]
@@ -149,4 +149,6 @@ def test_an_audit_of_more_predictions_than_nodes_is_refused(population):
 def test_a_point_of_the_curve_is_checked(data):
     with pytest.raises(DataFileError, match="A fit"):
         replay(made(("", "fit", {"data": data})))
-    assert replay(made(("", "fit", {"data": "[3, 0.5, 1.0]"}))).curve == [(3, 0.5, 1.0)]
+    assert replay(made(("", "fit", {"data": point_json(3, 0.5, 1.0000001)}))).curve == [(3, 0.5, 1.0)]
+    with pytest.raises(DataFileError):  # what could not be read is not written
+        point_json(3, 0.5, float("nan"))

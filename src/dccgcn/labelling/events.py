@@ -4,6 +4,7 @@ Nothing is ever changed or deleted: labels, skips, class names and audits are th
 order of their clocks, which count them.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -16,7 +17,7 @@ from dccgcn.errors import DataFileError
 Parsed = TypeVar("Parsed")
 TABLE = ""  # the author of labels that were given with the graph
 Kind = Literal["label", "skip", "undo", "class", "rename", "decide", "audit", "check", "fit"]
-MAX_NAME = 10_000  # characters of the name of a class: twice as many bytes fit into a request
+MAX_NAME = 10_000  # characters of the name of a class: with four bytes each it fits into a request
 MAX_COUNT = 1_000_000_000  # of events, or of nodes
 Name = Annotated[str, Field(max_length=MAX_NAME)]
 Node = Annotated[str, Field(max_length=100_000)]
@@ -81,6 +82,13 @@ class Draw:
 _Share = Annotated[float, Field(ge=0, le=1)]
 Point = tuple[Annotated[int, Field(ge=0, le=MAX_COUNT)], _Share, _Share]  # labels so far, trusted, estimated accuracy
 _DRAW, _POINT = TypeAdapter(Draw), TypeAdapter(Point)
+
+
+def point_json(labels: int, trusted: float, accuracy: float) -> str:
+    """A point of the curve as an event keeps it; a DataFileError if it could not be read again."""
+    text = json.dumps([labels, min(trusted, 1.0), min(accuracy, 1.0)])  # a mean may be rounded up
+    _parse(_POINT, text, "A fit")
+    return text
 
 
 def _parse(kind: TypeAdapter[Parsed], text: str, what: str) -> Parsed:

@@ -5,7 +5,6 @@ next questions. People label on meanwhile. A Picture knows which labels it was m
 is. Each fit is made from the labels alone, never from an earlier fit, so that replaying the log repeats it bit by bit.
 """
 
-import json
 import secrets
 import threading
 import time
@@ -22,7 +21,7 @@ from dccgcn.api import Result
 from dccgcn.artifacts.report.trust_summary import NOTHING_TRUSTED, TrustedNodes, trusted_nodes
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.labelling import audits
-from dccgcn.labelling.events import Audit, Event, Labels
+from dccgcn.labelling.events import Audit, Event, Labels, point_json
 from dccgcn.labelling.log import EventLog
 from dccgcn.labelling.map_data import MapData, map_data
 from dccgcn.labelling.source import Source, class_name
@@ -310,7 +309,7 @@ class Session:
             curve = self.labels.curve
             if not curve or curve[-1][0] != picture.n_labels:
                 with suppress(DataFileError):  # the log accepts nothing more, which pages and terminal were told
-                    self._append("", "fit", data=json.dumps([picture.n_labels, *shares[1:]]))
+                    self._append("", "fit", data=point_json(picture.n_labels, *shares[1:]))
         return picture
 
     def _choose_questions(self, picture: Picture, labels: Labels) -> list[tuple[int, str]]:

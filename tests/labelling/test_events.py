@@ -1,15 +1,12 @@
-"""The event log: durable, merged in any order, replayed to the same labels."""
-
-import sqlite3
-import threading
+"""Labels that follow from events."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from dccgcn.errors import DataFileError, DccgcnError
-from dccgcn.labelling.events import TABLE, Draw, Event, replay
-from dccgcn.labelling.log import EventLog, read_events
+from dccgcn.errors import DataFileError
+from dccgcn.labelling.events import TABLE, Draw, Event, point_json, replay
+from helpers.served import source_of
 
 NODES, NAMES, PEOPLE = ["1", "2", "3"], ["a", "b", "c"], ["Ann", "Bo"]
 DRAW = Draw(9, 2, 0.95, "trust ≥ 80 %", ("2", "1", "3"), ("a", "b", "a"))
@@ -63,24 +60,6 @@ def test_undoing_the_last_event_is_as_if_it_had_not_been(events):
         undo = Event(last.clock + 1, "undo", "Ann", "", "undo", target=last.id)
         if last.kind != "undo":
             assert replay([*events, undo]) == replay([event for event in events if event is not last])
-
-
-@settings(max_examples=8)
-@given(parts=st.lists(logs(6), min_size=3, max_size=3))
-def test_merging_commutes_and_is_associative_and_idempotent(parts, tmp_path_factory):
-    def distinct(number):
-        return [Event(**{**vars(event), "id": f"{number}-{event.id}"}) for event in parts[number]]
-
-    folder = tmp_path_factory.mktemp("logs")
-    logs = [EventLog(folder / f"{number}", "graph") for number in range(6)]
-    for number in range(3):
-        logs[number]._write(distinct(number))
-    for target, order in ((3, (0, 1, 2)), (4, (2, 1, 0)), (5, (1, 0, 1, 2, 1))):
-        for number in order:
-            logs[target].merge(folder / f"{number}", "graph")
-    merged = [replay(log.events) for log in logs[3:]]
-    assert merged[0] == merged[1] == merged[2]
-    assert [sorted(EventLog(folder / f"{n}", "graph").events) for n in (3, 4)] == [sorted(logs[5].events)] * 2
 
 
 def made(*events):
@@ -156,72 +135,20 @@ def test_a_draw_is_checked(change):
     assert Draw.from_json(DRAW.to_json()) == DRAW
 
 
-# the file
+@pytest.mark.parametrize("population", [61, 10**12])
+def test_an_audit_of_more_predictions_than_nodes_is_refused(population):
+    """Bounds are computed for every number of wrong predictions, so that a large one would take all memory."""
+    source, _ = source_of(60)
+    change = f'"population":{population}'
+    data = Draw(60, 2, 0.95, "all", ("2", "1"), ("a", "b")).to_json().replace('"population":60', change)
+    with pytest.raises(DataFileError, match=r"--log"):
+        source.replay(made(("Ann", "audit", {"data": data})))
 
 
-def test_events_are_there_after_opening_again(tmp_path):
-    log = EventLog(tmp_path / "log", "graph")
-    first = log.append("Ann", "label", node="1", label="a")
-    assert log.append("Ann", "label", id=first.id, node="1", label="a") is first  # a repeated request
-    second = log.append("Bo", "skip", node="2")
-    assert second.clock == first.clock + 1
-    assert read_events(tmp_path / "log", "graph") == [first, second]  # without closing: it is on disk
-    log.add_history(1, 0.5, 0.75)
-    log.close()
-    again = EventLog(tmp_path / "log", "graph")
-    assert again.events == [first, second]
-    assert again.history == [(1, 0.5, 0.75)]
-    assert again._database.execute("PRAGMA synchronous").fetchone() == (2,)
-    assert again._database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-
-
-def test_threads_may_append_at_once(tmp_path):
-    log = EventLog(tmp_path / "log", "graph")
-    threads = [threading.Thread(target=lambda: [log.append("Ann", "skip", node="1") for _ in range(20)]) for _ in "123"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(event.clock for event in read_events(tmp_path / "log", "graph")) == list(range(1, 61))
-
-
-def test_other_files_are_refused_and_left_alone(tmp_path):
-    EventLog(tmp_path / "log", "graph").close()
-    with pytest.raises(DataFileError, match="other nodes"):
-        EventLog(tmp_path / "log", "another graph")
-    with pytest.raises(DataFileError, match="no file"):
-        read_events(tmp_path / "none", "graph")
-    (tmp_path / "text").write_text("a,b\n" * 1000)
-    with pytest.raises(DataFileError, match="cannot be read"):
-        EventLog(tmp_path / "text", "graph")
-    assert (tmp_path / "text").read_text() == "a,b\n" * 1000
-    with sqlite3.connect(tmp_path / "database") as database:
-        database.execute("CREATE TABLE t (x)")
-    before = (tmp_path / "database").read_bytes()
-    with pytest.raises(DataFileError, match="not a log"):
-        EventLog(tmp_path / "database", "graph")
-    assert (tmp_path / "database").read_bytes() == before
-    with pytest.raises(DataFileError):
-        EventLog(tmp_path, "graph")
-
-
-def test_events_are_checked(tmp_path):
-    log = EventLog(tmp_path / "log", "graph")
-    for wrong in ({"kind": "delete"}, {"kind": "label", "label": "x" * 201}):
-        with pytest.raises(DccgcnError):
-            log.append("Ann", **wrong)
-    assert log.events == []
-    with sqlite3.connect(tmp_path / "log") as database:
-        database.execute("UPDATE about SET graph = 'graph'")
-        database.execute("INSERT INTO events VALUES (1, 'x', '', '', 'delete', '', '', '', '')")
-    with pytest.raises(DataFileError, match=r"log, event 'x': The kind of an event is wrong.*--log"):
-        read_events(tmp_path / "log", "graph")
-
-
-def test_a_log_of_a_later_version_is_refused(tmp_path):
-    EventLog(tmp_path / "log", "graph").close()
-    with sqlite3.connect(tmp_path / "log") as database:
-        database.execute("PRAGMA user_version = 2")
-    for read in (EventLog, read_events):
-        with pytest.raises(DataFileError, match=r"of format 2; .* reads format 1\. Update dccgcn"):
-            read(tmp_path / "log", "graph")
+@pytest.mark.parametrize("data", ["[1e300, 0, 0]", "[1, 2, 0]", "[1, NaN, 0]", "{}"])
+def test_a_point_of_the_curve_is_checked(data):
+    with pytest.raises(DataFileError, match="A fit"):
+        replay(made(("", "fit", {"data": data})))
+    assert replay(made(("", "fit", {"data": point_json(3, 0.5, 1.0000001)}))).curve == [(3, 0.5, 1.0)]
+    with pytest.raises(DataFileError):  # what could not be read is not written
+        point_json(3, 0.5, float("nan"))

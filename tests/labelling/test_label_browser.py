@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 import pandas as pd
 import pytest
 
-from dccgcn.labelling.events import replay
 from helpers.command import dccgcn
 from helpers.label_page import WAIT, Person
 from helpers.served import cora_tables, labelling
@@ -120,25 +119,3 @@ def test_a_whole_round(browser, tables):
     assert done.returncode == 0, done.stderr
     assert (folder / "again.csv").read_bytes() == predictions
     assert len(pd.read_parquet(folder / "labels.parquet")) == count
-
-
-def test_two_logs_merge_to_the_same_labels_in_any_order(tables, tmp_path):
-    from dccgcn.labelling.log import EventLog, read_events
-    from tools.kill_label import fingerprint
-
-    folder, truth = tables
-    names = sorted(set(truth.values()))
-    if not (folder / "nodes.labels.sqlite").exists():
-        pytest.skip("the round in the browser did not run")
-    graph = fingerprint(folder)
-    other = EventLog(folder / "other.sqlite", graph)
-    for node in list(truth)[:3]:
-        other.append("Cy", "label", node=node, label=names[0])
-    other.close()
-    for name, order in (("a", ("nodes.labels.sqlite", "other.sqlite")), ("b", ("other.sqlite", "nodes.labels.sqlite"))):
-        merges = [part for log in order for part in ("--merge", log)]
-        done = dccgcn("label", *OPTIONS, "--log", f"{name}.sqlite", *merges, "--export", f"{name}.csv", cwd=folder)
-        assert done.returncode == 0, done.stderr
-    assert (folder / "a.csv").read_bytes() == (folder / "b.csv").read_bytes()
-    assert replay(read_events(folder / "a.sqlite", graph)) == replay(read_events(folder / "b.sqlite", graph))
-    assert re.search("Cy", (folder / "a.csv").read_text())

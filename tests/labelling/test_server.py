@@ -188,12 +188,14 @@ def test_a_round_of_labels(client, session):
     assert [one["name"] for one in state["classes"]] == ["class 0", "class 1", "class 2"]
     question = client.get("/api/question", params={"client": "one", "who": "Ann"}).json()
     for number in range(1, 7):
-        answer = post(client, node=question["node"], label=session.truth[question["node"]], id=f"{number:032}")
+        sent = {"node": question["node"], "label": session.truth[question["node"]], "id": f"{number:032}"}
+        answer = post(client, **sent)
         assert answer.status_code == 200, answer.text
         assert answer.json()["state"]["labels"] == number
         question = answer.json()["question"]
-    again = post(client, node="7", label="class 0", id=f"{6:032}")  # a repeated request is written once
-    assert again.json()["state"]["labels"] == 6
+        repeated = post(client, **sent)
+        assert repeated.json()["state"]["labels"] == number  # written once
+    assert post(client, node="7", label="class 0", id=f"{6:032}").status_code == 400  # not the same request
     session.wait()
     picture, drawn = client.get("/api/picture").json(), client.get("/api/map").json()
     assert len(picture["prediction"]) == len(drawn["ids"]) == 60

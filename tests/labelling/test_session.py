@@ -8,10 +8,13 @@ import pandas as pd
 import pytest
 
 from dccgcn.api import run
-from dccgcn.errors import DccgcnError, Finding
+from dccgcn.errors import DataFileError, DccgcnError, Finding
 from dccgcn.labelling import audits
+from dccgcn.labelling.events import MAX_NAME
 from dccgcn.labelling.evidence import authors, evidence, search
+from dccgcn.labelling.export import labels_frame
 from dccgcn.labelling.log import EventLog
+from dccgcn.labelling.server import state
 from dccgcn.labelling.session import Session
 from dccgcn.labelling.source import Source, class_name
 from dccgcn.workflow.active_learning import suggest_labels
@@ -48,7 +51,7 @@ def test_without_labels_the_questions_cover_the_graph(session):
     session.wait()
     assert session.picture.result is not None
     assert session.picture.n_labels == 3
-    assert session.log.history[-1][0] == 3
+    assert session.labels.curve[-1][0] == 3
 
 
 def test_the_answers_are_those_of_a_run_without_the_page(session):
@@ -201,14 +204,15 @@ def test_nobody_undoes_the_events_of_others(session):
 def test_a_restarted_session_has_the_same_labels_and_answers(session, tmp_path):
     answer(session, 5)
     session.wait()
+    session.close()
     again = Session(session.source, EventLog(tmp_path / "log", session.source.fingerprint))
     again.start()
     again.wait()
     assert again.labels == session.labels
+    assert len(again.labels.curve) > 0
     np.testing.assert_array_equal(
         again.picture.result.prediction.probabilities, session.picture.result.prediction.probabilities
     )
-    assert again.log.history == session.log.history
     again.close()
 
 
@@ -290,6 +294,70 @@ def test_a_failed_fit_is_told_and_the_next_label_is_another_try(session, monkeyp
     answer(session)
     session.wait()
     assert session.error is None
+
+
+def test_a_deleted_log_is_told_to_everybody_and_the_labels_stay_in_memory(tmp_path):
+    source, _ = source_of()
+    told = []
+    session = Session(source, EventLog(tmp_path / "log", source.fingerprint, told.append))
+    session.record("Ann", "label", {"node": "1", "label": CLASSES[0]})
+    (tmp_path / "log").unlink()
+    before = session.revision
+    with pytest.raises(DataFileError, match="deleted"):
+        session.record("Ann", "label", {"node": "2", "label": CLASSES[0]})
+    assert session.revision > before  # pages that are open fetch the state
+    assert told == [state(session, "Bo")["error"]]
+    assert session.labels.labels == {"1": CLASSES[0]}
+    assert len(labels_frame(source, session.labels)) == 1
+    session.close()
+
+
+def test_the_end_does_not_wait_for_a_fit(session, monkeypatch):
+    """A fit cannot be interrupted; its labels are in the log."""
+    begun, go_on = threading.Event(), threading.Event()
+    monkeypatch.setattr(session, "_fit", lambda labels: begun.set() or go_on.wait(60))
+    monkeypatch.setattr("dccgcn.labelling.session.PATIENCE", 0.1)
+    session.record("Ann", "label", {"node": "1", "label": CLASSES[0]})
+    assert begun.wait(60)
+    end = threading.Thread(target=session.close)
+    end.start()
+    end.join(20)
+    assert not end.is_alive()
+    assert session._worker.is_alive()
+    go_on.set()
+    session._worker.join(60)
+
+
+@pytest.mark.parametrize("length", [61, 201, MAX_NAME])
+def test_a_long_class_name_of_a_table_can_be_chosen_renamed_and_audited(tmp_path, length):
+    long = "x" * length
+    graph = toy()
+    graph = graph.with_labels([long if k == 0 else f"class {k}" for k in graph.labels])
+    source = Source.from_graph(graph, np.arange(0, 60, 4), method="ssgc")
+    session = Session(source, EventLog(tmp_path / "log", source.fingerprint))
+    session.start()
+    session.record("Ann", "label", {"node": "1", "label": long})
+    session.wait()
+    start = session.start_audit("Ann", 0.3)
+    assert long in session.labels.audits[0].draw.predictions
+    node = session.labels.audits[0].draw.nodes[0]
+    session.record("Ann", "check", {"target": start.id, "node": node, "label": long})
+    session.record("Ann", "rename", {"target": "class 1", "label": long})  # merges the two
+    session.record("Ann", "rename", {"target": long, "label": "short"})
+    assert "short" in session.labels.classes
+    assert long not in session.labels.classes
+    session.close()
+    with pytest.raises(DccgcnError, match="10,001 characters"):
+        Source.from_graph(graph.with_labels(["x" * (MAX_NAME + 1)] * 60), np.arange(9))
+
+
+def test_an_audit_has_an_author(session):
+    answer(session, 6)
+    session.wait()
+    for who in ("", " \n"):
+        with pytest.raises(DccgcnError, match="name is empty"):
+            session.start_audit(who, 0.3)
+    assert session.labels.audits == []
 
 
 def test_evidence_is_the_row_the_prediction_and_the_neighbours(session):

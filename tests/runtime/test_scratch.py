@@ -1,5 +1,8 @@
 """Values of a scratch folder: found again as they were, and there whole or not at all."""
 
+import errno
+import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError
-from dccgcn.runtime.scratch import Stages, fingerprint, open_stages
+from dccgcn.runtime.scratch import Stages, _digest, fingerprint, open_stages
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,3 +67,59 @@ def test_a_fingerprint_depends_on_values_types_and_shapes() -> None:
     different = (x, x.astype(np.float32), x.reshape(2, 3), x + 1, sp.csr_array(x.reshape(2, 3)), "text")
     assert len({fingerprint(one) for one in different}) == len(different)
     assert fingerprint(x, "a") == fingerprint(x.copy(), "a")
+
+
+def test_a_stage_is_on_disk_before_it_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loss of power itself is not tested: here, that every file and both folders are synchronised in time."""
+    synced: set[int] = set()
+    sync, replace = os.fsync, os.replace
+
+    def renamed(source: Path, target: Path) -> None:
+        assert {path.stat().st_ino for path in (source, *source.iterdir())} <= synced
+        synced.clear()
+        replace(source, target)
+
+    monkeypatch.setattr("os.fsync", lambda file: synced.add(os.fstat(file).st_ino) or sync(file))
+    monkeypatch.setattr("os.replace", renamed)
+    Stages(tmp_path, {})["key"] = (np.arange(3), sp.csr_array(np.eye(2)))
+    assert synced == {tmp_path.stat().st_ino}
+
+
+def test_a_shared_array_is_part_of_each_stage_that_refers_to_it(tmp_path: Path) -> None:
+    stages = Stages(tmp_path, {})
+    stages["first"] = np.arange(100.0)
+    stages["second"] = [stages["first"]]
+    np.save(next(tmp_path.rglob("*.npy")), np.zeros(100))
+    again = Stages(tmp_path, {})
+    assert "second" not in again
+    assert "first" not in again
+    again["first"] = np.arange(100.0)
+    again["second"] = [again["first"]]
+    assert len(list(tmp_path.rglob("*.npy"))) == 1
+    third = Stages(tmp_path, {})
+    np.testing.assert_array_equal(third.read("second")[0], np.arange(100.0))
+    assert (len(again.damaged), third.damaged) == (2, [])
+
+
+def test_a_matrix_with_wrong_indices_is_refused_whatever_its_digest(tmp_path: Path) -> None:
+    matrix = sp.csr_array(np.eye(3))
+    matrix.indices[1] = 7
+    Stages(tmp_path, {})["key"] = (matrix.data, {"wrong": matrix.indices}, matrix.indptr)
+    file = next(tmp_path.rglob("value.json"))
+    content = json.loads(file.read_text())
+    data, indices, indptr = ({"array": name} for name in content["files"])
+    content["value"] = {"csr": [data, indices, indptr], "shape": [3, 3]}
+    del content["digest"]
+    file.write_text(json.dumps({"digest": _digest(file.parent, content), **content}))
+    assert "key" not in Stages(tmp_path, {})
+
+
+def test_too_little_memory_is_not_a_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    Stages(tmp_path, {})["key"] = np.arange(3)
+    monkeypatch.setattr("numpy.load", full)
+    with pytest.raises(OSError, match="allocate"):
+        assert "key" in Stages(tmp_path, {})
+    assert list(tmp_path.rglob("*.npy"))

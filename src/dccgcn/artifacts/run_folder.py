@@ -27,7 +27,7 @@ from dccgcn.workflow.run import Run
 RESULT = "result.json"
 AUDIT, LABELS = "audit.json", "labels.sqlite"
 _DERIVED = ("report.html", "report.json", AUDIT)  # made from a run by other commands
-_LOG = (LABELS, f"{LABELS}-wal", f"{LABELS}-shm", "labels.lock")  # labels that people gave; a new run keeps them
+_LOG = (LABELS, f"{LABELS}-journal", "labels.lock")  # labels that people gave; a new run keeps them
 _WRITTEN = ("predictions.csv", "settings.yaml", "split.json", TENSORS, CARD, DESCRIPTION, RESULT)
 RUN_FILES = frozenset({*_WRITTEN, *_DERIVED, *_LOG})
 RANKED = "ranked.csv"  # the first nodes of each class that is rare or never predicted, if there is one

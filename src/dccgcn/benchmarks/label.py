@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import uvicorn
 
 from dccgcn import datasets
 from dccgcn.benchmarks.measurement import Measurement
@@ -21,7 +20,7 @@ from dccgcn.errors import DccgcnError
 from dccgcn.graph import NodeGraph
 from dccgcn.labelling.doors import new_token
 from dccgcn.labelling.log import EventLog
-from dccgcn.labelling.serve import SWITCH, listen
+from dccgcn.labelling.serve import SWITCH, Server, listen
 from dccgcn.labelling.server import application
 from dccgcn.labelling.session import Session
 from dccgcn.labelling.source import Source
@@ -114,7 +113,7 @@ def _served(session: Session) -> Iterator[str]:
     listening, token = listen("127.0.0.1", 0), new_token()
     port = int(listening.getsockname()[1])
     app = application(session, "127.0.0.1", port, token)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1))
+    server = Server(session, app)
     thread = threading.Thread(target=lambda: server.run(sockets=[listening]), daemon=True)
     before = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH)  # as in serve

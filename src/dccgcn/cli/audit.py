@@ -2,7 +2,7 @@
 
 import getpass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -57,17 +57,18 @@ def audit(
     from dccgcn.labelling.audits import status
 
     who = " ".join(printable(name or getpass.getuser()).split()) or "someone"
-    opened = open_audit(run, who, nodes=nodes, new=new, bound=bound, checks=checks, confidence=confidence, seed=seed)
-    if draw:
-        opened.write_draw(draw)
-        _say(f"Written to {draw}: {opened.audit.draw.planned} predictions to check")
-        return
-    if checked:
-        _say(f"{opened.read_checks(checked, who)} new answers")
-    elif not json:
-        _say(_KEYS)
-        ask_all(opened, who, _ask)
-    summary, now = opened.save(), status(opened.audit)
+    given: dict[str, Any] = {"bound": bound, "checks": checks, "confidence": confidence, "seed": seed}
+    with open_audit(run, who, nodes=nodes, new=new, **given) as opened:
+        if draw:
+            opened.write_draw(draw)
+            _say(f"Written to {draw}: {opened.audit.draw.planned} predictions to check")
+            return
+        if checked:
+            _say(f"{opened.read_checks(checked, who)} new answers")
+        elif not json:
+            _say(_KEYS)
+            ask_all(opened, who, _ask)
+        summary, now = opened.save(), status(opened.audit)
     if json:
         print_json({**now, "summary": summary.model_dump() if summary else None})
         return

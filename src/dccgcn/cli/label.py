@@ -1,5 +1,6 @@
 """dccgcn label: label a graph in the browser."""
 
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +11,7 @@ from dccgcn.cli.display import errors, output
 from dccgcn.cli.options import NEW_FILE, GraphOptions, Overwrite, Set, Threads, with_option_groups
 from dccgcn.errors import DccgcnError
 from dccgcn.runtime.extras import missing_extra
+from dccgcn.text import printable
 
 if TYPE_CHECKING:
     from dccgcn.labelling.events import Labels
@@ -38,9 +40,10 @@ class LabelOptions:
         Path | None,
         typer.Option(help="File of the labels; default: beside the table of nodes, or in the run's folder."),
     ] = None
-    merge: Annotated[
-        list[Path] | None, typer.Option(help="Another log of the same graph to add first; may be repeated.")
-    ] = None
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="Write what can be read of a damaged log to a new file, and start no server."),
+    ] = False
     export: Annotated[
         Path | None,
         typer.Option(
@@ -74,29 +77,25 @@ def label(graph: LabelSource, options: LabelOptions) -> None:
 
         dccgcn label --nodes nodes.csv --edges edges.csv --label topic --export labels.csv
     """
-    from dccgcn.labelling.events import replay
-    from dccgcn.labelling.log import EventLog
-    from dccgcn.runtime.lock import lock_file
+    from dccgcn.labelling.log import EventLog, read_events
     from dccgcn.runtime.threads import use_threads
 
     use_threads(options.threads)
     source = load_source(graph, options)
     path = log_path(graph, options)
+    if options.repair:
+        repair_log(path, source)
+        return
     if options.export or options.answers:
-        log = EventLog(path, source.fingerprint)
-        for other in options.merge or ():
-            log.merge(other, source.fingerprint)
-        write_answers(source, replay(log.events, source.classes, source.given), options)
+        events = read_events(path, source.fingerprint) if options.log or path.exists() else []
+        write_answers(source, source.replay(events), options)
         return
     try:
         from dccgcn.labelling.serve import serve
         from dccgcn.labelling.session import Session
     except ModuleNotFoundError as error:
         raise missing_extra(error.name or "starlette", "label", "The labelling page") from None
-    with lock_file(path):
-        log = EventLog(path, source.fingerprint)
-        for other in options.merge or ():
-            errors.print(f"{log.merge(other, source.fingerprint)} events added from {other}", highlight=False)
+    with closing(EventLog(path, source.fingerprint, warn)) as log:
         errors.print(f"Labels are kept in {path}. Stop with Ctrl-C.", highlight=False)
 
         def tell(address: str) -> None:
@@ -104,6 +103,21 @@ def label(graph: LabelSource, options: LabelOptions) -> None:
             output.file.flush()
 
         serve(Session(source, log), options.host, options.port, tell, options.open)
+
+
+def warn(text: str) -> None:
+    errors.print(f"Warning: {printable(text)}", markup=False, highlight=False, soft_wrap=True)
+
+
+def repair_log(path: Path, source: "Source") -> None:
+    """Write what can be read of a damaged log to a new file, and say what is lost."""
+    from dccgcn.labelling.log import repair
+
+    repaired, lost = repair(path, source.fingerprint)
+    for text in lost:
+        warn(text)
+    found = "Nothing is damaged; no file was written." if repaired is None else f"Written to {repaired}"
+    errors.print(found, highlight=False, soft_wrap=True)
 
 
 def load_source(graph: LabelSource, options: LabelOptions) -> "Source":

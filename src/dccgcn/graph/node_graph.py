@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import validation
 from dccgcn.graph.relations import EDGE_FINDINGS, relation_matrices, union
-from dccgcn.runtime.scratch import Stages
+from dccgcn.runtime.scratch import Stages, damage_findings
 from dccgcn.text import counted, first_few
 
 Features: TypeAlias = Any  # sp.csr_array | np.ndarray, which SciPy does not type
@@ -250,6 +250,11 @@ class NodeGraph:
     def stages_folder(self) -> Path | None:
         """Where cached values are kept, if they are."""
         return self._cache.folder if isinstance(self._cache, Stages) else None
+
+    @property
+    def stage_findings(self) -> tuple[Finding, ...]:
+        """What was found about stages of an earlier run, if cached values are kept."""
+        return damage_findings(self._cache.damaged) if isinstance(self._cache, Stages) else ()
 
     def with_relations(self, relations: Mapping[str, Any], directed: bool = False) -> "NodeGraph":
         """The same nodes with several kinds of edges, in place of its own.

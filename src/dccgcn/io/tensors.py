@@ -10,12 +10,12 @@ import scipy.sparse as sp
 from safetensors import SafetensorError, safe_open
 
 from dccgcn.errors import DataFileError
+from dccgcn.runtime.csr import checked_csr
 from dccgcn.runtime.files import check_regular
 
 _CSR = ("data", "indices", "indptr", "shape")
 _DTYPES = frozenset({"bool", "float32", "float64", "int32", "int64"})
 _MAX_DEPTH = 4  # parts of an array's name
-_MAX_COLUMNS = 100_000_000  # of a sparse matrix, whose columns need no bytes in the file
 
 
 def tensor_pieces(nested: Mapping[str, Any], note: str) -> Sequence[memoryview]:
@@ -92,24 +92,5 @@ def _with_matrices(nested: Any) -> Any:
     if not isinstance(nested, dict):
         return nested
     if tuple(sorted(nested)) == _CSR:
-        return _matrix(*(nested[part] for part in _CSR))
+        return checked_csr(*(nested[part] for part in _CSR))
     return {name: _with_matrices(item) for name, item in nested.items()}
-
-
-def _matrix(data: Any, indices: Any, indptr: Any, shape: Any) -> sp.csr_array:
-    """A CSR matrix whose every index is checked: compiled code would follow a wrong one out of memory."""
-    parts = (data, indices, indptr, shape)
-    if not all(isinstance(part, np.ndarray) and part.ndim == 1 for part in parts):
-        raise ValueError("a sparse matrix has parts that are not one-dimensional")
-    if not all(part.dtype.kind == "i" for part in (indices, indptr, shape)):
-        raise ValueError("a sparse matrix has indices that are not whole numbers")
-    rows, columns = shape.tolist()
-    if len(indptr) != rows + 1 or not 0 <= columns <= _MAX_COLUMNS or len(data) != len(indices):
-        raise ValueError("a sparse matrix has parts of lengths that do not fit")
-    if indptr[0] != 0 or indptr[-1] != len(indices) or (np.diff(indptr) < 0).any():
-        raise ValueError("a sparse matrix has row pointers out of order")
-    if len(indices) and (indices.min() < 0 or indices.max() >= columns):
-        raise ValueError("a sparse matrix has column indices out of range")
-    matrix = sp.csr_array((data, indices, indptr), shape=(rows, columns))
-    matrix.check_format(full_check=True)
-    return matrix

@@ -1,6 +1,7 @@
 """The audit of a saved run: draw, checks by a person in a terminal or in a table, and the bound in the run's folder."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from dccgcn.io.frames import read_table
 from dccgcn.io.table import unescaped
 from dccgcn.io.write import csv_text
 from dccgcn.labelling.audits import draw_predictions, next_check, summarise
-from dccgcn.labelling.events import Audit, replay
+from dccgcn.labelling.events import Audit, Labels
 from dccgcn.labelling.log import EventLog
 from dccgcn.labelling.source import Source
 from dccgcn.runtime.outputs import write_output
@@ -35,13 +36,16 @@ class RunAudit:
     id: str
 
     @property
+    def labels(self) -> Labels:
+        return self.source.replay(self.log.events)
+
+    @property
     def audit(self) -> Audit:
-        labels = replay(self.log.events, self.source.classes, self.source.given)
-        return next(audit for audit in labels.audits if audit.id == self.id)
+        return next(audit for audit in self.labels.audits if audit.id == self.id)
 
     @property
     def classes(self) -> list[str]:
-        return replay(self.log.events, self.source.classes, self.source.given).classes
+        return self.labels.classes
 
     def check(self, who: str, node: str, label: str) -> None:
         """Write one answer; an empty label: the class cannot be told."""
@@ -51,8 +55,7 @@ class RunAudit:
 
     def undo(self, who: str) -> str | None:
         """Undo the last answer of a person; its node, or None."""
-        labels = replay(self.log.events, self.source.classes, self.source.given)
-        checks = [e for e in labels.undoable.get(who, []) if e.kind == "check" and e.target == self.id]
+        checks = [e for e in self.labels.undoable.get(who, []) if e.kind == "check" and e.target == self.id]
         if not checks:
             return None
         self.log.append(who, "undo", target=checks[-1].id)
@@ -96,6 +99,7 @@ class RunAudit:
         return summary
 
 
+@contextmanager
 def open_audit(
     folder: Path,
     who: str,
@@ -106,23 +110,28 @@ def open_audit(
     checks: int | None = None,
     confidence: float = 0.95,
     seed: int | None = None,
-) -> RunAudit:
-    """Continue the last audit of a run's predictions, or draw a new one."""
+) -> Iterator[RunAudit]:
+    """Continue the last audit of a run's predictions, or draw a new one. The log is locked meanwhile."""
     model = load_model(folder)
     rows = None if nodes is None else read_table(nodes, "nodes").frame.reset_index(drop=True)
     if rows is not None and len(rows) != model.result.graph.n:
         n = model.result.graph.n
         raise DataFileError(f"{nodes} has {len(rows):,} rows, but the run {n:,} nodes.", "Give the run's own table.")
     source = Source.from_model(model, rows=rows)
-    log = EventLog(folder / LABELS, source.fingerprint)
     names = [str(name) for name in model.result.graph.classes]
     predicted = dict(zip(source.ids, (names[k] for k in model.result.prediction.y_pred), strict=True))
-    for audit in reversed(replay(log.events, source.classes, source.given).audits):
-        is_of_run = all(predicted.get(n) == p for n, p in zip(audit.draw.nodes, audit.draw.predictions, strict=True))
-        if is_of_run and not new:
-            return RunAudit(folder, source, log, audit.id)
-    draw = draw_predictions(model.result, source.ids, bound=bound, checks=checks, confidence=confidence, seed=seed)
-    return RunAudit(folder, source, log, log.append(who, "audit", data=draw.to_json()).id)
+
+    def is_of_run(audit: Audit) -> bool:
+        return all(predicted.get(n) == p for n, p in zip(audit.draw.nodes, audit.draw.predictions, strict=True))
+
+    with closing(EventLog(folder / LABELS, source.fingerprint)) as log:
+        found = [] if new else [audit.id for audit in source.replay(log.events).audits if is_of_run(audit)]
+        if not found:
+            draw = draw_predictions(
+                model.result, source.ids, bound=bound, checks=checks, confidence=confidence, seed=seed
+            )
+            found = [log.append(who, "audit", data=draw.to_json()).id]
+        yield RunAudit(folder, source, log, found[-1])
 
 
 def ask_all(run: RunAudit, who: str, ask: Ask) -> None:

@@ -1,22 +1,25 @@
 """Events of labelling, and the labels that follow from them.
 
 Nothing is ever changed or deleted: labels, skips, class names and audits are the result of replaying all events in the
-order of (clock, id). The clock counts events; a new event gets a larger clock than all events that its author could
-see. Two logs are merged by the union of their events, so merging commutes, and replaying gives everybody the same.
+order of their clocks, which count them.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 from pydantic.dataclasses import dataclass as checked_dataclass
 
 from dccgcn.errors import DataFileError
 
+Parsed = TypeVar("Parsed")
 TABLE = ""  # the author of labels that were given with the graph
-Kind = Literal["label", "skip", "undo", "class", "rename", "decide", "audit", "check"]
-Name = Annotated[str, Field(max_length=200)]
+Kind = Literal["label", "skip", "undo", "class", "rename", "decide", "audit", "check", "fit"]
+MAX_NAME = 10_000  # characters of the name of a class: with four bytes each it fits into a request
+MAX_COUNT = 1_000_000_000  # of events, or of nodes
+Name = Annotated[str, Field(max_length=MAX_NAME)]
 Node = Annotated[str, Field(max_length=100_000)]
 _STRICT = ConfigDict(strict=True, extra="forbid")
 
@@ -34,9 +37,10 @@ class Event:
     decide   node, label: the label of a node on which people disagree
     audit    data: a random draw of predictions to check, see Draw
     check    target, node, label: the true class of a node of an audit; no label: it cannot be told
+    fit      data: a point of the curve, see Point; the act of the server
     """
 
-    clock: Annotated[int, Field(ge=0)]
+    clock: Annotated[int, Field(ge=0, le=MAX_COUNT)]
     id: Annotated[str, Field(min_length=1, max_length=32)]  # random, unique
     who: Name
     time: Annotated[str, Field(max_length=40)]  # UTC, for people; the order does not depend on it
@@ -51,7 +55,7 @@ class Event:
 class Draw:
     """Predictions drawn at random without replacement from all trusted ones, in the order in which to check them."""
 
-    population: int  # trusted predictions at that time
+    population: Annotated[int, Field(le=MAX_COUNT)]  # trusted predictions at that time
     planned: Annotated[int, Field(ge=1)]  # checks after which the fixed bound is valid
     confidence: Annotated[float, Field(gt=0, lt=1)]
     trusted: Name  # what counted as trusted, for people
@@ -72,16 +76,27 @@ class Draw:
     @classmethod
     def from_json(cls, text: str) -> "Draw":
         """Read and check a draw; a DataFileError if it is not one."""
-        try:
-            return _DRAW.validate_json(text)
-        except ValidationError as error:
-            raise DataFileError(
-                f"An audit of the log is not a draw of predictions ({error.errors()[0]['msg']}).",
-                "Use the log of another copy.",
-            ) from None
+        return _parse(_DRAW, text, "An audit")
 
 
-_DRAW = TypeAdapter(Draw)
+_Share = Annotated[float, Field(ge=0, le=1)]
+Point = tuple[Annotated[int, Field(ge=0, le=MAX_COUNT)], _Share, _Share]  # labels so far, trusted, estimated accuracy
+_DRAW, _POINT = TypeAdapter(Draw), TypeAdapter(Point)
+
+
+def point_json(labels: int, trusted: float, accuracy: float) -> str:
+    """A point of the curve as an event keeps it; a DataFileError if it could not be read again."""
+    text = json.dumps([labels, min(trusted, 1.0), min(accuracy, 1.0)])  # a mean may be rounded up
+    _parse(_POINT, text, "A fit")
+    return text
+
+
+def _parse(kind: TypeAdapter[Parsed], text: str, what: str) -> Parsed:
+    try:
+        return kind.validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]["msg"]
+        raise DataFileError(f"{what} of the log is not valid ({first}).", "Name another log with --log.") from None
 
 
 @dataclass
@@ -118,6 +133,7 @@ class Labels:
     decided: dict[str, str] = field(default_factory=dict)  # node → label
     skipped: dict[str, set[str]] = field(default_factory=dict)  # person → nodes
     audits: list[Audit] = field(default_factory=list)
+    curve: list[Point] = field(default_factory=list)  # one for each fit, oldest first
     undoable: dict[str, list[Event]] = field(default_factory=dict)  # person → events that have an effect, oldest first
 
     @property
@@ -152,7 +168,7 @@ def replay(events: Iterable[Event], classes: Iterable[str] = (), given: Mapping[
     for event in ordered:
         if event.kind == "undo" or event.id in undone:
             continue
-        if event.kind != "audit":  # to draw again until the answers please would break the bound
+        if event.kind not in ("audit", "fit"):  # to draw again until the answers please would break the bound
             labels.undoable.setdefault(event.who, []).append(event)
         match event.kind:
             case "class":
@@ -172,6 +188,8 @@ def replay(events: Iterable[Event], classes: Iterable[str] = (), given: Mapping[
                 predictions = [_known(labels, renamed, name) for name in draw.predictions]
                 audit = Audit(event.id, event.who, event.time, draw, dict(zip(draw.nodes, predictions, strict=True)))
                 audits[event.id] = audit
+            case "fit":
+                labels.curve.append(_parse(_POINT, event.data, "A fit"))
             case "check":
                 name = _known(labels, renamed, event.label) if event.label else ""
                 if event.target in audits:

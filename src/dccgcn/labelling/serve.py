@@ -4,17 +4,34 @@ import socket
 import sys
 import webbrowser
 from collections.abc import Callable
+from types import FrameType
+from typing import Any
 
 import uvicorn
 
 from dccgcn.errors import DccgcnError
-from dccgcn.labelling.doors import new_token
+from dccgcn.labelling.connections import BACKLOG, MAX_CONNECTIONS, BoundedProtocol
+from dccgcn.labelling.doors import Doors, new_token
 from dccgcn.labelling.server import application
 from dccgcn.labelling.session import Session
 
 PORT = 8642
 SWITCH = 0.001  # seconds after which a fit gives way to a request
 _ALL_INTERFACES = ("", "0.0.0.0", "::", "*")
+
+
+class Server(uvicorn.Server):
+    """The server of a session. Streams of pages end as soon as it is told to stop."""
+
+    def __init__(self, session: Session, app: Doors) -> None:
+        options: dict[str, Any] = {"limit_concurrency": 2 * MAX_CONNECTIONS, "backlog": BACKLOG}
+        options |= {"http": BoundedProtocol, "ws": "none", "timeout_graceful_shutdown": 1}
+        super().__init__(uvicorn.Config(app, log_level="error", access_log=False, **options))
+        self._session = session
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._session.closed = True
+        super().handle_exit(sig, frame)
 
 
 def serve(session: Session, host: str, port: int | None, tell: Callable[[str], None], open_browser: bool) -> None:
@@ -27,14 +44,13 @@ def serve(session: Session, host: str, port: int | None, tell: Callable[[str], N
     name = f"[{host}]" if ":" in host else host
     address = f"http://{name}:{number}/?token={token}"
     app = application(session, host, number, token)
-    config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1, ws="none")
     sys.setswitchinterval(SWITCH)
     session.start()
     try:
         tell(address)
         if open_browser:
             webbrowser.open(address)
-        uvicorn.Server(config).run(sockets=[listening])
+        Server(session, app).run(sockets=[listening])
     finally:
         session.close()
         listening.close()
@@ -53,7 +69,7 @@ def listen(host: str, port: int | None) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, number))
-            listening.listen(128)  # requests wait from now on, so the address may be told
+            listening.listen(BACKLOG)  # requests wait from now on, so the address may be told
             return listening
         except (OSError, OverflowError) as error:
             listening.close()

@@ -111,7 +111,7 @@ _ENVELOPE = ("who", "kind", "client", "mode", "id")
 
 def state(session: Session, who: str) -> dict[str, Any]:
     """Everything of the page but the map and the question."""
-    labels, picture, log = session.labels, session.picture, session.log
+    labels, picture = session.labels, session.picture
     agreed = labels.labels
     count = dict.fromkeys(labels.classes, 0)
     for label in agreed.values():
@@ -127,7 +127,7 @@ def state(session: Session, who: str) -> dict[str, Any]:
             "edges": len(session.source.graph.edges),
         },
         "ready": picture is not None,
-        "error": session.error,
+        "error": str(session.log.fault) if session.log.fault else session.error,
         "classes": [
             {"name": name, "colour": colour, "labels": count[name]}
             for name, colour in zip(labels.classes, colours(len(labels.classes)), strict=True)
@@ -147,7 +147,7 @@ def state(session: Session, who: str) -> dict[str, Any]:
             "accuracy": shares[2] if shares else None,
             "warning": picture.warning,
         },
-        "curve": log.history[-MAX_CURVE:],
+        "curve": labels.curve[-MAX_CURVE:],
         "disagreements": [
             {"node": node, "answers": [[person or "the table", label] for person, label in answers.items()]}
             for node, answers in list(labels.disagreements.items())[:50]

@@ -11,6 +11,7 @@ import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,9 +19,9 @@ import numpy as np
 
 from dccgcn.api import Result
 from dccgcn.artifacts.report.trust_summary import NOTHING_TRUSTED, TrustedNodes, trusted_nodes
-from dccgcn.errors import DccgcnError
+from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.labelling import audits
-from dccgcn.labelling.events import Audit, Event, Labels, replay
+from dccgcn.labelling.events import Audit, Event, Labels, point_json
 from dccgcn.labelling.log import EventLog
 from dccgcn.labelling.map_data import MapData, map_data
 from dccgcn.labelling.source import Source, class_name
@@ -30,6 +31,7 @@ from dccgcn.workflow.active_learning import suggest_labels
 LEFT = "is the least certain of the nodes that are left"
 QUEUE = 30  # questions prepared with each picture
 CANDIDATES = 2000  # nodes among which they are chosen, so that a large graph does not keep the next fit waiting
+PATIENCE = 1.0  # seconds for which the end waits for a fit, which cannot be interrupted
 LEASE = 180.0  # seconds for which a question is not given to others after its page was closed
 
 _PAUSE = 0.2  # seconds between an event and the fit: the browser paints the next question first, on the same cores
@@ -90,7 +92,7 @@ class Session:
         self.refitting = False
         self._choosing = False  # whether the questions are still those of an earlier picture
         self._failed: Any = None  # the labels that could not be fitted
-        self.labels = self._replay()
+        self.labels = source.replay(log.events)
         self._leases: dict[_Asked, tuple[str, float]] = {}  # question → client, until when
         self._reasons: dict[int, str] = {}  # of questions that were asked
         self._jobs: list[tuple[Callable[[], Any], Future[Any]]] = []
@@ -106,31 +108,35 @@ class Session:
             self.closed = True
             self._changed.notify_all()
         if self._worker.is_alive():
-            self._worker.join(timeout=60)
+            self._worker.join(timeout=PATIENCE)
         self.log.close()
 
     # events
 
     def record(self, who: str, kind: str, given: dict[str, str], id: str | None = None) -> Event:
         """Check an act of a person, write it to the log, and let the worker fit again."""
-        who = " ".join(printable(who).split())[:60]
-        if not who:
-            raise DccgcnError("The name is empty.", "Give a name, so that others know who labelled what.")
         if kind not in _FIELDS or set(given) != _FIELDS[kind]:
             raise DccgcnError("The request is not an event.", "Reload the page.")
         if "node" in given and given["node"] not in self.source.position:
             raise DccgcnError("There is no such node.", "Search for it by its id.")
         with self._changed:
+            who = _person(who)
             self._check(who, kind, given)
-            event = self.log.append(who, kind, id=id, **given)
+            event = self._append(who, kind, id, **given)
             self._leases.pop(("check" if kind == "check" else "label", given.get("node", "")), None)
-            self.labels = self._replay()
-            self._notify()
             return event
+
+    def _append(self, who: str, kind: str, id: str | None = None, **given: str) -> Event:
+        with self._changed:
+            try:
+                return self.log.append(who, kind, id=id, **given)
+            finally:  # pages also show that nothing more is accepted
+                self.labels = self.source.replay(self.log.events)
+                self._notify()
 
     def _check(self, who: str, kind: str, given: dict[str, str]) -> None:
         classes = self.labels.classes
-        if kind in ("class", "rename"):
+        if kind in ("class", "rename") and given["label"] not in classes:
             given["label"] = class_name(given["label"])
         elif given.get("label") and given["label"] not in classes:
             raise DccgcnError("There is no such class.", "It may have been renamed; reload the page.")
@@ -149,11 +155,7 @@ class Session:
         if picture is None or picture.result is None:
             raise DccgcnError("Nothing is predicted yet.", "Label nodes of two classes first.")
         draw = audits.draw_predictions(picture.result, self.source.ids, bound=bound)
-        with self._changed:
-            event = self.log.append(" ".join(printable(who).split())[:60], "audit", id=id, data=draw.to_json())
-            self.labels = self._replay()
-            self._notify()
-            return event
+        return self._append(_person(who), "audit", id, data=draw.to_json())
 
     def find_audit(self, id: str) -> Audit | None:
         return next((audit for audit in self.labels.audits if audit.id == id), None)
@@ -283,7 +285,8 @@ class Session:
         except DccgcnError as failure:
             error = str(failure)
         except Exception as failure:
-            traceback.print_exc()
+            if not self.closed:
+                traceback.print_exc()
             error = f"The fit failed ({type(failure).__name__}: {failure})."
         with self._changed:
             self.error, self.refitting, self._choosing = error, False, False
@@ -303,9 +306,10 @@ class Session:
         seconds = time.perf_counter() - start
         picture = Picture(number, _key(labels), len(labels.labels), result, trusted, [], seconds)
         if shares := picture.shares:
-            history = self.log.history
-            if not history or history[-1][0] != picture.n_labels:
-                self.log.add_history(picture.n_labels, *shares[1:])
+            curve = self.labels.curve
+            if not curve or curve[-1][0] != picture.n_labels:
+                with suppress(DataFileError):  # the log accepts nothing more, which pages and terminal were told
+                    self._append("", "fit", data=point_json(picture.n_labels, *shares[1:]))
         return picture
 
     def _choose_questions(self, picture: Picture, labels: Labels) -> list[tuple[int, str]]:
@@ -331,8 +335,13 @@ class Session:
         self.revision += 1
         self._changed.notify_all()
 
-    def _replay(self) -> Labels:
-        return replay(self.log.events, self.source.classes, self.source.given)
+
+def _person(name: str) -> str:
+    """The name of a person on one line, checked."""
+    name = " ".join(printable(name).split())[:60]
+    if not name:
+        raise DccgcnError("The name is empty.", "Give a name, so that others know who labelled what.")
+    return name
 
 
 def _key(labels: Labels) -> Any:

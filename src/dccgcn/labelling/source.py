@@ -1,6 +1,6 @@
 """What is labelled: a graph without labels, the labels and classes that came with it, and the rows of its table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -10,12 +10,12 @@ import pandas as pd
 import scipy.sparse as sp
 
 from dccgcn.api import Model, Result, run
-from dccgcn.errors import DccgcnError
+from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.cells import MISSING_LABELS, is_missing, spell_id, spell_label
 from dccgcn.graph.splits import fingerprint
 from dccgcn.io.tables import Tables
-from dccgcn.labelling.events import Labels
+from dccgcn.labelling.events import MAX_NAME, Event, Labels, replay
 from dccgcn.models.registry import get_method
 from dccgcn.text import printable, truncate
 
@@ -43,6 +43,8 @@ class Source:
         names = [str(spell_label(name)) for name in graph.classes]
         ids = [spell_id(i) for i in graph.ids.tolist()]
         labels = {ids[node]: names[graph.labels[node]] for node in train if graph.labels[node] >= 0}
+        if (longest := max(map(len, names), default=0)) > MAX_NAME:
+            raise DccgcnError(f"A class has a name of {longest:,} characters.", f"Shorten it to {MAX_NAME:,}.")
         listed = tuple(dict.fromkeys([*names, *(class_name(name) for name in classes)]))
         tables = given.get("tables")
         features = tables.encoder.names if tables is not None else ()
@@ -76,6 +78,14 @@ class Source:
     def fingerprint(self) -> str:
         """Of the nodes, so that a log of other nodes is noticed."""
         return fingerprint(self.graph)
+
+    def replay(self, events: Iterable[Event]) -> Labels:
+        """The labels after these events, whose audits must be of predictions of this graph."""
+        labels = replay(events, self.classes, self.given)
+        for audit in labels.audits:
+            if audit.draw.population > self.graph.n or not audit.predictions.keys() <= self.position.keys():
+                raise DataFileError("An audit of the log is of other nodes.", "Name another log with --log.")
+        return labels
 
     def labelled_graph(self, labels: Labels) -> NodeGraph:
         """The graph with the labels that people agree on."""

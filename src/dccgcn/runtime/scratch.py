@@ -4,16 +4,19 @@
     FOLDER/dccgcn-<identity>/<stage>/        value.json and one .npy file for each array
 
 The identity is a hash of the inputs, so that stages are reused by a run on the same inputs only. A stage is written to
-a temporary name and renamed when it is complete. The folder is removed at the end of a run. What a killed or failed
+a temporary name, synchronised to disk, and renamed when it is complete. value.json has a digest of itself and of every
+file that the value consists of, those of other stages included. A process checks them once for a stage that it did not
+write; a damaged stage is removed, and so made again. The folder is removed at the end of a run. What a killed or failed
 run leaves is continued by the same run, and removed by any other one that uses the same folder.
 """
 
+import errno
 import hashlib
 import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -23,13 +26,15 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.errors import DataFileError
-from dccgcn.runtime.files import is_temporary, temporary_path
+from dccgcn.errors import DataFileError, Finding
+from dccgcn.runtime.csr import checked_csr
+from dccgcn.runtime.files import is_temporary, sha256, sync_folder, temporary_path, write_and_sync
 from dccgcn.runtime.lock import LOCK, lock_folder
 from dccgcn.runtime.memory import format_bytes
 
 _PREFIX = "dccgcn-"
 _VALUE = "value.json"
+_DAMAGE = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EIO, errno.ELOOP)
 
 
 def fingerprint(*parts: Any) -> str:
@@ -51,8 +56,8 @@ class Stages(dict[Any, Any]):
     """A cache whose values are kept in a folder, as memory-mapped arrays, and found there again.
 
     Values are arrays, sparse matrices, plain values, and tuples, lists and dataclasses of them; others stay in memory.
-    ``classes`` are the dataclasses that values may consist of. ``read_only``: arrays cannot be changed, and their
-    mapping takes none of the memory that a limit of the process allows.
+    ``classes`` are the dataclasses that values may consist of. ``read_only``: arrays cannot be changed, their mapping
+    takes none of the memory that a limit of the process allows, and another process of this run has checked them.
     """
 
     def __init__(self, folder: Path, classes: Mapping[str, type], prefix: str = "", *, read_only: bool = False) -> None:
@@ -61,15 +66,18 @@ class Stages(dict[Any, Any]):
         self.folder: Path | None = folder  # None: it is gone, and values stay in memory
         self._classes, self._prefix = classes, prefix
         self._names: dict[tuple[int, int], str] = {}  # of the files of mapped arrays, by address and size
+        self._digests: dict[str, str] = {}  # of files that this process has written or checked, by name
+        self.damaged: list[str] = []  # stages that were found and not used
         self._children: list[Stages] = []
 
     def child(self, features: Any) -> "dict[Any, Any]":
         """A cache for the same graph with other features, in the same folder."""
         if self.folder is None:
             return {}
-        self._children.append(Stages(self.folder, self._classes, fingerprint(features)))
-        self._children[-1]._names = self._names
-        return self._children[-1]
+        child = Stages(self.folder, self._classes, fingerprint(features))
+        child._names, child._digests, child.damaged = self._names, self._digests, self.damaged
+        self._children.append(child)
+        return child
 
     def empty(self, shape: tuple[int, ...]) -> np.ndarray:
         """A float32 array to fill, mapped to a file without a name: its space is free when the array, or a killed
@@ -86,8 +94,13 @@ class Stages(dict[Any, Any]):
             child.close()
 
     def __contains__(self, key: object) -> bool:
-        if not super().__contains__(key) and (path := self._path(key)) and path.is_dir():
-            super().__setitem__(key, self._read(path))
+        if not super().__contains__(key) and (path := self._path(key)) and os.path.lexists(path):
+            try:
+                super().__setitem__(key, self._read(path))
+            except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+                if isinstance(error, OSError) and error.errno not in _DAMAGE:
+                    raise  # such as too little memory to map a file
+                self._remove(path)
         return super().__contains__(key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -109,20 +122,30 @@ class Stages(dict[Any, Any]):
     def _write(self, path: Path, value: Any) -> None:
         temporary = temporary_path(path.parent)
         arrays: list[np.ndarray] = []
+        files: dict[str, str] = {}  # digest by name
 
         def keep(array: np.ndarray) -> str:
             at = array.__array_interface__["data"][0], array.nbytes
-            if at in self._names:
-                return self._names[at]
-            arrays.append(array)
-            return f"{path.name}/{len(arrays) - 1}.npy"
+            if (name := self._names.get(at)) is None:
+                arrays.append(array)
+                return f"{path.name}/{len(arrays) - 1}.npy"
+            files[name] = self._digests[name]
+            return name
 
         try:
             temporary.mkdir()
-            (temporary / _VALUE).write_text(json.dumps(_encode(value, keep)), encoding="utf-8")
+            coded = _encode(value, keep)
             for number, array in enumerate(arrays):
-                np.save(temporary / f"{number}.npy", array, allow_pickle=False)
+                with open(temporary / f"{number}.npy", "xb") as file:
+                    np.save(file, array, allow_pickle=False)
+                    file.flush()
+                    os.fsync(file.fileno())
+                files[f"{path.name}/{number}.npy"] = sha256(temporary / f"{number}.npy")
+            content = {"value": coded, "files": files}
+            write_and_sync(temporary / _VALUE, json.dumps({"digest": _digest(path, content), **content}))
+            sync_folder(temporary)
             os.replace(temporary, path)
+            sync_folder(path.parent)
         except OSError as error:
             raise DataFileError(
                 f"The scratch folder {path.parent.parent} cannot be written ({error.strerror or error}).",
@@ -130,8 +153,20 @@ class Stages(dict[Any, Any]):
             ) from error
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
+        self._digests |= files
 
     def _read(self, path: Path) -> Any:
+        """The value of a stage; a ValueError or what follows from a damage, unless it is as it was written."""
+        content = json.loads((path / _VALUE).read_text(encoding="utf-8"))
+        digest, files = content.pop("digest"), content["files"]
+        if digest != _digest(path, content):
+            raise ValueError(f"{path / _VALUE} was altered")
+        unchecked = [] if self._mode == "r" else [name for name in files if name not in self._digests]
+        found = {**self._digests, **{name: sha256(path.parent / name) for name in unchecked}}
+        if self._mode != "r" and any(found[name] != files[name] for name in files):
+            raise ValueError(f"an array of {path} was altered")
+        names: dict[tuple[int, int], str] = {}
+
         def load(name: str) -> np.ndarray:
             file = path.parent / name
             # copy on write: writable arrays, for which kernels are compiled already, and never a change of the file
@@ -139,10 +174,41 @@ class Stages(dict[Any, Any]):
                 array = np.asarray(np.load(file, mmap_mode=self._mode, allow_pickle=False))
             except ValueError:  # an empty array cannot be mapped
                 return np.asarray(np.load(file, allow_pickle=False))
-            self._names[array.__array_interface__["data"][0], array.nbytes] = name
+            names[array.__array_interface__["data"][0], array.nbytes] = name
             return array
 
-        return _decode(json.loads((path / _VALUE).read_text(encoding="utf-8")), load, self._classes)
+        value = _decode(content["value"], load, self._classes, checked_csr if unchecked else _csr)
+        self._names |= names
+        self._digests |= files
+        return value
+
+    def _remove(self, path: Path) -> None:
+        """Remove a damaged stage, so that it is made again; and so are those that share its arrays, if these change."""
+        if self._mode == "r":
+            return  # it belongs to another process
+        self.damaged.append(path.name)
+        for name in [name for name in self._digests if name.startswith(f"{path.name}/")]:
+            del self._digests[name]
+        for at in [at for at, name in self._names.items() if name not in self._digests]:
+            del self._names[at]
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def damage_findings(damaged: Sequence[str]) -> tuple[Finding, ...]:
+    """What to say about damaged stages, which were made again."""
+    if not damaged:
+        return ()
+    stages = "1 stage was" if len(damaged) == 1 else f"{len(damaged)} stages were"
+    text = f"{stages} damaged in the scratch folder and made again. Check the disk if there was no loss of power."
+    return (Finding("warning", "scratch-damaged", text),)
+
+
+def _digest(path: Path, content: Mapping[str, Any]) -> str:
+    """Of a stage under its name, so that one in the place of another is noticed."""
+    return fingerprint(path.name, json.dumps(content))
 
 
 @contextmanager
@@ -227,17 +293,23 @@ def _encode(value: Any, keep: Callable[[np.ndarray], str]) -> Any:
     return value
 
 
-def _decode(coded: Any, load: Callable[[str], np.ndarray], classes: Mapping[str, type]) -> Any:
+def _csr(data: Any, indices: Any, indptr: Any, shape: Any) -> sp.csr_array:
+    return sp.csr_array((data, indices, indptr), shape=tuple(shape), copy=False)
+
+
+def _decode(
+    coded: Any, load: Callable[[str], np.ndarray], classes: Mapping[str, type], csr: Callable[..., sp.csr_array]
+) -> Any:
     """The value that ``_encode`` wrote."""
 
     def inner(part: Any) -> Any:
-        return _decode(part, load, classes)
+        return _decode(part, load, classes, csr)
 
     match coded:
         case {"array": name}:
             return load(name)
         case {"csr": [data, indices, indptr], "shape": shape}:
-            return sp.csr_array((inner(data), inner(indices), inner(indptr)), shape=tuple(shape), copy=False)
+            return csr(inner(data), inner(indices), inner(indptr), np.array(shape))
         case {"tuple": parts}:
             return tuple(inner(part) for part in parts)
         case {"list": parts}:

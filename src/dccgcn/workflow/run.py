@@ -133,7 +133,8 @@ def fit_and_measure(
     seconds = perf_counter() - start
     suspects = suspect_findings(graph, split.train, prediction)
     merged = () if method.uses_relations else _merged_relations(graph, method.name)
-    prediction = replace(prediction, findings=(*memory, *merged, *prediction.findings, *suspects))
+    findings = (*memory, *graph.stage_findings, *merged, *prediction.findings, *suspects)
+    prediction = replace(prediction, findings=findings)
     details = FitDetails(method.name, settings, seed, seconds, threads, device)
     return measure(graph, split, prediction, details)
 

@@ -39,6 +39,27 @@ def test_blocks_give_the_answers_of_all_rows(tmp_path, one_thread, features):
         np.testing.assert_allclose(found.model[name], array, atol=1e-5, err_msg=name)
 
 
+def test_a_damaged_stage_of_a_block_is_made_again(tmp_path, one_thread):
+    graph, settings = synthetic_graph(1500), ConcordSettings()
+    split = per_class(graph, 5, seed=0)
+    given = Labels.of(split.train, graph.labels[split.train], graph.c)
+    with staged(graph, settings, tmp_path) as kept:
+        write_inputs(kept, settings)
+        bounds = block_bounds(graph.n, 2)
+        job = Job(kept.stages_folder, bounds, settings, layout_of(kept), given, 0, None, None)
+        kept.cached(("uninformed", job.labels_id), lambda: np.zeros(graph.n, bool))
+        shared = set(job.folder.iterdir())
+        assert on_blocks(bounds, lambda peers: fit_block(job, peers)) == [[], []]
+        expected = gather(job).probabilities
+        stages = set(job.folder.iterdir()) - shared
+        for stage in stages:
+            for file in stage.iterdir():
+                file.write_bytes(bytes(file.stat().st_size))
+        damaged = on_blocks(bounds, lambda peers: fit_block(job, peers))
+        assert {name for names in damaged for name in names} == {stage.name for stage in stages}
+        np.testing.assert_array_equal(gather(job).probabilities, expected)
+
+
 def test_ray_needs_a_shared_folder_and_concord():
     graph = synthetic_graph(100, 300)
     with pytest.raises(SettingsError, match="--scratch"):

@@ -1,11 +1,13 @@
 """Runs with a scratch folder: the same predictions, also after a kill, and nothing left behind."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import textwrap
 from collections import namedtuple
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +22,7 @@ from dccgcn.models.concord import views
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.stages import staged
 
+SMALL = synthetic_graph(90, 360, 60)  # a run takes a tenth of a second
 KILLED = """
     import os, signal, sys
     from dccgcn import run
@@ -166,3 +169,90 @@ def test_predictions_of_channels_and_weighted_views_are_mapped(graph: NodeGraph,
         assert np.isfinite(array).all()  # readable, although the folder is empty
     assert not list(tmp_path.iterdir())
     np.testing.assert_array_equal(result.prediction.probabilities, expected)
+
+
+def zero_fill(stage: Path) -> None:
+    """What a loss of power leaves of files that were not synchronised."""
+    for file in stage.iterdir():
+        file.write_bytes(bytes(file.stat().st_size))
+
+
+def zero_arrays(stage: Path) -> None:
+    """Data only: every header is as it was."""
+    for file in stage.glob("*.npy"):
+        array = np.load(file, mmap_mode="r+") if np.load(file).size else np.zeros(0)
+        array[...] = 0
+
+
+def change_value(stage: Path) -> None:
+    """Another number or name, in JSON that is well formed."""
+    file = stage / "value.json"
+    text = file.read_text()
+    changed = next(i for i in range(text.index('"files"'), 0, -1) if text[i].isdigit())
+    file.write_text(f"{text[:changed]}{9 - int(text[changed])}{text[changed + 1 :]}")
+
+
+def enlarge_indices(stage: Path) -> None:
+    for file in stage.glob("*.npy"):
+        if np.load(file).dtype.kind == "i":
+            array = np.load(file)
+            np.save(file, array + 10**6)
+
+
+def halve(stage: Path) -> None:
+    for file in stage.iterdir():
+        os.truncate(file, file.stat().st_size // 2)
+
+
+def remove_a_file(stage: Path) -> None:
+    max(stage.iterdir(), key=lambda file: file.name == "0.npy").unlink()
+
+
+def swap(stage: Path) -> None:
+    other = next(path for path in sorted(stage.parent.iterdir()) if path.is_dir() and path != stage)
+    for source, target in ((stage, "third"), (other, stage.name), (stage.parent / "third", other.name)):
+        source.rename(stage.parent / target)
+
+
+def make_a_file(stage: Path) -> None:
+    shutil.rmtree(stage)
+    stage.write_text("{")
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The scratch folder of a run that was stopped when all its stages were there."""
+    folder = tmp_path_factory.mktemp("stopped")
+
+    def stop(task: str, done: int, total: int) -> None:
+        if task == "predictions":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(SMALL.with_cached(lambda key: False), per_class(SMALL, 5, seed=0), progress=stop, scratch=folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "damage", [zero_fill, zero_arrays, change_value, enlarge_indices, halve, remove_a_file, swap, make_a_file]
+)
+def test_a_damaged_stage_is_made_again(stopped: Path, damage: Callable[[Path], None], tmp_path: Path) -> None:
+    split = per_class(SMALL, 5, seed=0)
+    expected = run(SMALL.with_cached(lambda key: False), split).prediction
+    stages = [path.parent.relative_to(stopped) for path in stage_files(stopped)]
+    told = 0
+    for stage in stages:
+        shutil.copytree(stopped, tmp_path, dirs_exist_ok=True)
+        damage(tmp_path / stage)
+        found = run(SMALL.with_cached(lambda key: False), split, scratch=tmp_path)
+        np.testing.assert_array_equal(found.prediction.probabilities, expected.probabilities)
+        np.testing.assert_array_equal(found.prediction.trust, expected.trust)
+        told += "scratch-damaged" in {finding.code for finding in found.findings}
+        assert not list(tmp_path.iterdir())
+    assert told > 3  # others are not read, since what is made from them is there, or have no such array
+
+
+def test_stages_without_damage_are_used_and_said_nothing_about(stopped: Path, tmp_path: Path) -> None:
+    shutil.copytree(stopped, tmp_path, dirs_exist_ok=True)
+    found = run(SMALL.with_cached(lambda key: False), per_class(SMALL, 5, seed=0), scratch=tmp_path)
+    assert "scratch-damaged" not in {finding.code for finding in found.findings}

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -47,7 +48,7 @@ from dccgcn.runtime.memory import format_bytes
 from dccgcn.runtime.ray_cluster import RayWorkers, check_head, ray_cluster
 from dccgcn.runtime.ray_peers import Hub, RayPeers, Traffic, limit_memory
 from dccgcn.runtime.row_blocks import Peers, block_bounds, spread_over
-from dccgcn.runtime.scratch import Stages, fingerprint
+from dccgcn.runtime.scratch import Stages, damage_findings, fingerprint
 from dccgcn.runtime.threads import use_threads
 
 _RESTARTS = 50  # of a worker that dies
@@ -108,11 +109,12 @@ def fit_on_ray(workers: RayWorkers, measured: list[Traffic] | None = None) -> Fi
             job = Job(graph.stages_folder, bounds, settings, layout, given, seed, prior, workers.memory)
             graph.cached(("uninformed", job.labels_id), lambda: uninformed_nodes(graph, train))
             n_stages = len(view_specs(settings, graph.n, layout)) + 2 + len(layout.channels(settings, graph.n))
-            traffic = _run_workers(ray, head, job, n_stages, progress)
+            traffic, damaged = _run_workers(ray, head, job, n_stages, progress)
         if measured is not None:
             measured.extend(traffic)
         prediction = gather(job)
-        return replace(prediction, findings=(*findings, *prediction.findings, _note(job, traffic)))
+        found = (*findings, *damage_findings(damaged), *prediction.findings, _note(job, traffic))
+        return replace(prediction, findings=found)
 
     return fit
 
@@ -145,11 +147,11 @@ def write_inputs(graph: NodeGraph, settings: ConcordSettings, progress: Progress
 class BlockWorker:
     """An actor that computes one block."""
 
-    def fit(self, job: Job, rank: int, hub: Any) -> None:
+    def fit(self, job: Job, rank: int, hub: Any) -> list[str]:
         use_threads(1)
         if job.memory:
             limit_memory(job.memory)
-        fit_block(job, RayPeers(hub, rank, job.bounds))
+        return fit_block(job, RayPeers(hub, rank, job.bounds))
 
 
 class StagedPeers(Peers, Protocol):
@@ -159,8 +161,8 @@ class StagedPeers(Peers, Protocol):
         """``read()`` after ``build()``, or at once if all processes have the result of this stage."""
 
 
-def fit_block(job: Job, peers: StagedPeers) -> None:
-    """All stages of one block; the last one keeps its predictions."""
+def fit_block(job: Job, peers: StagedPeers) -> list[str]:
+    """All stages of one block; the last one keeps its predictions. The stages that were damaged and made again."""
     stages = job.stages(peers.rank)
 
     def once(key: Any, build: Callable[[], Any]) -> Any:
@@ -186,6 +188,7 @@ def fit_block(job: Job, peers: StagedPeers) -> None:
             return replace(prediction, model=model, findings=tuple(promise_findings(state.held_out)))
 
         once_for_labels(_PREDICTION, predict)
+    return stages.damaged
 
 
 def _read_inputs(job: Job, peers: Peers) -> tuple[Source, Projections, np.ndarray]:
@@ -226,8 +229,10 @@ def _worker_count(workers: RayWorkers, cpus: int) -> int:
     return count
 
 
-def _run_workers(ray: Any, head: str, job: Job, n_stages: int, progress: Progress | None) -> list[Traffic]:
-    """Start a worker for each block and wait for all; Ray starts those again that die."""
+def _run_workers(
+    ray: Any, head: str, job: Job, n_stages: int, progress: Progress | None
+) -> tuple[list[Traffic], list[str]]:
+    """Start a worker for each block and wait for all; Ray starts those again that die. Returns damaged stages too."""
     n_blocks = len(job.bounds) - 1
     hub = ray.remote(num_cpus=0)(Hub).remote(n_blocks)
     worker = ray.remote(num_cpus=1, max_restarts=_RESTARTS, max_task_retries=_RESTARTS, scheduling_strategy="SPREAD")(
@@ -235,10 +240,11 @@ def _run_workers(ray: Any, head: str, job: Job, n_stages: int, progress: Progres
     )
     told, actors = ray.put(job), [worker.remote() for _ in range(n_blocks)]  # actors live as long as their handles
     pending = [actor.fit.remote(told, rank, hub) for rank, actor in enumerate(actors)]
+    damaged: list[str] = []
     try:
         while pending:
             done, pending = ray.wait(pending, num_returns=1, timeout=_PAUSE)
-            ray.get(done)
+            damaged += chain.from_iterable(ray.get(done))
             if not done:
                 check_head(head, _KEPT)
                 if progress:
@@ -246,7 +252,7 @@ def _run_workers(ray: Any, head: str, job: Job, n_stages: int, progress: Progres
                         finished = len({one.stage for one in ray.get(hub.traffic.remote(), timeout=_PATIENCE)})
                         progress("stages", min(finished, n_stages), n_stages)
         traffic: list[Traffic] = ray.get(hub.traffic.remote())
-        return traffic
+        return traffic, damaged
     except (ray.exceptions.RayTaskError, ray.exceptions.ActorDiedError) as error:
         check_head(head, _KEPT)
         cause = getattr(error, "cause", None)

@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test install-test lint docs frontend fuzz fuzz-guided kill mutants container clean
+.PHONY: demo test install-test lint docs frontend fuzz fuzz-guided kill mutants golden container clean
 
 demo: .venv/installed
 	$(BIN)/dccgcn fit cora --labels-per-class 2 --baseline gcn --out runs/demo --overwrite --report
@@ -42,6 +42,10 @@ kill: .venv/installed
 # one small mistake at a time in the source: 95 % of them must make a test fail. Half an hour on one idle core
 mutants: .venv/installed
 	cd tests && nice -n 15 ../$(BIN)/python -m tools.mutants
+
+# the predictions of every method on four small graphs are those of the last make golden WRITE=1 on this machine
+golden: .venv/installed
+	cd tests && ../$(BIN)/python -m tools.golden $(if $(WRITE),--write)
 
 # the commands with the package and HOME mounted read-only; needs the right to mount (root, or a user namespace)
 container: .venv/installed

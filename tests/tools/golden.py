@@ -38,7 +38,8 @@ def graphs() -> dict[str, NodeGraph]:
     """Words and citations, edges between classes, no features, and dense measurements with directed relations."""
     rng = np.random.default_rng(0)
     classes = np.arange(240) % 4
-    rings = {"follows": [(i, (i + 4) % 240) for i in range(240)], "cites": [(i, (i + 1) % 240) for i in range(0, 240, 3)]}
+    follows, cites = ([(i, (i + step) % 240) for i in range(0, 240, every)] for step, every in ((4, 1), (1, 3)))
+    rings = {"follows": follows, "cites": cites}
     edges = [edge for pairs in rings.values() for edge in pairs]
     dense = rng.normal(size=(4, 6))[classes] + rng.normal(size=(240, 6))
     names = [f"class {c}" for c in classes]

@@ -12,8 +12,6 @@ import typer
 from dccgcn import __version__
 from dccgcn.cli import (
     audit,
-    bench,
-    bench_label,
     compare,
     datasets,
     doctor,
@@ -24,7 +22,6 @@ from dccgcn.cli import (
     methods,
     predict,
     report,
-    reproduce,
 )
 from dccgcn.cli.display import errors, output, print_error
 from dccgcn.errors import DccgcnError
@@ -60,9 +57,6 @@ app.command("doctor")(doctor.doctor)
 app.command("export")(export.export)
 app.command("report")(report.report)
 app.command("methods")(methods.methods)
-app.command("reproduce")(reproduce.reproduce)
-bench.app.command("label")(bench_label.label)
-app.add_typer(bench.app, name="bench")
 
 
 def main() -> None:

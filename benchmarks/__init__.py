@@ -1,1 +1,1 @@
-"""Measurements of speed, memory and accuracy behind ``dccgcn bench``."""
+"""Measurements of speed, memory and accuracy: ``python -m benchmarks step``."""

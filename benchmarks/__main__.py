@@ -1,19 +1,21 @@
-"""dccgcn bench: compare speed, memory and accuracy with other implementations, and print one table for each."""
+"""python -m benchmarks: speed, memory and accuracy against other implementations, one table for each."""
 
+import sys
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
 
-from dccgcn.benchmarks.measurement import Measurement
-from dccgcn.cli.display import errors, print_json, progress_bar
-from dccgcn.cli.measurements import print_measurements, show
+from benchmarks.show import Measured, plain, print_table, show
+from dccgcn.cli.display import errors, print_error, print_json, progress_bar
 from dccgcn.cli.options import Json, Method, Set, Threads
 from dccgcn.errors import DccgcnError
+from dccgcn.models.registry import get_method
 from dccgcn.runtime.threads import use_threads
+from dccgcn.settings import parse_assignments
 
 app = typer.Typer(
     help="Measure speed, memory and accuracy against other implementations. Times are interleaved within one run.",
@@ -22,9 +24,6 @@ app = typer.Typer(
 )
 
 _MAX_DIFFERENCE = 1e-4  # of loss and gradients, relative; above it the two times are not comparable
-
-
-M = TypeVar("M", bound=Measurement)
 
 Dataset = Annotated[str, typer.Option(help="A benchmark graph: see [b]dccgcn datasets[/b].")]
 Graphs = Annotated[str, typer.Option(help="Benchmark graphs, separated by commas.")]
@@ -49,15 +48,14 @@ def step(
 
     The steps are interleaved and start from equal parameters. Loss and gradients are compared first.
     """
-    from dccgcn.benchmarks.step import bench_step
-    from dccgcn.settings import parse_assignments
+    from benchmarks.step import bench_step
 
     with errors.status("measuring"):
         m = bench_step(
             dataset, parse_assignments(set_ or []), labels_per_class, rounds, use_threads(threads), not alone
         )
     show("One training step of DCC-GCN", m, json)
-    _check_parity(m.parity)
+    _check_parity(m["parity"])
 
 
 @app.command("gcn")
@@ -73,12 +71,12 @@ def gcn(
     Ours is timed twice: on the whole graph as in PyG, and on the receptive field of the labelled nodes as in fit. The
     epochs are interleaved. Loss and gradients are compared first, from equal weights.
     """
-    from dccgcn.benchmarks.gcn import bench_gcn
+    from benchmarks.gcn import bench_gcn
 
     with errors.status("measuring"):
         m = bench_gcn(dataset, hidden, rounds, use_threads(threads))
     show("One training epoch of GCN", m, json)
-    _check_parity(m.parity)
+    _check_parity(m["parity"])
 
 
 @app.command("attention")
@@ -87,12 +85,12 @@ def attention(dataset: Dataset = "cora", rounds: Rounds = 20, threads: Threads =
 
     Both run in turn on the same input with GAT's published settings. Outputs and gradients are compared first.
     """
-    from dccgcn.benchmarks.attention import bench_attention
+    from benchmarks.attention import bench_attention
 
     with errors.status("measuring"):
         m = bench_attention(dataset, rounds, use_threads(threads))
     show("One attention layer, forward and backward", m, json)
-    _check_parity(m.parity)
+    _check_parity(m["parity"])
 
 
 @app.command("knn")
@@ -104,12 +102,12 @@ def knn(
     json: Json = False,
 ) -> None:
     """Time the exact cosine kNN search against scikit-learn's brute force, and compare the neighbours."""
-    from dccgcn.benchmarks.knn import bench_knn
+    from benchmarks.knn import bench_knn
 
     with errors.status("measuring"):
         m = bench_knn(dataset, k, rounds, use_threads(threads))
     show("Exact cosine kNN", m, json)
-    if not m.same_neighbours:
+    if not m["same_neighbours"]:
         raise DccgcnError("The two searches found different neighbours.", "Times can be compared only if they agree.")
 
 
@@ -125,8 +123,7 @@ def new_nodes(
     json: Json = False,
 ) -> None:
     """Compare the accuracy on nodes added after training with that of training on the whole graph."""
-    from dccgcn.benchmarks.new_nodes import bench_new_nodes
-    from dccgcn.models.registry import get_method
+    from benchmarks.new_nodes import bench_new_nodes
 
     use_threads(threads)
     measured = each_graph(
@@ -155,8 +152,7 @@ def label_next(
     json: Json = False,
 ) -> None:
     """Compare label-next with random and with uncertainty sampling: accuracy after adding as many labels."""
-    from dccgcn.benchmarks.label_next import bench_label_next
-    from dccgcn.models.registry import get_method
+    from benchmarks.label_next import bench_label_next
 
     use_threads(threads)
     measured = each_graph(
@@ -187,7 +183,7 @@ def concord(
 
     The operators are built before. Concord's first run on a graph computes its spectral features and is listed apart.
     """
-    from dccgcn.benchmarks.concord import bench_concord
+    from benchmarks.concord import bench_concord
 
     if labels_per_class is not None and label_rate is not None:
         raise DccgcnError("--labels-per-class and --label-rate exclude one another.", "Give one of them.")
@@ -217,7 +213,7 @@ def scale(
     json: Json = False,
 ) -> None:
     """Measure how Concord's time and memory grow with synthetic graphs, each size in its own process."""
-    from dccgcn.benchmarks.scale import bench_scale, growth, per_node_ratios
+    from benchmarks.scale import bench_scale, growth, per_node_ratios
 
     try:
         sizes = [int(float(size)) for size in nodes.split(",")]
@@ -238,14 +234,13 @@ def scale(
                     alternatives=alternatives,
                 )
             )
-    steps = [growth(one, other) for one, other in pairwise(measured) if one.nodes != other.nodes]
+    steps = [growth(one, other) for one, other in pairwise(measured) if one["nodes"] != other["nodes"]]
     if json:
-        sizes_json, growth_json = [m.to_json() for m in measured], [step.to_json() for step in steps]
-        print_json({"sizes": sizes_json, "growth": growth_json, "per_node_ratios": per_node_ratios(measured)})
+        print_json(plain({"sizes": measured, "growth": steps, "per_node_ratios": per_node_ratios(measured)}))
         return
-    print_measurements("Concord on synthetic graphs", measured, heading="nodes")
+    print_table("Concord on synthetic graphs", measured, heading="nodes")
     if steps:
-        print_measurements("Factors of growth per tenfold number of nodes", steps, heading="to_nodes")
+        print_table("Factors of growth per tenfold number of nodes", steps, heading="to_nodes")
 
 
 @app.command("tables")
@@ -256,7 +251,7 @@ def tables(
     json: Json = False,
 ) -> None:
     """Measure how long large tables take to read, from folders of Parquet and of CSV files."""
-    from dccgcn.benchmarks.tables import all_equal, bench_tables
+    from benchmarks.tables import all_equal, bench_tables
 
     with errors.status(f"tables of {nodes} nodes"):
         measured = bench_tables(nodes, edges_per_node, use_threads(threads))
@@ -274,7 +269,7 @@ def ray(
     json: Json = False,
 ) -> None:
     """Measure Concord on Ray workers of this machine, and estimate larger clusters from the bytes that they move."""
-    from dccgcn.benchmarks.ray import bench_ray, cost_model
+    from benchmarks.ray import bench_ray, cost_model
 
     try:
         counts = [int(count) for count in workers.split(",")]
@@ -284,9 +279,9 @@ def ray(
         measured = bench_ray(nodes, counts, edges_per_node, features)
     model = cost_model(measured[-1], edges_per_node)
     if json:
-        print_json({"workers": [m.to_json() for m in measured], "cost_model": model})
+        print_json({"workers": measured, "cost_model": model})
     else:
-        print_measurements("Concord on Ray", measured, heading="workers")
+        print_table("Concord on Ray", measured, heading="workers")
 
 
 @app.command("compile")
@@ -295,7 +290,7 @@ def compile_(method: Method = "concord", json: Json = False) -> None:
 
     Fits the embedded Cora and a small table of measurements, with a report each; the processes share an empty cache.
     """
-    from dccgcn.benchmarks.compile import GRAPHS, bench_compile
+    from benchmarks.compile import GRAPHS, bench_compile
 
     measured = []
     for name in GRAPHS:
@@ -304,7 +299,23 @@ def compile_(method: Method = "concord", json: Json = False) -> None:
     show("First and second fit, CPU seconds", measured, json)
 
 
-def each_graph(graphs: str, unit: str, bench: Callable[..., M], **options: Any) -> list[M]:
+@app.command("label")
+def label(
+    graphs: Annotated[
+        str, typer.Option(help="Benchmark graphs, or numbers of nodes of synthetic ones, separated by commas.")
+    ] = "cora,pubmed,100000",
+    labels: Annotated[int, typer.Option(help="Labels given on each, by keyboard.", min=1)] = 20,
+    threads: Threads = None,
+    json: Json = False,
+) -> None:
+    """Time labelling in a browser: from the key to the painted click, and to the repainted graph."""
+    from benchmarks.label import bench_label
+
+    use_threads(threads)
+    show("Labelling in a browser", each_graph(graphs, "labels", bench_label, count=labels), json)
+
+
+def each_graph(graphs: str, unit: str, bench: Callable[..., Measured], **options: Any) -> list[Measured]:
     """Run a benchmark with these options on each graph, with a progress bar that counts the unit."""
     measured = []
     for name in graphs.split(","):
@@ -319,3 +330,16 @@ def _check_parity(parity: float | None) -> None:
         raise DccgcnError(
             f"The two implementations differ by {parity:.1e}.", "Times can be compared only if they agree."
         )
+
+
+def main() -> None:
+    """Run the command line. Exit codes: 0 success, 2 a user error."""
+    try:
+        app(prog_name="python -m benchmarks")
+    except DccgcnError as error:
+        print_error(error)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

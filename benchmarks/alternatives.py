@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
-from dccgcn.benchmarks.memory import peak_mb, reset_peak
+from benchmarks.memory import peak_mb, reset_peak
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split
 

@@ -1,47 +1,30 @@
 """GAT's first layer, forward and backward: the project's kernel and PyG's GATConv."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch_geometric.nn import GATConv
 
+from benchmarks.timing import interleave, largest_difference, median_ratio
 from dccgcn import datasets
-from dccgcn.benchmarks.measurement import Measurement
-from dccgcn.benchmarks.timing import interleave, largest_difference, median_ratio
 from dccgcn.models.baselines.gat import AttentionLayer, GatSettings
 from dccgcn.models.receptive_field import receptive_layers
 from dccgcn.models.registry import METHODS
 from dccgcn.models.torch_operator import TorchOperator
 from dccgcn.models.training import seeded
 from dccgcn.operators import topology_operator
-from dccgcn.runtime.extras import missing_extra
-
-try:
-    from torch_geometric.nn import GATConv
-except ModuleNotFoundError:
-    raise missing_extra("torch_geometric", "pyg") from None
 
 
-@dataclass(frozen=True)
-class AttentionBenchmark(Measurement):
-    """Times are medians; the ratio is the median over rounds."""
+def bench_attention(name: str, rounds: int, threads: int) -> dict[str, Any]:
+    """Compare both layers on equal weights, then time them in turn, with GAT's published settings.
 
-    dataset: str
-    heads: int
-    width: int  # of each head
-    threads: int
-    rounds: int
-    pyg_ms: float
-    ours_ms: float
-    ratio: float
-    parity: float  # largest relative difference of the layer's output and gradients to PyG's, dropout off
-
-
-def bench_attention(name: str, rounds: int, threads: int) -> AttentionBenchmark:
-    """Compare both layers on equal weights, then time them in turn, with GAT's published settings."""
+    Times are medians; the ratio is the median over rounds. parity: largest relative difference of the layer's output
+    and gradients to PyG's, without dropout.
+    """
     graph, s = datasets.load(name).graph, METHODS["gat"].published_settings(name)
     assert isinstance(s, GatSettings)
     (layer,) = receptive_layers(TorchOperator.of(topology_operator(graph, "none")), np.arange(graph.n), depth=1)
@@ -65,7 +48,7 @@ def bench_attention(name: str, rounds: int, threads: int) -> AttentionBenchmark:
     pyg.train()
     ours.train()
     seconds = interleave(forms, rounds)
-    return AttentionBenchmark(
+    return dict(
         dataset=name,
         heads=s.heads,
         width=s.hidden,

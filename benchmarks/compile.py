@@ -4,16 +4,15 @@ import multiprocessing
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from time import process_time
+from typing import Any
 
 import numpy as np
 from numba.core.event import Event, Listener, install_listener
 
 from dccgcn.api import run
 from dccgcn.artifacts.report import write_report
-from dccgcn.benchmarks.measurement import Measurement
 from dccgcn.datasets import load
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
@@ -23,23 +22,23 @@ from dccgcn.runtime.process_guard import exit_with_parent
 GRAPHS = ("cora", "measurements")
 
 
-@dataclass(frozen=True)
-class CompileBenchmark(Measurement):
-    """One graph, fitted and reported in two processes that share an empty cache. All times are CPU seconds."""
+def bench_compile(dataset: str, method: str) -> dict[str, Any]:
+    """Fit and report one of GRAPHS in two processes that share an empty cache; all times are CPU seconds.
 
-    dataset: str
-    kernels: dict[str, float]  # seconds that each took to compile, with the functions that it calls
-    compile_s: float
-    first_s: float  # fit and report, imports excluded
-    second_s: float  # the same with the kernels from the cache
-    ratio: float  # of the two
-
-
-def bench_compile(dataset: str, method: str) -> CompileBenchmark:
-    """Measure one of GRAPHS: the embedded Cora (sparse features), or a small table of measurements (dense features)."""
+    The embedded Cora has sparse features, a small table of measurements dense ones. kernels: seconds that each took to
+    compile, with the functions that it calls; first_s, second_s: fit and report without imports, without and with the
+    cache.
+    """
     with TemporaryDirectory() as cache, _environment(VARIABLE, cache):
         (kernels, first), (_, second) = (_in_new_process(dataset, method) for _ in range(2))
-    return CompileBenchmark(dataset, kernels, sum(kernels.values()), first, second, first / second)
+    return {
+        "dataset": dataset,
+        "kernels": kernels,
+        "compile_s": sum(kernels.values()),
+        "first_s": first,
+        "second_s": second,
+        "ratio": first / second,
+    }
 
 
 def measure(dataset: str, method: str) -> tuple[dict[str, float], float]:

@@ -1,14 +1,13 @@
 """A run of Concord against a run of DCC-GCN on the same kernels, both with cached operators."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from dccgcn import datasets
 from dccgcn.api import run
-from dccgcn.benchmarks.measurement import Measurement
-from dccgcn.evaluation.paired import Summary, summary
+from dccgcn.evaluation.paired import summary
 from dccgcn.graph import NodeGraph, splits
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.views import channel_operators, scaled_graph
@@ -20,27 +19,6 @@ from dccgcn.models.registry import METHODS
 _OPERATORS = ("topology", "knn", "feature", "idf", "numeric columns", "standardised")
 
 
-@dataclass(frozen=True)
-class ConcordBenchmark(Measurement):
-    """Seconds are medians, ratios are medians of the ratios of neighbouring rounds. Accuracies are in per cent.
-
-    ``first`` is Concord's first run on a graph, which computes its embeddings; later runs find them cached.
-    """
-
-    dataset: str
-    labels: int
-    epochs: int  # of DCC-GCN
-    threads: int
-    rounds: int
-    first_s: float
-    concord_s: float
-    dcc_gcn_s: float
-    first_ratio: float
-    ratio: float
-    concord_accuracy: Summary
-    dcc_gcn_accuracy: Summary
-
-
 def bench_concord(
     name: str,
     labels_per_class: int | None,
@@ -48,8 +26,12 @@ def bench_concord(
     rounds: int,
     threads: int,
     progress: Callable[[int, int], None] | None = None,
-) -> ConcordBenchmark:
-    """Alternate runs of both, each round on its own split, with their published settings."""
+) -> dict[str, Any]:
+    """Alternate runs of both, each round on its own split, with their published settings.
+
+    Seconds are medians, ratios are medians of the ratios of neighbouring rounds, accuracies are in per cent. ``first``
+    is Concord's first run on a graph, which computes its embeddings; later runs find them cached.
+    """
     graph = datasets.load(name).graph
     concord, dcc = METHODS["concord"], METHODS["dcc-gcn"]
     ours, theirs = concord.published_settings(name), dcc.published_settings(name)
@@ -74,7 +56,7 @@ def bench_concord(
         if progress:
             progress(seed + 2, rounds + 1)
     seconds, accuracy = np.array(times), np.array(right)
-    return ConcordBenchmark(
+    return dict(
         dataset=name,
         labels=len(split.train),
         epochs=theirs.epochs,

@@ -1,7 +1,6 @@
 """One training epoch of GCN: the project's kernels, and PyG's layers as in PyG's own example."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,10 +8,10 @@ import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch_geometric.nn import GCNConv
 
+from benchmarks.timing import interleave, largest_difference, median_ratio
 from dccgcn import datasets
-from dccgcn.benchmarks.measurement import Measurement
-from dccgcn.benchmarks.timing import interleave, largest_difference, median_ratio
 from dccgcn.graph import NodeGraph, splits
 from dccgcn.models.baselines.gcn import GcnSettings
 from dccgcn.models.layers import TwoLayerGcn
@@ -21,34 +20,15 @@ from dccgcn.models.registry import METHODS
 from dccgcn.models.torch_operator import TorchOperator
 from dccgcn.models.training import seeded
 from dccgcn.operators import normalise_rows, topology_operator
-from dccgcn.runtime.extras import missing_extra
-
-try:
-    from torch_geometric.nn import GCNConv
-except ModuleNotFoundError:
-    raise missing_extra("torch_geometric", "pyg") from None
 
 
-@dataclass(frozen=True)
-class GcnBenchmark(Measurement):
-    """Times are medians; ratios are medians over rounds."""
+def bench_gcn(name: str, hidden: int, rounds: int, threads: int) -> dict[str, Any]:
+    """Compare the implementations on equal weights, then time their epochs in turn, each on its own weights.
 
-    dataset: str
-    hidden: int
-    labels: int
-    threads: int
-    rounds: int
-    pyg_ms: float
-    whole_graph_ms: float  # ours, on all nodes as in PyG
-    whole_graph_ratio: float
-    receptive_field_ms: float  # ours, on the receptive field of the labelled nodes, as `fit` trains
-    receptive_field_ratio: float
-    parity: float  # largest relative difference of loss and gradients to PyG's, dropout off
-    nodes_in_field: tuple[int, int]  # inputs of the receptive field, all nodes
-
-
-def bench_gcn(name: str, hidden: int, rounds: int, threads: int) -> GcnBenchmark:
-    """Compare the implementations on equal weights, then time their epochs in turn, each on its own weights."""
+    Ours is timed on all nodes as in PyG, and on the receptive field of the labelled nodes, as ``fit`` trains. Times are
+    medians; ratios are medians over rounds. parity: largest relative difference of loss and gradients to PyG's,
+    without dropout.
+    """
     data = datasets.load(name)
     graph = data.graph
     split = data.splits.get("public") or splits.per_class(graph, 20, seed=0, small_classes="half")
@@ -65,7 +45,7 @@ def bench_gcn(name: str, hidden: int, rounds: int, threads: int) -> GcnBenchmark
     with seeded(1):
         seconds = interleave([_epoch(form, settings) for form in forms], rounds)
     milliseconds = 1000 * np.median(seconds, axis=0)
-    return GcnBenchmark(
+    return dict(
         dataset=name,
         hidden=hidden,
         labels=len(split.train),
@@ -77,7 +57,7 @@ def bench_gcn(name: str, hidden: int, rounds: int, threads: int) -> GcnBenchmark
         receptive_field_ms=float(milliseconds[2]),
         receptive_field_ratio=median_ratio(seconds[:, 0], seconds[:, 2]),
         parity=parity,
-        nodes_in_field=(len(ours[1].inputs.layers[0].inputs), graph.n),
+        nodes_in_field=(len(ours[1].inputs.layers[0].inputs), graph.n),  # its inputs, all nodes
     )
 
 

@@ -1,42 +1,28 @@
 """The exact feature kNN graph: the project's search and scikit-learn's brute force."""
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 
+from benchmarks.timing import interleave, median_ratio
 from dccgcn import datasets
-from dccgcn.benchmarks.measurement import Measurement
-from dccgcn.benchmarks.timing import interleave, median_ratio
 from dccgcn.operators.exact_knn import exact_knn
 
 
-@dataclass(frozen=True)
-class KnnBenchmark(Measurement):
-    """Times are medians; the ratio is the median over rounds."""
+def bench_knn(name: str, k: int, rounds: int, threads: int) -> dict[str, Any]:
+    """Time both searches in turn on a dataset's features, and compare their neighbours.
 
-    dataset: str
-    k: int
-    threads: int
-    rounds: int
-    ours_s: float
-    scikit_learn_s: float
-    ratio: float
-    same_similarities: bool  # of the k neighbours of each node
-    same_neighbours: bool  # after ranking all similarities under the tie rule
-    tied: float  # share of nodes whose k-th neighbour is decided by the tie rule
-
-
-def bench_knn(name: str, k: int, rounds: int, threads: int) -> KnnBenchmark:
-    """Time both searches in turn on a dataset's features, and compare their neighbours."""
+    Times are medians; the ratio is the median over rounds.
+    """
     features = sp.csr_array(datasets.load(name).graph.features)
     exact_knn(features[: k + 2], k)  # compile
     searches = [lambda _: exact_knn(features, k), lambda _: brute_force(features, k)]
     seconds = interleave(searches, rounds, warm_up=0)
     found = exact_knn(features, k)
     expected, similarity = rank_with_tie_rule(features, k)
-    return KnnBenchmark(
+    return dict(
         dataset=name,
         k=k,
         threads=threads,
@@ -44,9 +30,9 @@ def bench_knn(name: str, k: int, rounds: int, threads: int) -> KnnBenchmark:
         ours_s=float(np.median(seconds[:, 0])),
         scikit_learn_s=float(np.median(seconds[:, 1])),
         ratio=median_ratio(seconds[:, 1], seconds[:, 0]),
-        same_similarities=bool(np.allclose(found.similarity, similarity, atol=1e-6)),
-        same_neighbours=bool((found.indices == expected).all()),
-        tied=float(found.tied.mean()),
+        same_similarities=bool(np.allclose(found.similarity, similarity, atol=1e-6)),  # of the k neighbours
+        same_neighbours=bool((found.indices == expected).all()),  # under the tie rule
+        tied=float(found.tied.mean()),  # share of nodes whose k-th neighbour is decided by the tie rule
     )
 
 

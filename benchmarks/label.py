@@ -6,16 +6,14 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import uvicorn
+from playwright.sync_api import sync_playwright
 
 from dccgcn import datasets
-from dccgcn.benchmarks.measurement import Measurement
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import DccgcnError
 from dccgcn.graph import NodeGraph
@@ -25,7 +23,6 @@ from dccgcn.labelling.serve import SWITCH, listen
 from dccgcn.labelling.server import application
 from dccgcn.labelling.session import Session
 from dccgcn.labelling.source import Source
-from dccgcn.runtime.extras import missing_extra
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 # WebGL without a graphics card; root may not use Chromium's sandbox
@@ -38,21 +35,11 @@ _MEASURED = "name => performance.getEntriesByName(name).length > 0"
 _DURATION = "name => performance.getEntriesByName(name)[0].duration"
 
 
-@dataclass(frozen=True)
-class LabelBenchmark(Measurement):
-    """Times of one round of labelling."""
-
-    dataset: str
-    nodes: int
-    labels: int
-    click_median_ms: float  # from the key to the next question, the label on disk
-    click_p95_ms: float
-    graph_median_s: float  # from the key to the map repainted with all labels
-    graph_p95_s: float
-
-
-def bench_label(name: str, count: int, progress: Callable[[int, int], None] | None = None) -> LabelBenchmark:
+def bench_label(name: str, count: int, progress: Callable[[int, int], None] | None = None) -> dict[str, Any]:
     """Label this many nodes by keyboard, each a second after the graph was repainted.
+
+    Clicks are from the key to the next question, the label being on disk; graph times from the key to the map
+    repainted with all labels.
 
     name : a benchmark graph, or a number of nodes of a synthetic one.
     """
@@ -64,13 +51,15 @@ def bench_label(name: str, count: int, progress: Callable[[int, int], None] | No
         with _served(session) as address, _page() as page:
             clicks, repaints = _label(page, address, session, truth, count, progress)
     click, graph_seconds = np.array(clicks), np.array(repaints) / 1000
-    return LabelBenchmark(
-        name,
-        graph.n,
-        count,
-        *(float(np.percentile(click, q)) for q in (50, 95)),
-        *(float(np.percentile(graph_seconds, q)) for q in (50, 95)),
-    )
+    return {
+        "dataset": name,
+        "nodes": graph.n,
+        "labels": count,
+        "click_median_ms": float(np.median(click)),
+        "click_p95_ms": float(np.percentile(click, 95)),
+        "graph_median_s": float(np.median(graph_seconds)),
+        "graph_p95_s": float(np.percentile(graph_seconds, 95)),
+    }
 
 
 def _label(
@@ -132,14 +121,10 @@ def _served(session: Session) -> Iterator[str]:
 @contextmanager
 def _page() -> Iterator[Any]:
     """A page of the system's Chromium."""
-    try:
-        playwright: Any = import_module("playwright.sync_api")
-    except ModuleNotFoundError:
-        raise missing_extra("playwright", "dev", "The benchmark in a browser") from None
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         raise DccgcnError("No Chromium is installed.", "On Debian: apt-get install chromium.")
-    with playwright.sync_playwright() as started:
+    with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=found, args=ARGUMENTS)
         try:
             yield browser.new_page(viewport={"width": 1280, "height": 900})

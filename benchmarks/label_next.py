@@ -1,38 +1,21 @@
 """Active learning: accuracy with the nodes of label-next, with random and with the most uncertain nodes labelled."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from benchmarks.seeds import for_each_seed
 from dccgcn import datasets
 from dccgcn.api import run
-from dccgcn.benchmarks.measurement import Measurement
-from dccgcn.benchmarks.seeds import for_each_seed
 from dccgcn.evaluation.metrics import accuracy
-from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
+from dccgcn.evaluation.paired import paired_difference, summary
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split, per_class
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.registry import Method
 from dccgcn.workflow.active_learning import suggest_labels
-
-
-@dataclass(frozen=True)
-class LabelNextBenchmark(Measurement):
-    """Accuracies in per cent after training again, on the nodes that no strategy chose."""
-
-    dataset: str
-    method: str
-    labels_per_class: int  # at the start
-    count: int  # labels added
-    start: Summary  # without the added labels
-    chosen: Summary
-    random: Summary
-    uncertain: Summary
-    over_random: PairedDifference
-    over_uncertain: PairedDifference
 
 
 def bench_label_next(
@@ -43,8 +26,11 @@ def bench_label_next(
     seeds: range,
     store: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> LabelNextBenchmark:
-    """Add labels by three strategies to the same starts, train again, and compare on the same test nodes."""
+) -> dict[str, Any]:
+    """Add labels by three strategies to the same starts, train again, and compare on the same test nodes.
+
+    Accuracies are in per cent, on the nodes that no strategy chose; ``start`` is without the added labels.
+    """
     graph = datasets.load(name).graph
     settings = method.published_settings(name)
 
@@ -68,7 +54,7 @@ def bench_label_next(
         "count": count,
     }
     accuracies = for_each_seed(measure, seeds, about, store, progress)
-    return LabelNextBenchmark(
+    return dict(
         dataset=name,
         method=method.name,
         labels_per_class=labels_per_class,

@@ -1,35 +1,21 @@
 """Accuracy on nodes added after training, and on the same nodes if they are in the graph at training."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from benchmarks.seeds import for_each_seed
 from dccgcn import datasets
 from dccgcn.api import run
-from dccgcn.benchmarks.measurement import Measurement
-from dccgcn.benchmarks.seeds import for_each_seed
 from dccgcn.evaluation.metrics import accuracy
-from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
+from dccgcn.evaluation.paired import paired_difference, summary
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.cells import decode_labels
 from dccgcn.graph.splits import Split, fingerprint, per_class
 from dccgcn.models.registry import Method
 from dccgcn.workflow.inductive import append_nodes, predict_new
-
-
-@dataclass(frozen=True)
-class NewNodesBenchmark(Measurement):
-    """Accuracies in per cent, on the same nodes of each split."""
-
-    dataset: str
-    method: str
-    labels_per_class: int
-    held_out: int  # nodes removed for training
-    transductive: Summary  # trained on the whole graph
-    inductive: Summary  # trained without the nodes, which are added afterwards
-    difference: PairedDifference  # inductive - transductive
 
 
 def bench_new_nodes(
@@ -40,8 +26,12 @@ def bench_new_nodes(
     seeds: range,
     store: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> NewNodesBenchmark:
-    """Remove a share of the nodes, train on the rest, add the nodes again, and compare."""
+) -> dict[str, Any]:
+    """Remove a share of the nodes, train on the rest, add the nodes again, and compare.
+
+    Accuracies are in per cent, on the removed nodes: trained on the whole graph (transductive), and without the nodes,
+    which are added afterwards (inductive); the difference is the second less the first.
+    """
     graph = datasets.load(name).graph
     settings = method.published_settings(name)
     n_held_out = round(share * graph.n)
@@ -69,7 +59,7 @@ def bench_new_nodes(
         "share": share,
     }
     found = for_each_seed(measure, seeds, about, store, progress)
-    return NewNodesBenchmark(
+    return dict(
         dataset=name,
         method=method.name,
         labels_per_class=labels_per_class,

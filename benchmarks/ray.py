@@ -3,7 +3,7 @@
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from math import exp
@@ -13,12 +13,10 @@ from typing import Any
 import numpy as np
 
 from dccgcn.api import run
-from dccgcn.benchmarks.measurement import Measurement
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.graph.splits import per_class
 from dccgcn.models.concord.distributed import fit_on_ray
 from dccgcn.models.registry import METHODS
-from dccgcn.runtime.extras import missing_extra
 from dccgcn.runtime.ray_cluster import RayWorkers
 from dccgcn.runtime.ray_peers import Traffic
 from dccgcn.runtime.row_blocks import block_bounds
@@ -29,28 +27,17 @@ _CLUSTERS = ((10**8, 16), (10**9, 64), (10**9, 160))  # nodes, machines
 _PARTITIONED = 0.05  # share of the edge ends that lead to another block, in a well partitioned graph
 
 
-@dataclass(frozen=True)
-class RayBenchmark(Measurement):
-    """One number of workers."""
+def bench_ray(nodes: int, workers: Sequence[int], edges_per_node: int, features: int) -> list[dict[str, Any]]:
+    """Fit a synthetic graph with each number of workers, on a Ray cluster that is started here and ended.
 
-    workers: int
-    nodes: int
-    edges: int
-    seconds: float  # of the stages, by the slowest worker of each
-    speed_up: float  # against the first number of workers
-    halo_share: float  # rows of other blocks that a block needs, over its own rows; of the given edges
-    steps: int  # exchanges
-    received_mb: float  # by the worker that receives most
-    kb_per_step: float  # the same for a step
-    bytes_per_halo_row: float  # received in the whole fit, over the halo rows of the given edges
-    stages: dict[str, dict[str, float]]  # by stage: seconds, steps, and received MB, each of the worker with most
-
-
-def bench_ray(nodes: int, workers: Sequence[int], edges_per_node: int, features: int) -> list[RayBenchmark]:
-    """Fit a synthetic graph with each number of workers, on a Ray cluster that is started here and ended."""
+    seconds: of the stages, by the slowest worker of each; speed_up: against the first number of workers; halo_share:
+    rows of other blocks that a block needs, over its own rows; received_mb: by the worker that receives most;
+    bytes_per_halo_row: received in the whole fit, over the halo rows of the edges; stages: seconds, steps and received
+    MB of each, of the worker with most.
+    """
     graph = synthetic_graph(nodes, edges_per_node * nodes, features)
     split = per_class(graph, 20, seed=0)
-    measured: list[RayBenchmark] = []
+    measured: list[dict[str, Any]] = []
     with _cluster(max(workers)) as address, tempfile.TemporaryDirectory() as folder:
         for count in workers:
             traffic: list[Traffic] = []
@@ -61,7 +48,7 @@ def bench_ray(nodes: int, workers: Sequence[int], edges_per_node: int, features:
     return measured
 
 
-def cost_model(measured: RayBenchmark, edges_per_node: int) -> list[dict[str, Any]]:
+def cost_model(measured: dict[str, Any], edges_per_node: int) -> list[dict[str, Any]]:
     """Bytes and seconds of a fit on larger clusters, one worker per core.
 
     With blocks of n/P nodes of degree k a block needs n (1 - 1/P) (1 - exp(-k/P)) rows of others if edges lead
@@ -69,12 +56,12 @@ def cost_model(measured: RayBenchmark, edges_per_node: int) -> list[dict[str, An
     """
     k = 2 * edges_per_node
     rows: list[dict[str, Any]] = []
-    cpu = measured.seconds * measured.workers / measured.nodes  # per node, with what exchanges cost here
+    cpu = measured["seconds"] * measured["workers"] / measured["nodes"]  # per node, with what exchanges cost here
     for n, machines in _CLUSTERS:
         p = machines * _FACTS["cores"]
         halos = {"random": n * (1 - 1 / p) * (1 - exp(-k / p)), "partitioned": _PARTITIONED * k * n / p}
         for kind, halo in halos.items():
-            received = halo * measured.bytes_per_halo_row * _FACTS["cores"]  # of a machine
+            received = halo * measured["bytes_per_halo_row"] * _FACTS["cores"]  # of a machine
             rows.append(
                 {
                     "nodes": n,
@@ -100,8 +87,8 @@ def halo_rows(adjacency: Any, bounds: np.ndarray) -> list[int]:
 
 
 def _summary(
-    adjacency: Any, bounds: np.ndarray, edges: int, traffic: list[Traffic], before: list[RayBenchmark]
-) -> RayBenchmark:
+    adjacency: Any, bounds: np.ndarray, edges: int, traffic: list[Traffic], before: list[dict[str, Any]]
+) -> dict[str, Any]:
     n_blocks, n = len(bounds) - 1, int(bounds[-1])
     received = [sum(one.received_bytes for one in traffic if one.rank == rank) for rank in range(n_blocks)]
     stages: dict[str, dict[str, float]] = {}
@@ -111,12 +98,12 @@ def _summary(
             kept[name] = max(kept[name], value)
     seconds, steps = sum(kept["seconds"] for kept in stages.values()), int(sum(k["steps"] for k in stages.values()))
     halo = halo_rows(adjacency, bounds)
-    return RayBenchmark(
+    return dict(
         workers=n_blocks,
         nodes=n,
         edges=edges,
         seconds=seconds,
-        speed_up=before[0].seconds / seconds if before else 1.0,
+        speed_up=before[0]["seconds"] / seconds if before else 1.0,
         halo_share=float(np.mean(halo) * n_blocks / n),
         steps=steps,
         received_mb=max(received) / 1e6,
@@ -137,10 +124,8 @@ def _short(stage: str) -> str:
 
 @contextmanager
 def _cluster(cpus: int) -> Iterator[str]:
-    try:
-        from ray.cluster_utils import Cluster
-    except ImportError:
-        raise missing_extra("Ray", "ray", "bench ray") from None
+    from ray.cluster_utils import Cluster  # slow to import
+
     arguments = {"num_cpus": cpus, "include_dashboard": False, "object_store_memory": _STORE_BYTES}
     started = Cluster(initialize_head=True, head_node_args=arguments)
     try:

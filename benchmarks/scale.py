@@ -2,16 +2,14 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from math import log10
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
+from benchmarks.alternatives import measure_alternatives
+from benchmarks.memory import in_own_process, peak_mb, reset_peak
 from dccgcn.api import run
-from dccgcn.benchmarks.alternatives import Measured, measure_alternatives
-from dccgcn.benchmarks.measurement import Measurement
-from dccgcn.benchmarks.memory import in_own_process, peak_mb, reset_peak
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
@@ -21,27 +19,6 @@ from dccgcn.models.concord.views import layout_of, view_specs
 from dccgcn.models.registry import METHODS
 from dccgcn.operators.approximate_knn import approximate_knn
 from dccgcn.runtime.threads import use_threads
-
-
-@dataclass(frozen=True)
-class ScaleBenchmark(Measurement):
-    """One size, measured in a process of its own."""
-
-    nodes: int
-    edges: int
-    features: int
-    labels: int
-    threads: int
-    generate_s: float
-    train_s: float  # everything except generating the graph
-    cpu_s: float  # the same in CPU seconds of all threads
-    peak_mb: float  # of training, the graph included
-    recall: tuple[float | None, ...]  # of the feature graph; None: exact
-    accuracy: float  # on all nodes but the labelled ones
-    parts: dict[str, float]  # seconds of each part, in their order
-    peaks: dict[str, float]  # MB at the peak of each part
-    alternatives: list[Measured]  # other methods on the same graph and labels
-    anonymous_mb: float = 0.0  # peak without pages of mapped files, generating the graph included, sampled
 
 
 class PartClock:
@@ -73,21 +50,13 @@ class PartClock:
         reset_peak()
 
 
-@dataclass(frozen=True)
-class Growth(Measurement):
-    """From one size to the next, per tenfold number of nodes. An exponent of 1 is linear growth."""
+def bench_scale(nodes: int, **options: Any) -> dict[str, Any]:
+    """``measure`` in a fresh process, whose peak memory is its own.
 
-    from_nodes: int
-    to_nodes: int
-    seconds: float  # factor of train_s
-    memory: float
-    exponent: float
-
-
-def bench_scale(nodes: int, **options: Any) -> ScaleBenchmark:
-    """``measure`` in a fresh process, whose peak memory is its own."""
+    anonymous_mb: the peak without pages of mapped files, generating the graph included, sampled.
+    """
     measured, peak = in_own_process(measure, nodes, **options)
-    return replace(measured, anonymous_mb=peak)
+    return {**measured, "anonymous_mb": peak}
 
 
 def measure(
@@ -99,8 +68,12 @@ def measure(
     threads: int,
     scratch: Path | None = None,
     alternatives: bool = False,
-) -> ScaleBenchmark:
-    """Run Concord on a synthetic graph, and the alternatives if they are wanted."""
+) -> dict[str, Any]:
+    """Run Concord on a synthetic graph, and the alternatives if they are wanted.
+
+    Training is everything except generating the graph; CPU seconds are of all threads, peaks include the graph. recall
+    is that of the feature graph, None if it is exact.
+    """
     use_threads(threads)
     settings = ConcordSettings.of({})
     _compile(features, labels_per_class)
@@ -113,7 +86,7 @@ def measure(
     result = run(graph, split, METHODS["concord"], settings, seed=0, progress=clock, scratch=scratch)
     clock.end("measurement")
     cpu = process_time() - cpu
-    return ScaleBenchmark(
+    return dict(
         nodes=graph.n,
         edges=len(graph.edges),
         features=graph.d,
@@ -131,16 +104,16 @@ def measure(
     )
 
 
-def per_node_ratios(measured: Sequence[ScaleBenchmark], base: int = 100_000) -> dict[int, dict[str, float]]:
+def per_node_ratios(measured: Sequence[dict[str, Any]], base: int = 100_000) -> dict[int, dict[str, float]]:
     """By number of nodes: seconds per node in all and of each part, over those of the run with ``base`` nodes."""
-    found = next((m for m in measured if m.nodes == base), None)
+    found = next((m for m in measured if m["nodes"] == base), None)
     if found is None:
         return {}
     return {
-        m.nodes: {
-            part: seconds / m.nodes / (one / base)
-            for part, seconds in {"train_s": m.train_s, **m.parts}.items()
-            if (one := {"train_s": found.train_s, **found.parts}.get(part))
+        m["nodes"]: {
+            part: seconds / m["nodes"] / (one / base)
+            for part, seconds in {"train_s": m["train_s"], **m["parts"]}.items()
+            if (one := {"train_s": found["train_s"], **found["parts"]}.get(part))
         }
         for m in measured
     }
@@ -152,12 +125,18 @@ def found_recall(findings: Sequence[Finding]) -> float | None:
     return float(texts[0].split("nodes, ")[1].split("%")[0]) / 100 if texts else None
 
 
-def growth(one: ScaleBenchmark, other: ScaleBenchmark) -> Growth:
-    """How much more the larger of two sizes takes, per tenfold number of nodes."""
-    decades = log10(other.nodes / one.nodes)
-    exponent = log10(other.train_s / one.train_s) / decades
-    memory = (other.peak_mb / one.peak_mb) ** (1 / decades)
-    return Growth(one.nodes, other.nodes, 10**exponent, memory, exponent)
+def growth(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """How much more the larger of two sizes takes, per tenfold number of nodes; an exponent of 1 is linear growth."""
+    decades = log10(other["nodes"] / one["nodes"])
+    exponent = log10(other["train_s"] / one["train_s"]) / decades
+    memory = (other["peak_mb"] / one["peak_mb"]) ** (1 / decades)
+    return {
+        "from_nodes": one["nodes"],
+        "to_nodes": other["nodes"],
+        "seconds": 10**exponent,
+        "memory": memory,
+        "exponent": exponent,
+    }
 
 
 def _compile(features: int, labels_per_class: int) -> None:

@@ -5,22 +5,13 @@ import json
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from dccgcn.experiments.rows import Stored
-from dccgcn.experiments.store import append, read_rows
 from dccgcn.runtime.lock import lock_file
-
-
-class SeedRow(Stored):
-    """One measurement, by what determines it."""
-
-    version: Literal[1] = 1
-    key: str
-    about: dict[str, Any]
-    measured: dict[str, float]
+from dccgcn.workflow.run_store import append, read_store
 
 
 def for_each_seed(
@@ -36,17 +27,16 @@ def for_each_seed(
     store: a file of finished measurements, which are not made again.
     """
     with lock_file(store) if store else nullcontext():
-        stored = read_rows(store, SeedRow, checksum_needed=True) if store else []
-        rows = {row.key: row for row in stored}
-        found = []
+        rows = read_store(store) if store else {}
+        measured = []
         for done, seed in enumerate(seeds):
-            described = json.dumps({**about, "seed": seed}, sort_keys=True)
-            key = hashlib.sha256(described.encode()).hexdigest()[:24]
+            described = {**about, "seed": seed}
+            key = hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:24]
             if key not in rows:
-                rows[key] = SeedRow(key=key, about=json.loads(described), measured=measure(seed))
+                rows[key] = {"key": key, "about": described, "measured": measure(seed)}
                 if store:
                     append(store, rows[key])
-            found.append(rows[key].measured)
+            measured.append(rows[key]["measured"])
             if progress:
                 progress(done + 1, len(seeds))
-    return {name: np.array([each[name] for each in found]) for name in found[0]}
+    return {str(name): values.to_numpy() for name, values in pd.DataFrame(measured).items()}

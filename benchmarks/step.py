@@ -2,7 +2,6 @@
 
 import multiprocessing
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -10,11 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from benchmarks.memory import peak_mb
+from benchmarks.straightforward import StraightforwardStep
+from benchmarks.timing import interleave, largest_difference, median_ratio
 from dccgcn import datasets
-from dccgcn.benchmarks.measurement import Measurement
-from dccgcn.benchmarks.memory import peak_mb
-from dccgcn.benchmarks.straightforward import StraightforwardStep
-from dccgcn.benchmarks.timing import interleave, largest_difference, median_ratio
 from dccgcn.graph import splits
 from dccgcn.models.dcc.method import TrainingStep, build_operators
 from dccgcn.models.dcc.model import DccGcn
@@ -24,28 +22,14 @@ from dccgcn.models.training import seeded
 from dccgcn.runtime.threads import use_threads
 
 
-@dataclass(frozen=True)
-class StepBenchmark(Measurement):
-    """Times are medians; the ratio is the median over rounds."""
-
-    dataset: str
-    labels: int
-    m: int
-    threads: int
-    rounds: int
-    ours_ms: float
-    straightforward_ms: float | None  # None if it was skipped
-    ratio: float | None
-    ours_peak_mb: float  # of a process that loads the graph and makes three steps
-    straightforward_peak_mb: float | None
-    parity: float | None  # largest relative difference of loss and gradients, dropout off
-    nodes_in_field: tuple[int, int]  # inputs of the larger receptive field, all nodes
-
-
 def bench_step(
     name: str, options: dict[str, Any], per_class: int, rounds: int, threads: int, with_straightforward: bool
-) -> StepBenchmark:
-    """Compare loss and gradients, time the steps in turn, and measure the peak memory in separate processes."""
+) -> dict[str, Any]:
+    """Compare loss and gradients, time the steps in turn, and measure the peak memory in separate processes.
+
+    Times are medians; the ratio is the median over rounds. Peaks are of processes that load the graph and make three
+    steps. parity: largest relative difference of loss and gradients, without dropout.
+    """
     ours, other, model = _prepare(name, options, per_class, with_straightforward)
     parity = _parity(ours, other, model) if other else None
     steps = [_step(ours.loss, model, fused=True)]
@@ -53,7 +37,7 @@ def bench_step(
         steps.append(_step(lambda _: other.loss(), model, fused=False))
     seconds = interleave(steps, rounds)
     peaks = [_peak(name, options, per_class, threads, which) for which in ((False, True) if other else (False,))]
-    return StepBenchmark(
+    return dict(
         dataset=name,
         labels=len(ours.train),
         m=model.settings.m,
@@ -65,7 +49,7 @@ def bench_step(
         ours_peak_mb=peaks[0],
         straightforward_peak_mb=peaks[1] if other else None,
         parity=parity,
-        nodes_in_field=(
+        nodes_in_field=(  # inputs of the larger receptive field, all nodes
             max(len(inputs.layers[0].inputs) for inputs in ours.calibration_fields),
             model.mu_scores[0].shape[0],
         ),

@@ -1,4 +1,4 @@
-"""DCC-GCN's training step in a straightforward PyG style, the reference of ``dccgcn bench step``.
+"""DCC-GCN's training step in a straightforward PyG style, the reference of ``python -m benchmarks step``.
 
 Features are dense, messages are gathered and scattered, influence is computed in each layer, and every low-confidence
 node is calibrated at the full width of its embedding. The loss equals that of dcc.method.TrainingStep for equal
@@ -10,17 +10,12 @@ import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch_geometric.utils import scatter, softmax
 
 from dccgcn.graph import NodeGraph
 from dccgcn.models.dcc.model import DccGcn
 from dccgcn.models.torch_operator import TorchOperator
 from dccgcn.operators import normalise_rows
-from dccgcn.runtime.extras import missing_extra
-
-try:
-    from torch_geometric.utils import scatter, softmax
-except ModuleNotFoundError:
-    raise missing_extra("torch_geometric", "pyg") from None
 
 
 class StraightforwardStep:

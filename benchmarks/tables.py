@@ -2,15 +2,14 @@
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, process_time
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dccgcn.benchmarks.measurement import Measurement
-from dccgcn.benchmarks.memory import in_own_process
+from benchmarks.memory import in_own_process
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.graph.splits import per_class
 from dccgcn.io.tables import read_tables
@@ -22,21 +21,7 @@ _N_FILES = 4  # of each table
 _FEATURES, _LABELS_PER_CLASS = 500, 20
 
 
-@dataclass(frozen=True)
-class TablesBenchmark(Measurement):
-    """One form of the same tables."""
-
-    form: str
-    nodes: int
-    edges: int
-    files_mb: float
-    read_s: float
-    cpu_s: float
-    anonymous_mb: float  # peak without pages of mapped files, sampled
-    graph: str  # hash of what was read; equal for all forms
-
-
-def bench_tables(nodes: int, edges_per_node: int, threads: int) -> list[TablesBenchmark]:
+def bench_tables(nodes: int, edges_per_node: int, threads: int) -> list[dict[str, Any]]:
     """Write tables of a synthetic graph, with texts as ids, words and numbers, and read them."""
     with tempfile.TemporaryDirectory() as folder:
         in_own_process(write_synthetic, Path(folder), nodes, edges_per_node)
@@ -64,11 +49,21 @@ def _write(folder: Path, name: str, frame: pd.DataFrame) -> None:
             part.to_parquet(path, index=False) if form == "parquet" else part.to_csv(path, index=False)
 
 
-def _measure(folder: Path, form: str, threads: int) -> TablesBenchmark:
+def _measure(folder: Path, form: str, threads: int) -> dict[str, Any]:
+    """One form of the same tables; anonymous_mb: the peak without pages of mapped files, sampled."""
     files = [path for path in (folder / form).rglob("*") if path.is_file()]
     (nodes, edges, seconds, cpu, graph), peak = in_own_process(read, folder / form, threads)
     size = sum(path.stat().st_size for path in files) / 1e6
-    return TablesBenchmark(form, nodes, edges, size, seconds, cpu, peak, graph)
+    return {
+        "form": form,
+        "nodes": nodes,
+        "edges": edges,
+        "files_mb": size,
+        "read_s": seconds,
+        "cpu_s": cpu,
+        "anonymous_mb": peak,
+        "graph": graph,  # hash of what was read
+    }
 
 
 def read(folder: Path, threads: int) -> tuple[int, int, float, float, str]:
@@ -80,6 +75,6 @@ def read(folder: Path, threads: int) -> tuple[int, int, float, float, str]:
     return graph.n, len(graph.edges), seconds, cpu, fingerprint(graph.ids, graph.features, graph.edges, graph.labels)
 
 
-def all_equal(measured: Sequence[TablesBenchmark]) -> bool:
+def all_equal(measured: Sequence[dict[str, Any]]) -> bool:
     """Whether every form gave the same graph."""
-    return len({m.graph for m in measured}) == 1
+    return len({m["graph"] for m in measured}) == 1

@@ -148,49 +148,6 @@ def statistics(k: ChannelCounts) -> ChannelStatistics:
     )
 
 
-@dataclass(frozen=True)
-class Row:
-    """One quantity by the paper's formula, by the exact identity, and as counted; None if there is none."""
-
-    quantity: str
-    equation: str
-    paper: float | None
-    exact: float | None
-    measured: float | None
-    holds: bool | None = None  # measured < paper, where the paper claims so and its assumption is met
-
-
-def side_by_side(stats: ChannelStatistics, c: int, p_low_after: float | None = None) -> tuple[Row, ...]:
-    """The rows of a table: paper's formula, exact identity, measured value.
-
-    p_low_after is the accuracy of the low-confidence nodes after calibration (p'_low); with it the gain is
-    computed, for calibration that leaves the other nodes' predictions unchanged. Theorem 2 is checked only if
-    Assumption 2 is met.
-    """
-    p1, p2, r, w, low = stats.p1, stats.p2, stats.r, stats.w, stats.p_low
-    r0, w0 = independent_r(p1, p2), independent_w(p1, p2, c)
-    rows = [
-        Row("right in both channels", "13, independent", r0, None, r),
-        Row("wrong in both, same class", "13, independent", w0, None, w),
-        Row("agreement", "14, independent", r0 + w0, r + w, stats.agreement),
-    ]
-    if low is not None:
-        exact = low_accuracy(p1, r, w)
-        alpha, beta = stats.excess(c)
-        bound = theorem1_bound(p1, p2)
-        rows += [
-            Row("low-confidence accuracy, below p1", "Theorem 1, words", p1, exact, low, low < p1),
-            Row("low-confidence accuracy, bound", "2, right side", bound, exact, low, low < bound),
-            Row("low-confidence accuracy, value", "2, middle", theorem1_equality(p1, p2, r), exact, low),
-            Row("low-confidence accuracy, value", "18, left side", eq18_left(p1, p2, c, alpha + beta), exact, low),
-        ]
-    paper, corrected = theorem2_bound(p1, stats.agreement), theorem2_corrected(p1, r, w)
-    gained = None if low is None or p_low_after is None else gain(p1, r, w, p_low_after)
-    assumed = gained is not None and p_low_after is not None and p_low_after < p1  # Assumption 2
-    holds = gained < paper if gained is not None and assumed else None
-    return (*rows, Row("gain by calibration, bound", "3 and 22", paper, corrected, gained, holds))
-
-
 def _ratio(top: T, bottom: T) -> T:
     # a set without nodes has no accuracy; 1 - r - w may miss its zero by rounding, and no graph has 1e12 nodes
     known = np.abs(np.asarray(bottom)) > 1e-12

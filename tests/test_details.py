@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import torch
+from dccgcn.evaluation.signals import trust_record
 
 from dccgcn import NodeGraph, Split, read_tables
 from dccgcn.api import run
 from dccgcn.artifacts.report.data import report_data
 from dccgcn.errors import SplitError, TrainingError
 from dccgcn.evaluation import trust
-from dccgcn.evaluation.signals import trust_record
 from dccgcn.graph.splits import hold_out, per_class
 from dccgcn.io.write import write_tables
 from dccgcn.kernels import dropout_key

@@ -11,11 +11,11 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from dccgcn.experiments.jobs import Job
+from dccgcn.experiments.store import append, read_store
 
 from dccgcn import NodeGraph, read_tables, run
 from dccgcn.errors import DataFileError, DccgcnError, GraphError, SettingsError
-from dccgcn.experiments.jobs import Job
-from dccgcn.experiments.store import append, read_store
 from dccgcn.graph.splits import Split
 from dccgcn.settings import read_yaml
 from helpers.command import dccgcn, refused

@@ -9,12 +9,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-
-from dccgcn import NodeGraph, read_tables, run
-from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.experiments import ray_pool, runner, store
 from dccgcn.experiments.jobs import Job
 from dccgcn.experiments.runner import run_jobs
+
+from dccgcn import NodeGraph, read_tables, run
+from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.models.registry import METHODS
 from dccgcn.runtime import memory, threads
 from helpers.command import dccgcn, refused

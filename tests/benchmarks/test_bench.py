@@ -5,13 +5,13 @@ import os
 from dataclasses import replace
 
 import pytest
-
 from dccgcn.benchmarks import scale
 from dccgcn.benchmarks.alternatives import METHODS
 from dccgcn.benchmarks.compile import bench_compile
 from dccgcn.benchmarks.concord import build_concord_operators, with_operators_only
 from dccgcn.benchmarks.scale import ScaleBenchmark, growth, per_node_ratios
 from dccgcn.benchmarks.tables import all_equal, bench_tables
+
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.views import precompute

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-
 from dccgcn.benchmarks.timing import interleave, largest_difference, median_ratio
 
 

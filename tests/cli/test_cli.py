@@ -7,10 +7,10 @@ import sys
 import pandas as pd
 import pytest
 import yaml
+from dccgcn.experiments.execute import attempt
 
 from dccgcn import api
 from dccgcn.cli.run_tables import print_scores
-from dccgcn.experiments.execute import attempt
 from dccgcn.graph.splits import Split, per_class
 from helpers.command import dccgcn, refused
 from helpers.runs import QUICK

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from dccgcn.experiments.label_errors import FlipRun, cleanlab_issues, collect, flip, found, page, precision, read_runs
 
 from dccgcn.errors import DataFileError
-from dccgcn.experiments.label_errors import FlipRun, cleanlab_issues, collect, flip, found, page, precision, read_runs
 from helpers.runs import toy
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"

@@ -1,29 +1,25 @@
 """Results and pages."""
 
-import json
 import re
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from dccgcn.evaluation import theory
 from dccgcn.evaluation.metrics import ChannelCounts
 from dccgcn.evaluation.paired import paired_difference
-from dccgcn.evaluation.signals import trust_record
-from dccgcn.experiments import figures
-from dccgcn.experiments.confidence import confidence_body, metrics_of, pooled_bins, rankings
-from dccgcn.experiments.dcc_parts import parts_table
-from dccgcn.experiments.overview import leaderboard
-from dccgcn.experiments.pages import files_of
-from dccgcn.experiments.readme import readme
-from dccgcn.experiments.results import Results
-from dccgcn.experiments.rows import ConfidenceMetrics
-from dccgcn.experiments.spec import PAPER, Column, Spec, System, read_spec
-from dccgcn.experiments.theorems import theorem_checks
 from dccgcn.models.prediction import Prediction
 from helpers.pages import page_of, table_lines
 from helpers.paper_rows import fake_rows, row_of
+from paper import figures, theory
+from paper.confidence import pooled_bins, rankings
+from paper.dcc_parts import parts_table
+from paper.pages import files_of, readme
+from paper.results import Results
+from paper.signals import trust_columns
+from paper.spec import PAPER, Column, Spec, System, read_spec
+from paper.theorems import theorem_checks
 
 # results
 
@@ -31,8 +27,8 @@ from helpers.paper_rows import fake_rows, row_of
 def test_values_come_in_the_order_of_the_splits():
     spec = Spec("x", "overview", (Column("cora", "rate", 0.005, 4),), (System("gcn", "gcn"),), 4)
     found = Results(spec, fake_rows(spec)).values(spec.systems[0], 0)
-    assert list(found) == [0, 1, 2, 3]
-    np.testing.assert_allclose(list(found.values()), [50, 50.1, 50.2, 50.3])
+    assert list(found.index) == [0, 1, 2, 3]
+    np.testing.assert_allclose(found, [50, 50.1, 50.2, 50.3])
 
 
 def test_the_paired_differences_are_on_the_first_and_on_the_further_splits_that_both_have():
@@ -43,7 +39,7 @@ def test_the_paired_differences_are_on_the_first_and_on_the_further_splits_that_
             rows |= row_of(spec, name, 0, nth, accuracy=0.6 if name == "DCC-GCN" else 0.5 + 0.01 * nth)
     results = Results(spec, rows)
     found = next(one for one in results.comparisons("accuracy") if one.baselines == "paper")
-    ours, theirs = (list(results.values(spec.system(n), 0, limit=13).values()) for n in ("DCC-GCN", "ConfGCN"))
+    ours, theirs = (list(results.values(spec.system(n), 0, limit=13)) for n in ("DCC-GCN", "ConfGCN"))
     assert found.best == "ConfGCN"
     assert found.first == paired_difference(ours[:10], theirs[:10])
     assert found.further == paired_difference(ours[10:], theirs[10:]) == found.unbiased
@@ -54,7 +50,7 @@ def test_the_paired_differences_are_on_the_first_and_on_the_further_splits_that_
     words = (
         f"({found.further.mean:+.1f}, 95 % interval {found.further.interval}, 3 further splits). The paper has +3.1."
     )
-    assert words in readme([results], "dccgcn reproduce")
+    assert words in readme([results], "python -m paper")
 
 
 def test_one_further_split_has_no_interval_so_the_first_splits_count():
@@ -77,7 +73,7 @@ def test_the_parts_of_dcc_gcn_are_means_over_its_runs_and_paired():
         rows |= row_of(spec, "GCN", 0, nth, accuracy=0.5 + 0.01 * nth)
         rows |= row_of(
             spec, "DCC-GCN", 0, nth, accuracy=0.55 + 0.02 * nth, accuracy_uncorrected=0.52 + 0.02 * nth, agreement=0.6,
-            channel_accuracy={"topology": 0.5, "features": 0.4}, accuracy_low_before=0.3, accuracy_low_after=0.35,
+            accuracy_channel1=0.5, accuracy_channel2=0.4, accuracy_low_before=0.3, accuracy_low_after=0.35,
         )  # fmt: skip
     (line,) = (line for line in parts_table(Results(spec, rows)).splitlines() if line.startswith("| cora"))
     assert line.startswith(
@@ -102,16 +98,6 @@ def test_the_papers_value_is_compatible_if_our_runs_allow_it():
     assert Results(spec, rows).cells(spec.system("GCN"))[0].compatible
 
 
-def test_a_leaderboard_is_sorted_and_paired():
-    systems = (System("gcn", "gcn"), System("dcc-gcn", "dcc-gcn"))
-    spec = Spec("compare", "overview", (Column("cora", "rate", 0.005, 3),), systems, 3)
-    best, first = leaderboard(Results(spec, fake_rows(spec)))
-    assert (best.method, first.method) == ("dcc-gcn", "gcn")
-    assert best.difference.mean == pytest.approx(1)
-    assert first.difference is None
-    assert first.accuracy.mean == pytest.approx(50.1)
-
-
 def test_theorems_are_checked_with_the_counts_of_every_run():
     spec = replace(read_spec("theorems"), runs=2, columns=(Column("cora", "rate", 0.005, 2),))
     counts = [
@@ -120,7 +106,7 @@ def test_theorems_are_checked_with_the_counts_of_every_run():
     ]
     rows = {}
     for nth, one in enumerate(counts):
-        rows |= row_of(spec, "DCC-GCN", 0, nth, channel_counts=one, accuracy_low_after=0.5)
+        rows |= row_of(spec, "DCC-GCN", 0, nth, **vars(one), accuracy_low_after=0.5)
     (found,) = theorem_checks(Results(spec, rows))
     assert found.p1 == pytest.approx((0.7 + 0.65) / 2)
     assert found.p_low == pytest.approx((20 / 40 + 5 / 40) / 2)
@@ -139,29 +125,28 @@ def test_signals_are_ranked_by_system_and_part():
             agree = rng.random(60) < 0.5
             dual = {"channels": {"topology": p, "features": p}, "channels_agree": agree}
             prediction = Prediction(p, **(dual if system.name == "DCC-GCN" else {}))
-            rows |= row_of(spec, system.name, 0, nth, trust=trust_record(prediction, np.arange(60), truth))
+            rows |= row_of(spec, system.name, 0, nth, **trust_columns(prediction, np.arange(60), truth))
     results = Results(spec, rows)
     found = {(r.system, r.part, r.signal): r for r in rankings(results)}
-    one = found["DCC-GCN", "first_channel", "agreement"]
-    margin = found["DCC-GCN", "first_channel", "margin"]
+    one = found["DCC-GCN", "first", "agreement"]
+    margin = found["DCC-GCN", "first", "margin"]
     assert one.to_margin.mean == pytest.approx(one.auroc.mean - margin.auroc.mean)
-    page = confidence_body(results)
+    files = files_of(results, "python -m paper")
+    page = files["confidence.md"]
     assert "## DCC-GCN, its first channel alone" in page
     assert "15 bins of equal mass" in page
-    gap = 100 * np.mean([metrics.confidence_gap for metrics in metrics_of(results, spec.system("GCN"), 0)])
+    gap = 100 * results.first_runs(spec.system("GCN"), 0).final_gap.mean()
     assert re.search(rf"\| GCN \| {gap:.1f} ± [\d.]+ over \|", page)
-    files = files_of(results, "dccgcn reproduce")
-    assert {"confidence-risk.svg", "confidence-reliability.png"} <= set(files)
+    assert {"confidence-risk.svg", "confidence-reliability.svg"} <= set(files)
 
 
 def test_pooled_bins_hold_all_nodes_in_bins_of_similar_size():
-    bins = [(10, c, c / 2) for c in np.linspace(0.1, 0.9, 15)]
-    run = ConfidenceMetrics(accuracy=0.5, confidence_gap=0, ece=0, bins=bins, signals={})
-    pooled = pooled_bins([run] * 4)
-    assert sum(one[0] for one in pooled) == 600
+    bins = [x for c in np.linspace(0.1, 0.9, 15) for x in (10, c, c / 2)]
+    pooled = pooled_bins(pd.DataFrame({"bins": [bins] * 4}))
+    assert pooled[:, 0].sum() == 600
     assert len(pooled) == 15
-    assert all(one[2] == pytest.approx(one[1] / 2) for one in pooled)
-    assert pooled_bins([]) == []
+    np.testing.assert_allclose(pooled[:, 2], pooled[:, 1] / 2)
+    assert len(pooled_bins(pd.DataFrame())) == 0
 
 
 # pages
@@ -174,7 +159,7 @@ def test_a_cell_holds_paper_ours_and_difference():
     assert "| E-GCN | 60.8 / not measured / – |" in page
     assert "E-GCN on all columns: neither its code" in page
     assert re.search(r"\| grand \| – / [\d.]+ ± 0.1 \(n = 3\) / – \|", page)
-    assert "dccgcn reproduce table3" in page
+    assert "python -m paper table3" in page
     assert page.count("**") == 8  # the best of each of four columns
 
 
@@ -183,32 +168,28 @@ def test_what_is_not_available_is_named_with_its_reason():
     lost = {spec.keys["GCN", 0, n] for n in range(50)}
     rows = {key: row for key, row in fake_rows(spec).items() if key not in lost}
     unavailable = {"corafull": "graph2gauss/cora.npz is not in the data folder"}
-    files = files_of(Results(spec, rows, unavailable), "dccgcn reproduce")
+    files = files_of(Results(spec, rows, unavailable), "python -m paper")
     assert "GCN on corafull, 20 per class: graph2gauss/cora.npz is not in the data folder." in files["table2.md"]
-    cells = {(cell["system"], cell["dataset"]): cell for cell in json.loads(files["table2.json"])["cells"][::-1]}
-    assert (cells["GCN", "corafull"]["published"], cells["GCN", "corafull"]["ours"]) == (54.3, None)
-    found = cells["GCN", "acm"]
-    assert found["difference"] == pytest.approx(found["ours"]["mean"] - 86.5)
+    first, second, *_ = Results(spec, rows, unavailable).cells(spec.system("GCN"))
+    assert (first.published, first.ours) == (54.3, None)
+    assert second.difference == pytest.approx(second.ours.mean - 86.5)
 
 
 @pytest.mark.parametrize("name", ["figure4", "figure5"])
 def test_curves_are_drawn_with_their_data_and_always_the_same(name):
     spec = read_spec(name)
     results = Results(spec, fake_rows(spec, accuracy_low_before=0.3, accuracy_low_after=0.4))
-    first, second = (files_of(results, "dccgcn reproduce") for _ in range(2))
+    first, second = (files_of(results, "python -m paper") for _ in range(2))
     assert first[f"{name}.svg"].startswith(b"<?xml")
-    assert first[f"{name}.png"].startswith(b"\x89PNG")
     assert first == second
     assert f"![{spec.title}]({name}.svg)" in first[f"{name}.md"]
-    assert json.loads(first[f"{name}.json"])["cells"][0]["ours"]["n"] == (10 if name == "figure4" else 5)
 
 
 def test_figure7_has_the_papers_bound_and_the_corrected_one():
-    data = figures.surfaces()
-    p1, p2 = data["p1"][30], data["p2"][10]
-    printed, _, corrected = data["bounds"].values()
-    assert printed["7"][30][10] == pytest.approx(theory.upper_bound(p1, p2, 7), abs=1e-4)
-    assert corrected["70"][30][10] == pytest.approx(theory.corrected_upper_bound(p1, p2, 70), abs=1e-4)
+    p1, p2 = figures.GRID[30], figures.GRID[10]
+    printed, _, corrected = figures.surfaces().values()
+    assert printed[7][30, 10] == pytest.approx(theory.upper_bound(p1, p2, 7), abs=1e-4)
+    assert corrected[70][30, 10] == pytest.approx(theory.corrected_upper_bound(p1, p2, 70), abs=1e-4)
 
 
 @pytest.mark.parametrize("name", ["choices", "overview"])
@@ -219,7 +200,7 @@ def test_pages_have_a_row_for_each_system(name):
     rows = table_lines(page)
     assert len(rows) == 2 + len(spec.systems)
     assert len({line.count("|") for line in rows}) == 1
-    assert f"dccgcn reproduce {name}" in page
+    assert f"python -m paper {name}" in page
     assert "–" not in "".join(rows)
 
 
@@ -251,9 +232,9 @@ def test_pages_say_how_many_of_their_runs_are_missing():
     assert "(n = 8)" in page
     table = read_spec("table7")
     unavailable = {"corafull": "no file"}
-    made = {key: row for key, row in fake_rows(table).items() if row.job.dataset != "corafull"}
+    made = {key: row for key, row in fake_rows(table).items() if row["dataset"] != "corafull"}
     assert "left to run" not in page_of(table, made, unavailable=unavailable)
-    assert "0 of 60 runs have been made" in readme([Results(table, {}, unavailable)], "dccgcn reproduce")
+    assert "0 of 60 runs have been made" in readme([Results(table, {}, unavailable)], "python -m paper")
 
 
 def test_the_page_on_systems_names_what_is_missing():
@@ -271,17 +252,13 @@ def test_the_page_on_systems_names_what_is_missing():
 def test_the_page_on_concord_compares_whatever_was_run_on_common_splits():
     spec = read_spec("concord")
     part = spec.of_group("ablation")[0].name
-    signal = {"auroc": 0.8, "aurc": 0.1, "risk": []}
-    final = {"accuracy": 0.8, "confidence_gap": 0.01, "ece": 0.05, "bins": []}
-    final["signals"] = {"trust": signal, "agreement": signal}
-    others = {"pool": dict.fromkeys(("margin", "confidence", "entropy"), 0.7)}
+    trust = {"final_gap": 0.01, "final_ece": 0.05, "final_auroc_trust": 0.8, "pool_auroc_margin": 0.7}
     rows = {}
     for nth, accuracy in enumerate((0.7, 0.8, 0.9)):
         for name, gain in (("concord", 0.0), ("ssgc", -0.1), ("lp", 0.05), (part, -0.02)):
-            trust = {"final": final, "other_auroc": others}
-            rows |= row_of(spec, name, 0, nth, accuracy=accuracy + gain + 0.001 * nth, trust=trust)
+            rows |= row_of(spec, name, 0, nth, accuracy=accuracy + gain + 0.001 * nth, **trust)
         for name, gain in (("concord", 0.0), (part, 0.01)):
-            rows |= row_of(spec, name, 5, nth, accuracy=accuracy + gain, trust=trust)  # Citeseer
+            rows |= row_of(spec, name, 5, nth, accuracy=accuracy + gain, **trust)  # Citeseer
     page = page_of(spec, rows)
     assert "| cora, 1 per class | 80.1 ± 10.1 (3) | 85.1 ± 10.1 (3) | – |" in page
     assert "| cora, 1 per class | lp | -5.0 (-5.0 to -5.0) |" in page
@@ -298,7 +275,7 @@ def test_the_best_is_of_those_with_the_most_runs_and_higher_ones_are_named():
     spec = read_spec("table3")
     rows = fake_rows(spec)
     results = Results(spec, rows)
-    assert "the best of all other systems here" in readme([results], "dccgcn reproduce")
+    assert "the best of all other systems here" in readme([results], "python -m paper")
     one = next(one for one in results.comparisons("accuracy") if one.baselines == "all")
     fewer = {s.name for s in spec.systems if s.method and spec.n_runs(s, spec.columns[0]) < spec.runs}
     assert one.best not in fewer
@@ -307,7 +284,7 @@ def test_the_best_is_of_those_with_the_most_runs_and_higher_ones_are_named():
     few = replace(spec, systems=tuple(s for s in spec.systems if s.name in kept), reading="")
     first = next(one for one in Results(few, rows).comparisons("accuracy") if one.baselines == "all")
     assert (first.best, [name.split(" ")[0] for name in first.higher]) == ("glp", ["grand"])
-    assert "Higher than glp, with fewer runs: grand" in readme([Results(few, rows)], "dccgcn reproduce")
+    assert "Higher than glp, with fewer runs: grand" in readme([Results(few, rows)], "python -m paper")
 
 
 def test_table_6_is_over_seeds_not_splits():
@@ -318,7 +295,7 @@ def test_table_6_is_over_seeds_not_splits():
 def test_the_page_of_all_experiments_states_in_words_what_the_tables_show():
     rows = fake_rows(read_spec("table3"))
     every = [Results(read_spec(name), rows) for name in PAPER]
-    page = readme(every, "dccgcn reproduce")
+    page = readme(every, "python -m paper")
     headings = [line for line in page.splitlines() if line.startswith("## ")]
     assert headings[:-1] == [f"## {results.spec.title}" for results in every]
     assert "cora, 0.5 %: DCC-GCN is above ConfGCN, the best of the paper's baselines here (+2.0" in page

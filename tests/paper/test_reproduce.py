@@ -10,15 +10,15 @@ import time
 from dataclasses import replace
 
 import pytest
-from typer.testing import CliRunner
-
-from dccgcn.cli import app
-from dccgcn.errors import SettingsError
 from dccgcn.experiments.execute import attempt
 from dccgcn.experiments.reproduction import Reproduction
 from dccgcn.experiments.smoke import tiny
 from dccgcn.experiments.spec import PAPER, jobs_of, read_spec
 from dccgcn.experiments.store import read_store
+from typer.testing import CliRunner
+
+from dccgcn.cli import app
+from dccgcn.errors import SettingsError
 
 
 def command(folder, what, *arguments):

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dccgcn.errors import DccgcnError
-from dccgcn.evaluation import theory
+from paper import theory
 
 shares = st.floats(0.01, 0.99)
 classes = st.integers(2, 70)
@@ -188,34 +188,6 @@ def test_perfect_channels_leave_no_low_confidence_accuracy():
 
 
 # the table
-
-
-def test_side_by_side_separates_paper_identity_and_count():
-    rows = theory.side_by_side(theory.measure(*independent_binary()), c=2, p_low_after=0.7)
-    by_equation = {row.equation: row for row in rows}
-    words, bound, gained = (by_equation[e] for e in ("Theorem 1, words", "2, right side", "3 and 22"))
-    assert words.holds is True
-    assert bound.holds is False
-    assert (bound.paper, bound.exact, bound.measured) == pytest.approx((24 / 44, 24 / 38, 24 / 38))
-    assert (gained.paper, gained.exact, gained.measured) == pytest.approx((0.124, 0.064, 0.56 + 0.38 * 0.7 - 0.8))
-    assert gained.holds is True
-    assert by_equation["18, left side"].paper == pytest.approx(18 / 38)
-    assert by_equation["2, middle"].paper == pytest.approx(24 / 44)
-    assert by_equation["14, independent"].paper == pytest.approx(0.62)
-
-
-def test_side_by_side_does_not_judge_theorem2_without_its_assumption():
-    stats = theory.measure(*independent_binary())
-    last = theory.side_by_side(stats, c=2, p_low_after=0.9)[-1]
-    assert last.measured == pytest.approx(0.102)
-    assert last.holds is None
-    assert theory.side_by_side(stats, c=2)[-1].measured is None
-
-
-def test_side_by_side_without_disagreement_has_no_low_confidence_rows():
-    rows = theory.side_by_side(theory.measure([0, 1, 1], [0, 1, 0], [0, 1, 0]), c=2, p_low_after=0.5)
-    assert [row.equation for row in rows] == ["13, independent", "13, independent", "14, independent", "3 and 22"]
-    assert rows[-1].measured is None
 
 
 def test_one_class_is_refused():

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from dccgcn.experiments.trust_fit import calibration_error, fit, judge, leave_one_graph_out, page
+from dccgcn.experiments.trust_runs import TrustRun, collect, read_runs, shuffled, write_runs
 
 from dccgcn import per_class
 from dccgcn.errors import DataFileError
-from dccgcn.experiments.trust_fit import calibration_error, fit, judge, leave_one_graph_out, page
-from dccgcn.experiments.trust_runs import TrustRun, collect, read_runs, shuffled, write_runs
 from dccgcn.models.concord import method
 from dccgcn.models.concord.confidence import GATE, JUDGED, KEPT, Evidence, HeldOut, TrustModel, trust
 from dccgcn.models.concord.settings import ConcordSettings

@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 import torch
+from dccgcn.experiments.execute import execute
+from dccgcn.experiments.jobs import Job
 
 from dccgcn import NodeClassifier
 from dccgcn.api import run
 from dccgcn.errors import DccgcnError
-from dccgcn.experiments.execute import execute
-from dccgcn.experiments.jobs import Job
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split
 from dccgcn.models.registry import METHODS

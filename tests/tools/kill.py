@@ -17,12 +17,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from dccgcn.experiments.store import read_store
 
 from dccgcn.api import load_model, run
 from dccgcn.artifacts.report.store import load_data
 from dccgcn.artifacts.staging import STAGED, current_path
 from dccgcn.errors import DataFileError
-from dccgcn.experiments.store import read_store
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
 from dccgcn.io.write import write_tables

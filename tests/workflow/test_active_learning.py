@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from dccgcn.benchmarks.label_next import query_strategies
+from dccgcn.benchmarks.seeds import for_each_seed
 
 import dccgcn.workflow.active_learning as module
 from dccgcn import NodeGraph, Prediction, per_class, run, suggest_labels
-from dccgcn.benchmarks.label_next import query_strategies
-from dccgcn.benchmarks.seeds import for_each_seed
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.workflow.active_learning import largest_similarity, similarity
 from helpers.command import dccgcn

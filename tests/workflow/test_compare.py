@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from dccgcn.experiments.fold_store import append_fold_score, read_fold_scores
+from dccgcn.experiments.store import with_checksum
 
 from dccgcn.errors import DataFileError, SplitError
 from dccgcn.evaluation.paired import paired_difference
-from dccgcn.experiments.fold_store import append_fold_score, read_fold_scores
-from dccgcn.experiments.store import with_checksum
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.folds import label_folds
 from dccgcn.io.write import write_tables

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from dccgcn.benchmarks.new_nodes import remove_nodes, restore_nodes
 
 from dccgcn import NodeGraph, append_nodes, load_model, per_class, read_tables, run
-from dccgcn.benchmarks.new_nodes import remove_nodes, restore_nodes
 from dccgcn.errors import DccgcnError, GraphError
 from dccgcn.graph.splits import Split
 from dccgcn.models.registry import METHODS

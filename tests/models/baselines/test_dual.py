@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from dccgcn.benchmarks import gcn as gcn_benchmark
 from typer.testing import CliRunner
 
 from dccgcn.api import run
-from dccgcn.benchmarks import gcn as gcn_benchmark
 from dccgcn.cli import app
 from dccgcn.errors import DccgcnError
 from dccgcn.graph import NodeGraph

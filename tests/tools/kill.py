@@ -17,7 +17,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from dccgcn.experiments.store import read_store
 
 from dccgcn.api import load_model, run
 from dccgcn.artifacts.report.store import load_data
@@ -27,6 +26,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
 from dccgcn.io.write import write_tables
 from dccgcn.runtime.files import is_temporary
+from dccgcn.workflow.run_store import read_store
 from helpers.command import dccgcn
 from tools.attempt import DCCGCN, Attempt, listed, run_command, time_without_kill
 

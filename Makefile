@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test install-test lint docs frontend fuzz fuzz-guided kill mutants golden container clean
+.PHONY: demo test install-test lint docs frontend paper size fuzz fuzz-guided kill mutants golden container clean
 
 demo: .venv/installed
 	$(BIN)/dccgcn fit cora --labels-per-class 2 --baseline gcn --out runs/demo --overwrite --report
@@ -23,6 +23,14 @@ lint: .venv/installed
 docs: .venv/installed
 	$(BIN)/python -m sphinx -W --keep-going -q docs build/docs
 	@echo build/docs/index.html
+
+# measure every table and figure of the paper again; finished runs are kept, so it can be stopped at any time
+paper: .venv/installed
+	$(BIN)/python -m paper all
+
+# lines of Python and modules of each room; tests/test_rooms.py keeps their budgets
+size: .venv/installed
+	$(BIN)/python scripts/size.py
 
 # read ten thousand damaged tables; none may end in a traceback. make fuzz COUNT=1000000 for a night
 COUNT ?= 10000

@@ -92,7 +92,7 @@ def test_judgements_and_samples_are_written_and_read(tmp_path: Path) -> None:
         np.testing.assert_array_equal(other.right, one.right[:100])
     (tmp_path / "trust.md").unlink()
     main(tmp_path, stored=True)
-    assert "| cora |" in (tmp_path / "trust.md").read_text(encoding="utf-8")
+    assert "| all but cora |" in (tmp_path / "trust.md").read_text(encoding="utf-8")
     with pytest.raises(DataFileError, match="no runs of trust"):
         main(tmp_path / "elsewhere", stored=True)
 

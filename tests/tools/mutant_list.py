@@ -18,7 +18,7 @@ DETAILS = "tests/test_details.py"
 SPLITS = "tests/graph/test_splits.py"
 GRAPH = "tests/graph/test_node_graph.py"
 METRICS = "tests/evaluation/test_evaluation.py"
-THEORY = "tests/evaluation/test_theory.py"
+THEORY = "tests/paper/test_theory.py"
 EQUATIONS = "tests/models/dcc/test_equations.py"
 DCC = "tests/models/dcc/test_method.py"
 LINEAR = "tests/models/baselines/test_linear.py"
@@ -30,9 +30,10 @@ APPROXIMATE = "tests/operators/test_approximate_knn.py"
 REPORT = "tests/artifacts/report/test_report.py"
 MODELS = "tests/artifacts/test_model_io.py"
 FOLDERS = "tests/test_robustness_folders.py"
-JOBS = "tests/experiments/test_jobs.py"
-PAGES = "tests/experiments/test_pages.py"
-READING = "tests/experiments/test_reading.py"
+JOBS = "tests/workflow/test_jobs.py"
+MEASURE = "tests/paper/test_measure.py"
+PAGES = "tests/paper/test_pages.py"
+READING = "tests/paper/test_reading.py"
 NEXT = "tests/workflow/test_active_learning.py"
 DOCTOR = "tests/workflow/test_doctor.py"
 SPECTRAL = "tests/models/concord/test_spectral_features.py"
@@ -185,15 +186,15 @@ MUTANTS = [
         ("evaluation/paired.py", "else std / np.sqrt(n)", "else std", f"{METRICS} -k paired"),
         ("evaluation/paired.py", "(1 + level) / 2", "level", f"{METRICS} -k paired"),
         ("evaluation/paired.py", "float(x.std(ddof=1))", "float(x.std())", f"{METRICS} -k summary"),
-        ("evaluation/signals.py", "2.0 * agree + margin", "0.5 * agree + margin", f"{DETAILS} -k agreement"),
-        ("evaluation/signals.py", "own = None if prediction.trust is None else prediction.trust[test]", "own = None", f"{JOBS} -k trust_metrics"),
+        ("paper/signals.py", "2.0 * agree + margin", "0.5 * agree + margin", f"{DETAILS} -k agreement"),
+        ("paper/signals.py", "own = None if prediction.trust is None else prediction.trust[test]", "own = None", f"{MEASURE} -k trust_columns"),
         ("evaluation/trust.py", "stated.mean() - right.mean()", "right.mean() - stated.mean()", f"{METRICS} -k gap"),
         ("evaluation/trust.py", "return top[:, -1] - top[:, -2]", "return top[:, -1]", f"{METRICS} -k scores"),
         ("evaluation/trust.py", 'stated, side="left") * bins', 'stated, side="right") * bins', f"{METRICS} -k ece"),
         ("evaluation/trust.py", "np.repeat(errors / size, size)", "np.repeat(errors, size)", f"{METRICS} -k risk_coverage"),
-        ("evaluation/theory.py", "return (1 - p1) * r - p1 * w", "return (1 - p1) * r + p1 * w", f"{THEORY} -k theorem2"),
-        ("evaluation/theory.py", "_ratio(p1 - r, 1 - r - w)", "_ratio(p1 - r, 1 - r)", f"{THEORY} -k identity"),
-        ("evaluation/theory.py", "(1 - p1) * (1 - p2) / (c - 1)\n\n\n# Theorem 1", "(1 - p1) * (1 - p2) / c\n\n\n# Theorem 1", f"{THEORY}"),
+        ("paper/theory.py", "return (1 - p1) * r - p1 * w", "return (1 - p1) * r + p1 * w", f"{THEORY} -k theorem2"),
+        ("paper/theory.py", "_ratio(p1 - r, 1 - r - w)", "_ratio(p1 - r, 1 - r)", f"{THEORY} -k identity"),
+        ("paper/theory.py", "(1 - p1) * (1 - p2) / (c - 1)\n\n\n# Theorem 1", "(1 - p1) * (1 - p2) / c\n\n\n# Theorem 1", f"{THEORY}"),
         # io
         ("io/encoder.py", "kept = values[counts > 1] if (counts > 1).any() else values", "kept = values", f"{DETAILS} -k values_and_words"),
         ("io/encoder.py", "((2, 0.5), (1, 1.0))", "((1, 1.0),)", f"{DETAILS} -k values_and_words"),
@@ -250,17 +251,17 @@ MUTANTS = [
         ("settings.py", "if self.check_event(yaml.AliasEvent):", "if False:", "tests/test_robustness_inputs.py -k row_61"),
         ("settings.py", "return float(text) if value == text.strip() else value", "return value", "tests/test_settings.py -k assignments or exponent"),
         ("text.py", "if character.isprintable() else replacement", "if True else replacement", "tests/test_robustness_inputs.py -k row_59"),
-        # experiments
-        ("experiments/store.py", "if hashlib.sha256(line).hexdigest().encode() != found[1]:", "if False:", "tests/test_robustness_inputs.py -k row_58"),
-        ("experiments/store.py", "elif checksum_needed and _version(line, kind) == _current(kind):", "elif False:", "tests/test_robustness_inputs.py -k row_58"),
-        ("experiments/store.py", "if repair and len(complete) < len(content):", "if False:", f"{JOBS} -k incomplete"),
-        ("experiments/jobs.py", '"amount": float(self.amount), "options": settings}', '"amount": float(self.amount), "options": self.options}', f"{JOBS} -k key_depends"),
-        ("experiments/results.py", "np.sqrt(2 / self.ours.n)", "np.sqrt(1 / self.ours.n)", f"{PAGES} -k compatible"),
-        ("experiments/results.py", "full = [(mean.mean, system) for system, mean in means if mean.n == most]", "full = [(mean.mean, system) for system, mean in means]", f"{PAGES} -k most_runs"),
-        ("experiments/overview.py", "key=lambda one: -one.accuracy.mean", "key=lambda one: one.accuracy.mean", f"{PAGES} -k leaderboard"),
-        ("experiments/published.py", "cell.difference >= -system.tolerance", "cell.difference >= 0", f"{PAGES} -k systems_names"),
-        ("experiments/theorems.py", "bound1_holds=int((low < bound1).sum())", "bound1_holds=int((low < p1).sum())", f"{PAGES} -k theorems_are"),
-        ("experiments/execute.py", "before = prediction.uncorrected.argmax(axis=1)[test]", "before = prediction.y_pred[test]", f"{JOBS} -k without_calibration"),
+        # jobs and the reproduction
+        ("workflow/run_store.py", "if hashlib.sha256(line).hexdigest().encode() != found[1]:", "if False:", "tests/test_robustness_inputs.py -k row_58"),
+        ("workflow/run_store.py", "    if not found:", "    if False:", "tests/test_robustness_inputs.py -k row_58"),
+        ("workflow/run_store.py", "if repair and len(complete) < len(content):", "if False:", f"{JOBS} -k incomplete"),
+        ("workflow/jobs.py", '"options": settings_hash or self.settings_hash()}', '"options": self.options}', f"{JOBS} -k key_depends"),
+        ("paper/results.py", "np.sqrt(2 / self.ours.n)", "np.sqrt(1 / self.ours.n)", f"{PAGES} -k compatible"),
+        ("paper/results.py", "full = [(mean.mean, system) for system, mean in means if mean.n == most]", "full = [(mean.mean, system) for system, mean in means]", f"{PAGES} -k most_runs"),
+        ("workflow/compare.py", "key=lambda score: -score.accuracy.mean", "key=lambda score: score.accuracy.mean", "tests/workflow/test_compare.py -k leaderboard"),
+        ("paper/published.py", "cell.difference >= -system.tolerance", "cell.difference >= 0", f"{PAGES} -k systems_names"),
+        ("paper/theorems.py", "bound1_holds=int((low < bound1).sum())", "bound1_holds=int((low < p1).sum())", f"{PAGES} -k theorems_are"),
+        ("paper/measure.py", "before = prediction.uncorrected.argmax(axis=1)[test]", "before = prediction.y_pred[test]", f"{MEASURE} -k without_calibration"),
         # newer parts: filters and decompositions
         ("kernels/chebyshev.py", "np.float32(1 if k == 0 else 2)", "np.float32(2)", "tests/kernels/test_chebyshev.py"),
         ("kernels/chebyshev.py", "sums[j] = loops * current[i, j]", "sums[j] = current[i, j]", "tests/kernels/test_chebyshev.py"),
@@ -296,8 +297,8 @@ MUTANTS = [
         ("evaluation/label_errors.py", "confident = np.where(p >= usual, p, -1.0)", "confident = p", "tests/evaluation/test_label_errors.py -k usual"),
         ("evaluation/label_errors.py", "(np.asarray(against) > 0.5)", "(np.asarray(against) > 0.0)", "tests/evaluation/test_label_errors.py"),
         ("evaluation/label_errors.py", "LEAD = 0.5", "LEAD = 0.3", "tests/evaluation/test_label_errors.py"),
-        ("experiments/label_errors.py", "rng.integers(1, c, len(labels))", "rng.integers(0, c, len(labels))", "tests/experiments/test_label_errors.py -k flipped"),
-        ("experiments/label_errors.py", "min(self.flipped, len(self.dccgcn), len(self.cleanlab))", "min(len(self.dccgcn), len(self.cleanlab))", "tests/experiments/test_label_errors.py -k equally"),
+        ("paper/label_errors.py", "rng.integers(1, c, len(labels))", "rng.integers(0, c, len(labels))", "tests/paper/test_label_errors.py -k flipped"),
+        ("paper/label_errors.py", "min(int(run.flipped), len(run.dccgcn), len(run.cleanlab))", "min(len(run.dccgcn), len(run.cleanlab))", "tests/paper/test_label_errors.py -k equally"),
         ("evaluation/audit.py", "middle, checks) > (1 - confidence) * _BELOW:", "middle, checks) > (1 - confidence) / 2:", f"{AUDIT} -k fixed_bound or examples"),
         ("evaluation/audit.py", "weight[low:high] + likelihood[:-1]", "weight[low:high]", AUDIT),
         ("evaluation/audit.py", "_PRIOR = 0.5", "_PRIOR = 1.0", AUDIT),
@@ -312,13 +313,14 @@ MUTANTS = [
         ("labelling/doors.py", "if received > MAX_BODY:", "if False:", "tests/labelling/test_server.py -k large"),
         # newer parts: stored rows, comparisons, texts of pages
         ("settings.py", 'if (version := values.pop("format", FORMAT)) != FORMAT:', 'if (version := values.pop("format", FORMAT)) is None:', "tests/test_settings.py -k without_settings"),
-        ("experiments/fold_store.py", "FoldRow, checksum_needed=True", "FoldRow, checksum_needed=False", "tests/workflow/test_compare.py -k another_version"),
-        ("experiments/store.py", "if (version := _version(line, kind)) == _current(kind):", "if (version := _version(line, kind)):", "tests/workflow/test_compare.py -k another_version"),
-        ("workflow/compare.py", "test_to_train=1 / (folds - 1)", "test_to_train=0.0", "tests/workflow/test_compare.py -k clear_difference"),
+        ("workflow/run_store.py", "if version != VERSION:", "if False:", f"{JOBS} -k another_version"),
+        ("paper/runs.py", "job_of(row).key(row[\"settings\"])", "job_of(row).key()", f"{MEASURE} -k changed_default"),
+        ("paper/measure.py", "DIGITS = 7", "DIGITS = 12", f"{MEASURE} -k survives"),
+        ("workflow/compare.py", "1 / (jobs[0].amount - 1) if is_folds else 0.0", "0.0", "tests/workflow/test_compare.py -k clear_difference"),
         ("workflow/compare.py", "yield from (graph.edges, graph.weights, graph.labels)", "yield from (graph.weights, graph.labels)", "tests/workflow/test_compare.py -k hash_of"),
         ("evaluation/paired.py", "return self.low is not None and self.low > 0", "return self.low is not None and self.mean > 0", READING),
-        ("experiments/reading.py", "found.append(own.mean > max(others))", "found.append(own.mean > min(others))", READING),
-        ("experiments/concord.py", "paired_difference(list(means.values()), np.zeros(len(means)))", "paired_difference(list(means.values()), np.ones(len(means)))", f"{PAGES} -k page_on_concord"),
+        ("paper/reading.py", "found.append(own.mean > max(others))", "found.append(own.mean > min(others))", READING),
+        ("paper/concord.py", "paired_difference(means, np.zeros(len(means)))", "paired_difference(means, np.ones(len(means)))", f"{PAGES} -k page_on_concord"),
         # rows spread over processes
         ("runtime/row_blocks.py", "fine = ((value - coarse) + _FINE) - _FINE", "fine = 0 * value", "tests/runtime/test_row_blocks.py"),
         ("runtime/row_blocks.py", "rows[order] = found", "rows[:] = found", "tests/runtime/test_row_blocks.py"),

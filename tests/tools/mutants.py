@@ -21,7 +21,8 @@ from tools.mutant_list import MUTANTS, Mutant
 
 ROOT = Path(__file__).parents[2]
 COPY = ROOT / ".mutants"
-PARTS = ("src", "tests", "docs", "README.md", "CONTRIBUTING.md", "SECURITY.md", "Makefile", "pyproject.toml")
+PARTS = ("src", "paper", "benchmarks", "tests", "scripts", "docs", "README.md", "CONTRIBUTING.md", "SECURITY.md")
+PARTS += ("Makefile", "pyproject.toml")
 PRELOADED = ("numpy", "scipy.sparse", "scipy.stats", "pandas", "sklearn.metrics", "numba", "torch", "pydantic", "typer")
 PRELOADED += ("hypothesis", "pytest")
 SECONDS = 600  # after which a run counts as failed
@@ -92,7 +93,7 @@ def make_copy() -> None:
 
 
 def source_of(root: Path, mutant: Mutant) -> Path:
-    return root / "src" / "dccgcn" / mutant.file
+    return root / mutant.file if mutant.file.startswith("paper/") else root / "src" / "dccgcn" / mutant.file
 
 
 def passes(tests: str, compiled: bool) -> bool:
@@ -125,9 +126,10 @@ def _run_tests(tests: str, compiled: bool) -> int:
         os.dup2(quiet, 1)
         os.dup2(quiet, 2)
     os.chdir(COPY)
-    paths = [str(COPY / "src"), str(COPY / "tests")]
+    paths = [str(COPY / "src"), str(COPY), str(COPY / "tests")]
     sys.path[:] = paths + [path for path in sys.path if path and not path.startswith(str(ROOT / "tests"))]
-    for name in [name for name in sys.modules if name.split(".")[0] in ("dccgcn", "tools", "helpers")]:
+    own = ("dccgcn", "paper", "benchmarks", "tools", "helpers")
+    for name in [name for name in sys.modules if name.split(".")[0] in own]:
         del sys.modules[name]
     kernels = str(COPY / "kernels")
     os.environ |= {"PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1", "NUMBA_CACHE_DIR": kernels}

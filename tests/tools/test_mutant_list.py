@@ -4,13 +4,14 @@ import re
 from pathlib import Path
 
 from tools.mutant_list import MUTANTS
+from tools.mutants import source_of
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_every_mistake_can_be_made_in_one_place():
     for mutant in MUTANTS:
-        source = (ROOT / "src" / "dccgcn" / mutant.file).read_text(encoding="utf-8")
+        source = source_of(ROOT, mutant).read_text(encoding="utf-8")
         assert source.count(mutant.old) == 1, mutant
         assert mutant.new != mutant.old
 

@@ -18,9 +18,11 @@ def choices_table(results: Results) -> str:
     means = zip(results.cells(start), spec.columns, strict=True)
     rows = [[f"**{start.name}**, accuracy in %", *(_text(cell.ours, column.splits) for cell, column in means), ""]]
     for system in alternatives:
-        found = _differences(results, system, start)
-        rows.append([system.name, *(_text(d, column.splits) for d, column in zip(found, spec.columns, strict=True))])
-        rows[-1].append(_over_columns(found))
+        differences = _differences(results, system, start)
+        rows.append(
+            [system.name, *(_text(d, column.splits) for d, column in zip(differences, spec.columns, strict=True))]
+        )
+        rows[-1].append(_over_columns(differences))
     columns = [f"{column} ({column.splits})" for column in spec.columns]
     return markdown_table(["choice", *columns, "mean over columns"], rows)
 
@@ -62,8 +64,8 @@ def _over_columns(differences: list[PairedDifference | str | None]) -> str:
 def significant_choices(results: Results) -> str:
     """How many differences exclude zero, and how many would by chance."""
     start, *alternatives = results.spec.systems
-    found = [d for s in alternatives for d in _differences(results, s, start) if isinstance(d, PairedDifference)]
-    counts = significance(found)
+    differences = [d for s in alternatives for d in _differences(results, s, start) if isinstance(d, PairedDifference)]
+    counts = significance(differences)
     if not counts.of:
         return ""
     return (

@@ -39,8 +39,8 @@ class ConcordPage:
     def differences(self) -> dict[tuple[str, int], PairedDifference]:
         """Of Concord to each other system, by its name and column; with fewer than two common splits there is none."""
         places = [(s, c) for s in self.rivals for c in range(len(self.results.spec.columns))]
-        found = {(s.name, c): self.results.paired(self.concord, s, c) for s, c in places}
-        return {place: d for place, d in found.items() if d and d.n > 1}
+        pairs = {(s.name, c): self.results.paired(self.concord, s, c) for s, c in places}
+        return {place: d for place, d in pairs.items() if d and d.n > 1}
 
     def accuracy_table(self) -> str:
         """Mean ± standard deviation and number of splits of every system."""

@@ -9,7 +9,7 @@ import pandas as pd
 
 from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
 from dccgcn.text import markdown_table
-from paper.results import Results, known
+from paper.results import Results, values_of
 from paper.signals import BINS, FINAL, FIRST, SIGNALS, column
 
 PARTS = {FIRST: "its first channel alone", FINAL: "its final predictions"}
@@ -32,7 +32,7 @@ class Ranking:
 @lru_cache(maxsize=4)  # of a page and of that of all experiments
 def rankings(results: Results) -> list[Ranking]:
     """Every signal of every system in every column with runs."""
-    found = []
+    entries = []
     for system in results.spec.systems:
         for part in PARTS:
             for c, labels in enumerate(results.spec.columns):
@@ -43,7 +43,7 @@ def rankings(results: Results) -> list[Ranking]:
                     if ranked.empty:
                         continue
                     risk = column(part, "risk", signal)
-                    found.append(
+                    entries.append(
                         Ranking(
                             *(system.name, part, str(labels), signal),
                             auroc=summary(100 * ranked[auroc]),
@@ -52,7 +52,7 @@ def rankings(results: Results) -> list[Ranking]:
                             risk=np.mean(ranked[risk].tolist(), axis=0) if risk in ranked else None,
                         )
                     )
-    return found
+    return entries
 
 
 def _difference(runs: pd.DataFrame, first: str, second: str) -> PairedDifference:
@@ -80,20 +80,20 @@ def pooled_bins(runs: pd.DataFrame) -> np.ndarray:
 
 def ranking_tables(results: Results) -> dict[str, str]:
     """By system and part that have the agreement of two channels: AUROC and AURC of every signal."""
-    found, tables = rankings(results), {}
+    entries, tables = rankings(results), {}
     for system in results.spec.systems:
         for part, described in PARTS.items():
-            own = [r for r in found if (r.system, r.part) == (system.name, part)]
+            own = [r for r in entries if (r.system, r.part) == (system.name, part)]
             if any(r.signal == "agreement" for r in own):
                 tables[f"{system.name}, {described}"] = _ranking_table(own)
     return tables
 
 
-def _ranking_table(found: list[Ranking]) -> str:
-    signals = [s for s in SIGNALS if any(r.signal == s for r in found)]
+def _ranking_table(entries: list[Ranking]) -> str:
+    signals = [s for s in SIGNALS if any(r.signal == s for r in entries)]
     rows = []
-    for labels in dict.fromkeys(r.labels for r in found):
-        by_signal = {r.signal: r for r in found if r.labels == labels}
+    for labels in dict.fromkeys(r.labels for r in entries):
+        by_signal = {r.signal: r for r in entries if r.labels == labels}
         best = max(r.auroc.mean for r in by_signal.values())
         cells = []
         for r in (by_signal.get(s) for s in signals):
@@ -121,7 +121,7 @@ def calibration_table(results: Results, metric: str, text: Callable[[Summary], s
     """A measure of calibration of every system in every column, in points."""
     rows = []
     for system in results.spec.systems:
-        cells = [known(results.first_runs(system, c), metric) for c in range(len(results.spec.columns))]
+        cells = [values_of(results.first_runs(system, c), metric) for c in range(len(results.spec.columns))]
         rows.append([system.name, *(text(summary(100 * values)) if len(values) else "–" for values in cells)])
     return markdown_table(["points", *map(str, results.spec.columns)], rows)
 
@@ -133,7 +133,7 @@ def lowest_errors(results: Results) -> str:
         means = {
             system.name: errors.mean()
             for system in results.spec.systems
-            if len(errors := known(results.first_runs(system, c), "final_ece"))
+            if len(errors := values_of(results.first_runs(system, c), "final_ece"))
         }
         if means:
             lowest.setdefault(min(means, key=means.__getitem__), []).append(str(labels))

@@ -4,7 +4,7 @@ import pandas as pd
 
 from dccgcn.evaluation.paired import PairedDifference, paired_difference, significance
 from dccgcn.text import markdown_table
-from paper.results import Results, known
+from paper.results import Results, values_of
 
 _HEADER = [
     "DCC-GCN's parts, accuracy in %", "topology channel", "feature channel", "joint, not calibrated", "calibrated",
@@ -30,7 +30,7 @@ def parts_table(results: Results) -> str:
             leads.append(to_gcn)
     if not lines:
         return ""
-    gain, lead = (significance(filter(None, found)) for found in (gains, leads))
+    gain, lead = (significance(filter(None, differences)) for differences in (gains, leads))
     sentence = (
         f"Calibration gains significantly in {gain.above} and costs significantly in {gain.below} of {gain.of} columns."
         f" DCC-GCN is significantly above GCN in {lead.above} and significantly below it in {lead.below} of {lead.of}."
@@ -58,5 +58,5 @@ def _parts(runs: pd.DataFrame, gain: str) -> list[str]:
 
 
 def _mean(runs: pd.DataFrame, name: str) -> str:
-    shares = 100 * known(runs, name)
+    shares = 100 * values_of(runs, name)
     return f"{shares.mean():.1f}" if len(shares) else "–"

@@ -59,9 +59,9 @@ def curves(results: Results) -> Figure:
         at = [c for c, column in enumerate(spec.columns) if column.dataset == dataset]
         for i, (system, metric) in enumerate(named):
             means = {c: results.cell(system, c, metric).ours for c in at}
-            known = [(100 * spec.columns[c].amount, mean) for c, mean in means.items() if mean]
-            x, y = [rate for rate, _ in known], [mean.mean for _, mean in known]
-            error = [mean.std / np.sqrt(mean.n) if mean.std is not None else 0 for _, mean in known]
+            points = [(100 * spec.columns[c].amount, mean) for c, mean in means.items() if mean]
+            x, y = [rate for rate, _ in points], [mean.mean for _, mean in points]
+            error = [mean.std / np.sqrt(mean.n) if mean.std is not None else 0 for _, mean in points]
             name = system.name if len(spec.metrics) == 1 else spec.metrics[metric]
             style: dict[str, Any] = {"marker": MARKERS[i], "color": colours(len(named))[i], "capsize": 2}
             ax.errorbar(x, y, yerr=error, label=name, markersize=4, **style)
@@ -89,8 +89,8 @@ def maps(results: Results, labels: np.ndarray) -> Figure:
 
 def purity_table(results: Results) -> str:
     """How coherent the classes are on each map; empty without maps."""
-    found = {s.name: results.values(s, 0, "purity") for s in results.spec.systems}
-    rows = [[name, f"{purity.iloc[0]:.1f}"] for name, purity in found.items() if len(purity)]
+    purities = {s.name: results.values(s, 0, "purity") for s in results.spec.systems}
+    rows = [[name, f"{purity.iloc[0]:.1f}"] for name, purity in purities.items() if len(purity)]
     return markdown_table(["map", "ten nearest nodes of the same class, %"], rows) if rows else ""
 
 
@@ -157,10 +157,10 @@ def risk_coverage_curves(results: Results) -> Figure:
     """A panel per column: risk among the most trusted predictions of the first system, a curve per signal."""
     spec = results.spec
     figure, axes = _grid(len(spec.columns))
-    found = [r for r in rankings(results) if r.system == spec.systems[0].name and r.part == FINAL]
+    entries = [r for r in rankings(results) if r.system == spec.systems[0].name and r.part == FINAL]
     for column, ax in zip(map(str, spec.columns), axes, strict=False):
         for i, signal in enumerate(SIGNALS):
-            for r in (r for r in found if r.labels == column and r.signal == signal):
+            for r in (r for r in entries if r.labels == column and r.signal == signal):
                 if r.risk is not None:
                     style: dict[str, Any] = {"marker": MARKERS[i], "color": colours(len(SIGNALS))[i], "label": signal}
                     ax.plot(100 * COVERAGES, 100 * r.risk, markersize=3, **style)

@@ -9,12 +9,13 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
 from sklearn.neighbors import NearestNeighbors
 
-from dccgcn.evaluation.metrics import accuracy, channel_counts, macro_f1
+from dccgcn.evaluation.metrics import accuracy, macro_f1
 from dccgcn.models.prediction import Prediction
-from dccgcn.runtime.cpu import cpu_description
 from dccgcn.workflow.jobs import Job, run_job
 from dccgcn.workflow.run import Run
+from paper.cpu import cpu_description
 from paper.signals import trust_columns
+from paper.theory import channel_counts
 
 DIGITS = 7  # of stored shares: so many survive the runs' Parquet file, which has 32 bits for each
 MAP_UNITS = 10  # per unit of t-SNE, of stored coordinates

@@ -8,7 +8,7 @@ from jinja2 import Environment, StrictUndefined
 
 from dccgcn.evaluation.paired import PairedDifference, paired_difference, significance
 from paper.confidence import compared_to_margin
-from paper.results import Results, known
+from paper.results import Results, values_of
 
 _SHOWN_SPREAD = 5  # runs from which a standard deviation counts
 _NOTHING = "not measured"
@@ -40,23 +40,23 @@ class Reading:
 
     def change(self, system: str, before: str, after: str) -> str:
         """Differences of two metrics of the same runs."""
-        found = []
+        differences = []
         for c in self._columns():
             values = [self._results.values(self._spec.system(system), c, metric) for metric in (after, before)]
             pair = pd.concat(values, axis=1, join="inner")
             if len(pair):
-                found.append(paired_difference(pair.iloc[:, 0], pair.iloc[:, 1]))
-        return _counted(found)
+                differences.append(paired_difference(pair.iloc[:, 0], pair.iloc[:, 1]))
+        return _counted(differences)
 
     def above_paper(self, system: str) -> str:
         """In how many columns a system's mean is above those of all rows of the paper."""
-        found = []
+        verdicts = []
         for c in self._columns():
             own = self._results.cell(self._spec.system(system), c).ours
             others = [ours.mean for one in self._spec.of_group("paper") if (ours := self._results.cell(one, c).ours)]
             if own and others:
-                found.append(own.mean > max(others))
-        return f"{sum(found)} of {len(found)} columns" if found else _NOTHING
+                verdicts.append(own.mean > max(others))
+        return f"{sum(verdicts)} of {len(verdicts)} columns" if verdicts else _NOTHING
 
     def mean(self, system: str) -> str:
         """Our means of a system, least to most."""
@@ -86,7 +86,7 @@ class Reading:
 
     def _gaps(self, system: str) -> Iterator[tuple[int, float]]:
         for c in self._columns():
-            gaps = known(self._results.first_runs(self._spec.system(system), c), "final_gap")
+            gaps = values_of(self._results.first_runs(self._spec.system(system), c), "final_gap")
             if len(gaps):
                 yield c, 100 * gaps.mean()
 
@@ -99,11 +99,11 @@ def _named(columns: list[str], total: int) -> str:
 
 
 def _counted(differences: Iterable[PairedDifference]) -> str:
-    found = list(differences)
-    if not found:
+    listed = list(differences)
+    if not listed:
         return _NOTHING
-    counts, shown = significance(found), _range(d.mean for d in found)
-    where = f"significantly above zero in {counts.above} and below in {counts.below} of {len(found)}"
+    counts, shown = significance(listed), _range(d.mean for d in listed)
+    where = f"significantly above zero in {counts.above} and below in {counts.below} of {len(listed)}"
     return f"{shown} points ({where} columns)"
 
 

@@ -53,8 +53,8 @@ class Reproduction:
         """Run all jobs that are not stored yet, and return all stored runs."""
         failures: Failures = {}
         for select in (self.jobs, lambda: self.further_jobs(self.stored())):
-            known = self.stored()
-            if jobs := [job for job in select() if job.key() not in known]:
+            stored = self.stored()
+            if jobs := [job for job in select() if job.key() not in stored]:
                 failures |= run_jobs(jobs, self.file, processes, measure, on_progress, keep_failures=True)[1]
         return self.stored(), failures
 
@@ -121,12 +121,12 @@ def with_runs(file: Path, rows: Rows, specs: Iterable[Spec] = ()) -> bytes:
     """
     before = unpacked(file) if file.exists() else {}
     specs = (*specs, *map(read_spec, (*PAPER, *OTHERS)))
-    known = {key for spec in specs for key in spec.keys.values()}
+    keys = {key for spec in specs for key in spec.keys.values()}
     detailed = {
         key for spec in specs if spec.kind == "confidence" for (*_, nth), key in spec.keys.items() if nth < spec.runs
     }
     merged = {**before, **rows}
-    return packed({key: row for key, row in merged.items() if "study" in row or key in known}, detailed)
+    return packed({key: row for key, row in merged.items() if "study" in row or key in keys}, detailed)
 
 
 def estimator(rows: Rows) -> Callable[[Job], float]:
@@ -142,7 +142,7 @@ def estimator(rows: Rows) -> Callable[[Job], float]:
 
     def seconds(job: Job) -> float:
         about = (job.dataset, job.method, job.draw, float(job.amount), job.settings_hash())
-        found = (known.get(about[:n]) for n, known in zip((5, 3, 2), means, strict=True))
-        return next((mean for mean in found if mean is not None), _DEFAULT_SECONDS)
+        estimates = (table.get(about[:n]) for n, table in zip((5, 3, 2), means, strict=True))
+        return next((mean for mean in estimates if mean is not None), _DEFAULT_SECONDS)
 
     return seconds

@@ -93,7 +93,7 @@ class Results:
 
     def values(self, system: System, c: int, metric: str = "accuracy", limit: int | None = None) -> pd.Series:
         """A metric of the stored runs by split number, in %."""
-        return 100 * known(self.runs(system, c, limit), system.reads.get(metric, metric))
+        return 100 * values_of(self.runs(system, c, limit), system.reads.get(metric, metric))
 
     def cell(self, system: System, c: int, metric: str = "accuracy") -> Cell:
         """Mean over the first runs beside the published value."""
@@ -131,7 +131,7 @@ class Results:
 
     def comparisons(self, metric: str) -> list[Comparison]:
         """Every subject against the best of the paper's systems and of all systems, column by column."""
-        found = []
+        comparisons = []
         for subject in (system for system in self.spec.systems if system.subject):
             for c, column in enumerate(self.spec.columns):
                 done: list[System] = []
@@ -144,7 +144,7 @@ class Results:
                     if first is None and further is None:
                         continue
                     done.append(best)
-                    found.append(
+                    comparisons.append(
                         Comparison(
                             subject=subject.name,
                             baselines=baselines,
@@ -157,7 +157,7 @@ class Results:
                             higher=self._higher(subject, best, c, metric, baselines),
                         )
                     )
-        return found
+        return comparisons
 
     def best_other(self, subject: System, c: int, metric: str, baselines: Baselines) -> System | None:
         """The system with the highest mean, of those with the most runs: a mean over few runs is uncertain."""
@@ -181,17 +181,17 @@ class Results:
         """The subject's published lead over the best published value of the other systems."""
         column = self.spec.columns[c]
         others = [self.spec.published(system, column, metric) for system in self.spec.systems if not system.subject]
-        known = [value for value in others if value is not None]
+        values = [value for value in others if value is not None]
         own = self.spec.published(subject, column, metric)
-        return own - max(known) if known and own is not None else None
+        return own - max(values) if values and own is not None else None
 
     def columns_without_runs(self) -> str:
         """A sentence that names them; empty if there are none."""
-        known = {c for (_, c, _), key in self.spec.keys.items() if key in self.rows}
+        measured = {c for (_, c, _), key in self.spec.keys.items() if key in self.rows}
         named = [
             f"{column}: {self.unavailable.get(column.dataset, NOT_RUN)}"
             for c, column in enumerate(self.spec.columns)
-            if c not in known
+            if c not in measured
         ]
         return f"Not measured: {'; '.join(named)}." if named else ""
 
@@ -202,7 +202,7 @@ class Results:
         return f"{made} of {len(jobs)} runs have been made; the others are left to run." if made < len(jobs) else ""
 
 
-def known(runs: pd.DataFrame, name: str) -> pd.Series:
+def values_of(runs: pd.DataFrame, name: str) -> pd.Series:
     """A column of the runs that have it."""
     return runs[name].dropna().astype(float) if name in runs else pd.Series(dtype=float)
 

@@ -53,8 +53,8 @@ def _packed_row(row: Row, is_detailed: bool) -> Row:
         of_trust = name == "bins" or name.startswith((FINAL, FIRST, "pool"))
         return name != "key" and (is_detailed or not of_trust or (name in _SHORT and "final_auroc_trust" in row))
 
-    kept = {name: value for name, value in row.items() if is_kept(name)}
-    return {**kept, "options": json.dumps(row["options"], sort_keys=True)} if "options" in row else kept
+    columns = {name: value for name, value in row.items() if is_kept(name)}
+    return {**columns, "options": json.dumps(row["options"], sort_keys=True)} if "options" in row else columns
 
 
 def _narrow(field: pa.Field) -> pa.Field:

@@ -162,7 +162,7 @@ def parse_spec(name: str, content: dict[str, Any]) -> Spec:
     what all systems share; names under `shared` are only YAML anchors.
     """
     content = {key: value for key, value in content.items() if key != "shared"}
-    columns = tuple(column for given in content.pop("columns", ()) for column in _columns(given))
+    columns = tuple(column for item in content.pop("columns", ()) for column in _columns(item))
     metrics = content.get("metrics", {"accuracy": "ACC"})
     common, ablation_splits = content.pop("common", {}), content.pop("ablation_splits", None)
     groups = {"paper": "systems", "extra": "extra", "ablation": "ablation"}
@@ -171,25 +171,25 @@ def parse_spec(name: str, content: dict[str, Any]) -> Spec:
         shared = {**common, "group": group}
         if group == "ablation":
             shared |= {"max_runs": ablation_splits, "method": "concord"}
-        systems += [parse_system(given, metrics, columns, shared) for given in content.pop(key, ())]
+        systems += [parse_system(item, metrics, columns, shared) for item in content.pop(key, ())]
     texts = {key: content.pop(key).strip() for key in ("claim", "intro", "reading") if key in content}
     return Spec(name, columns=columns, systems=tuple(systems), **{"runs": 0, **content}, **texts)
 
 
-def _columns(given: Mapping[str, Any]) -> list[Column]:
+def _columns(item: Mapping[str, Any]) -> list[Column]:
     """One for each amount, if several are given."""
-    amounts = given["amount"] if isinstance(given["amount"], list) else [given["amount"]]
-    return [Column(**{**given, "amount": amount}) for amount in amounts]
+    amounts = item["amount"] if isinstance(item["amount"], list) else [item["amount"]]
+    return [Column(**{**item, "amount": amount}) for amount in amounts]
 
 
 def parse_system(
-    given: str | Mapping[str, Any], metrics: Mapping[str, str], columns: Sequence[Column], shared: Mapping[str, Any]
+    item: str | Mapping[str, Any], metrics: Mapping[str, str], columns: Sequence[Column], shared: Mapping[str, Any]
 ) -> System:
     """A system from a method's name, or from its fields and, by metric, its published values.
 
     Values are a list for the first columns, or a mapping from "dataset, labels".
     """
-    content: dict[str, Any] = {**shared, **({"method": given} if isinstance(given, str) else given)}
+    content: dict[str, Any] = {**shared, **({"method": item} if isinstance(item, str) else item)}
     method = content.pop("method", None)
     options = content.pop("options", {})
     published = {metric: _values(content.pop(metric), columns) for metric in metrics if metric in content}
@@ -202,10 +202,10 @@ def parse_system(
     )
 
 
-def _values(given: Sequence[float] | Mapping[str, float], columns: Sequence[Column]) -> tuple[float | None, ...]:
-    if isinstance(given, Mapping):
-        return tuple(given.get(str(column)) for column in columns)
-    return (*given, *[None] * (len(columns) - len(given)))
+def _values(item: Sequence[float] | Mapping[str, float], columns: Sequence[Column]) -> tuple[float | None, ...]:
+    if isinstance(item, Mapping):
+        return tuple(item.get(str(column)) for column in columns)
+    return (*item, *[None] * (len(columns) - len(item)))
 
 
 def described(options: Mapping[str, Any]) -> str:

@@ -24,9 +24,9 @@ def value_table(results: Results, metric: str) -> str:
 
 
 def _best(means: Sequence[Summary | None]) -> float | None:
-    known = [mean for mean in means if mean]
-    enough = min(_MIN_RUNS, max((mean.n for mean in known), default=0))
-    return max((mean.mean for mean in known if mean.n >= enough), default=None)
+    measured = [mean for mean in means if mean]
+    enough = min(_MIN_RUNS, max((mean.n for mean in measured), default=0))
+    return max((mean.mean for mean in measured if mean.n >= enough), default=None)
 
 
 def _cell_text(cell: Cell, best: float | None, runs: int, published: bool) -> str:
@@ -47,8 +47,8 @@ def compatibility(results: Results, metric: str) -> str:
     counted = []
     for system in results.spec.systems:
         judged = [cell.compatible for cell in results.cells(system, metric)]
-        if known := [compatible for compatible in judged if compatible is not None]:
-            counted.append((system.name, sum(known), len(known)))
+        if verdicts := [compatible for compatible in judged if compatible is not None]:
+            counted.append((system.name, sum(verdicts), len(verdicts)))
     if not counted:
         return ""
     k, of = sum(c[1] for c in counted), sum(c[2] for c in counted)
@@ -65,8 +65,8 @@ def paired_table(results: Results, metric: str) -> str:
     for one in comparisons:
         others = "the paper's baselines" if one.baselines == "paper" else "all others"
         paper = "–" if one.published is None else f"{one.published:+.1f}"
-        found = (_counted(d, one.unit) for d in (one.first, one.further))
-        rows.append([one.subject, one.column, f"{one.best}, of {others}", *found, paper])
+        differences = (_counted(d, one.unit) for d in (one.first, one.further))
+        rows.append([one.subject, one.column, f"{one.best}, of {others}", *differences, paper])
     header = ["on the same splits", "labels", "against the best", "difference (95 %), first", "further", "paper"]
     notes = [
         f"Higher than {one.best} on {one.column}, with fewer runs: {', '.join(one.higher)}."

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dccgcn.evaluation.metrics import ChannelCounts
 from dccgcn.text import markdown_table
 from paper import theory
 from paper.results import Results
@@ -51,7 +50,7 @@ def theorem_checks(results: Results) -> list[TheoremCheck]:
 
 def _check(system: str, labels: str, runs: pd.DataFrame) -> TheoremCheck:
     stats = pd.DataFrame(
-        [vars(theory.statistics(ChannelCounts(*map(int, counts)))) for counts in runs[_COUNTS].to_numpy()]
+        [vars(theory.statistics(theory.ChannelCounts(*map(int, counts)))) for counts in runs[_COUNTS].to_numpy()]
     )
     after = runs.accuracy_low_after.to_numpy()
     p1, p2, r, w, low = (stats[name].to_numpy(float) for name in ("p1", "p2", "r", "w", "p_low"))
@@ -108,11 +107,11 @@ def theorem2_table(results: Results) -> str:
 
 def counts_sentence(results: Results) -> str:
     """In how many runs of all columns the theorems held; empty without runs."""
-    found = theorem_checks(results)
-    if not found:
+    checks = theorem_checks(results)
+    if not checks:
         return ""
     n, below, bound1, assumed, bound2, corrected = (
-        sum(getattr(t, name) for t in found)
+        sum(getattr(t, name) for t in checks)
         for name in ("n", "below_p1", "bound1_holds", "assumption2_holds", "bound2_holds", "bound2_corrected_holds")
     )
     return (

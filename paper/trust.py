@@ -110,8 +110,8 @@ def collect_all() -> list[TrustRun]:
 
 def shuffled(graph: NodeGraph) -> NodeGraph:
     """The same graph with its labels in random order, so that nothing depends on them."""
-    labels, known = graph.labels.copy(), graph.labelled
-    labels[known] = np.random.default_rng(7).permutation(labels[known])
+    labels, labelled = graph.labels.copy(), graph.labelled
+    labels[labelled] = np.random.default_rng(7).permutation(labels[labelled])
     return graph.with_labels(labels)
 
 

@@ -9,10 +9,10 @@ import pytest
 from dccgcn.errors import DataFileError
 from dccgcn.evaluation import trust
 from dccgcn.models.prediction import Prediction
-from dccgcn.runtime.cpu import cpu_description
 from dccgcn.workflow.jobs import graph_and_split
 from dccgcn.workflow.runner import attempt
 from helpers.paper_rows import make_row
+from paper.cpu import cpu_description
 from paper.measure import PaperJob, embedding_map, measure
 from paper.pages import provenance
 from paper.runs import job_of, packed, unpacked

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dccgcn.evaluation.metrics import ChannelCounts
 from dccgcn.evaluation.paired import paired_difference
 from dccgcn.models.prediction import Prediction
 from helpers.pages import page_of, table_lines
@@ -101,8 +100,8 @@ def test_the_papers_value_is_compatible_if_our_runs_allow_it():
 def test_theorems_are_checked_with_the_counts_of_every_run():
     spec = replace(read_spec("theorems"), runs=2, columns=(Column("cora", "rate", 0.005, 2),))
     counts = [
-        ChannelCounts(50, 10, 10, only_first_right=20, only_second_right=10),
-        ChannelCounts(60, 0, 20, only_first_right=5, only_second_right=15),
+        theory.ChannelCounts(50, 10, 10, only_first_right=20, only_second_right=10),
+        theory.ChannelCounts(60, 0, 20, only_first_right=5, only_second_right=15),
     ]
     rows = {}
     for nth, one in enumerate(counts):

@@ -172,6 +172,14 @@ def test_analysis_2_is_true_of_the_gain_over_the_better_channel_only(c):
     assert (theory.upper_bound_over_better(p1, p2, c).argmax(axis=1) == np.arange(len(axis))).all()  # at p2 = p1
 
 
+def test_channel_counts_has_a_place_for_every_node():
+    counts = theory.channel_counts([0, 0, 0, 0, 0, 0], [0, 1, 1, 0, 1, 0], [0, 1, 2, 2, 0, 0])
+    assert counts == theory.ChannelCounts(
+        both_right=2, both_wrong_same=1, both_wrong_different=1, only_first_right=1, only_second_right=1
+    )
+    assert (counts.agree, counts.disagree, counts.n) == (3, 3, 6)
+
+
 def test_analysis_2_fails_for_poor_channels():
     assert theory.upper_bound_over_better(0.4, 0.45, 70) > theory.upper_bound_over_better(0.4, 0.4, 70)
 
@@ -185,9 +193,6 @@ def test_perfect_channels_leave_no_low_confidence_accuracy():
     assert np.isnan(theory.theorem1_bound(1.0, 1.0))
     grid = theory.theorem1_bound(np.array([0.5, 1.0]), np.array([0.5, 1.0]))
     np.testing.assert_allclose(grid, [1 / 3, np.nan])
-
-
-# the table
 
 
 def test_one_class_is_refused():

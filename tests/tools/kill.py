@@ -98,7 +98,7 @@ def check_run(out: Path) -> int | None:
 def compare(count: int, folder: Path, seed: int) -> Counter[str]:
     """Kill ``dccgcn compare``: finished runs are kept, and the last call completes the store."""
     rng = np.random.default_rng(seed)
-    command = [*DCCGCN, "compare", "cora", "--methods", "ssgc,lp,poisson", "--splits", str(ROWS // 3), "--jobs", "1"]
+    command = [*DCCGCN, "compare", "cora", "--methods", "ssgc,lp,poisson", "--splits", str(ROWS // 3), "--jobs", "2"]
     store = folder / "runs" / "compare" / "cora.jsonl"
 
     def rows() -> int:

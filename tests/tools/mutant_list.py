@@ -181,7 +181,7 @@ MUTANTS = [
         ("models/concord/views.py", "_LARGEST_SIZE = 1.5", "_LARGEST_SIZE = 0.5", "tests/models/concord/test_views.py"),
         # evaluation
         ("evaluation/metrics.py", "2 * n_right / (n_true + n_predicted)", "n_right / n_true", f"{METRICS} -k macro_f1"),
-        ("evaluation/metrics.py", "both_wrong_same=int((same & ~right1).sum())", "both_wrong_same=int((~right1 & ~right2).sum())", f"{METRICS} -k channel_counts"),
+        ("paper/theory.py", "both_wrong_same=int((same & ~right1).sum())", "both_wrong_same=int((~right1 & ~right2).sum())", f"{THEORY} -k channel_counts"),
         ("evaluation/metrics.py", "accuracy_low_after=_share(after == truth, ~high)", "accuracy_low_after=_share(after == truth, high)", f"{METRICS} -k confidence_split"),
         ("evaluation/paired.py", "else std / np.sqrt(n)", "else std", f"{METRICS} -k paired"),
         ("evaluation/paired.py", "(1 + level) / 2", "level", f"{METRICS} -k paired"),
@@ -252,8 +252,8 @@ MUTANTS = [
         ("settings.py", "return float(text) if value == text.strip() else value", "return value", "tests/test_settings.py -k assignments or exponent"),
         ("text.py", "if character.isprintable() else replacement", "if True else replacement", "tests/test_robustness_inputs.py -k row_59"),
         # jobs and the reproduction
-        ("workflow/run_store.py", "if hashlib.sha256(line).hexdigest().encode() != found[1]:", "if False:", "tests/test_robustness_inputs.py -k row_58"),
-        ("workflow/run_store.py", "    if not found:", "    if False:", "tests/test_robustness_inputs.py -k row_58"),
+        ("workflow/run_store.py", "if hashlib.sha256(line).hexdigest().encode() != checksum[1]:", "if False:", "tests/test_robustness_inputs.py -k row_58"),
+        ("workflow/run_store.py", "    if not checksum:", "    if False:", "tests/test_robustness_inputs.py -k row_58"),
         ("workflow/run_store.py", "if repair and len(complete) < len(content):", "if False:", f"{JOBS} -k incomplete"),
         ("workflow/jobs.py", '"options": settings_hash or self.settings_hash()}', '"options": self.options}', f"{JOBS} -k key_depends"),
         ("paper/results.py", "np.sqrt(2 / self.ours.n)", "np.sqrt(1 / self.ours.n)", f"{PAGES} -k compatible"),
@@ -319,7 +319,7 @@ MUTANTS = [
         ("workflow/compare.py", "1 / (jobs[0].amount - 1) if is_folds else 0.0", "0.0", "tests/workflow/test_compare.py -k clear_difference"),
         ("workflow/compare.py", "yield from (graph.edges, graph.weights, graph.labels)", "yield from (graph.weights, graph.labels)", "tests/workflow/test_compare.py -k hash_of"),
         ("evaluation/paired.py", "return self.low is not None and self.low > 0", "return self.low is not None and self.mean > 0", READING),
-        ("paper/reading.py", "found.append(own.mean > max(others))", "found.append(own.mean > min(others))", READING),
+        ("paper/reading.py", "verdicts.append(own.mean > max(others))", "verdicts.append(own.mean > min(others))", READING),
         ("paper/concord.py", "paired_difference(means, np.zeros(len(means)))", "paired_difference(means, np.ones(len(means)))", f"{PAGES} -k page_on_concord"),
         # rows spread over processes
         ("runtime/row_blocks.py", "fine = ((value - coarse) + _FINE) - _FINE", "fine = 0 * value", "tests/runtime/test_row_blocks.py"),

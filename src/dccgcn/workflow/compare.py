@@ -88,10 +88,10 @@ def leaderboard(jobs: Sequence[Job], rows: Rows) -> list[MethodScore]:
 
 def content_hash(graph: NodeGraph) -> str:
     """Of everything that a run depends on: nodes, features, edges, relations and labels."""
-    found = hashlib.sha256(repr((graph.ids.tolist(), graph.classes, list(graph.relations), graph.directed)).encode())
+    digest = hashlib.sha256(repr((graph.ids.tolist(), graph.classes, list(graph.relations), graph.directed)).encode())
     for array in _arrays(graph):
-        found.update(repr((array.shape, array.dtype.str)).encode() + np.ascontiguousarray(array).tobytes())
-    return found.hexdigest()
+        digest.update(repr((array.shape, array.dtype.str)).encode() + np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 def _arrays(graph: NodeGraph) -> Iterator[np.ndarray]:

@@ -82,10 +82,10 @@ def read_store(store: Path, repair: bool = True) -> Rows:
 
 def _parse_row(line: bytes) -> Row:
     """A line as a row; altered lines and those of other versions are refused."""
-    found = _CHECKSUM.search(line)
-    if found:
-        line = line[: found.start()] + b"}"
-        if hashlib.sha256(line).hexdigest().encode() != found[1]:
+    checksum = _CHECKSUM.search(line)
+    if checksum:
+        line = line[: checksum.start()] + b"}"
+        if hashlib.sha256(line).hexdigest().encode() != checksum[1]:
             raise DataFileError("the line was altered: its checksum does not fit.", _REMEDY)
     row = json.loads(line)
     if not isinstance(row, dict):
@@ -96,6 +96,6 @@ def _parse_row(line: bytes) -> Row:
             f"the run is stored in format {repr(version)[:20]}, and this version of dccgcn reads format {VERSION}.",
             "Move the file out of the folder; its jobs will be run again.",
         )
-    if not found:
+    if not checksum:
         raise DataFileError("the line was altered: it has no checksum.", _REMEDY)
     return row

@@ -75,7 +75,9 @@ def reproduce(
     store = store or Path("runs/smoke" if smoke else "runs/experiments")
     use_threads(1)
     if what in STUDIES:
-        STUDIES[what].main(out, stored)
+        if plan or smoke or only:
+            raise SettingsError(f"{what} is measured whole.", "Leave --plan, --smoke and --only out.")
+        STUDIES[what].main(out, store, stored)
         return
     specs = tuple(read_spec(name) for name in (PAPER if what == "all" else (what,)))
     if smoke:

@@ -8,12 +8,10 @@ cleanlab's ``find_label_issues`` with its defaults, ranked by self-confidence (N
 """
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dccgcn.datasets import load_dataset
 from dccgcn.evaluation.label_errors import POOL, suspect_labels
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.cells import decode_labels
@@ -21,8 +19,10 @@ from dccgcn.graph.splits import per_class
 from dccgcn.models.concord import method
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.text import markdown_table
+from dccgcn.workflow.jobs import load_cached
+from dccgcn.workflow.run_store import Row
 from paper.pages import rendered
-from paper.runs import write_study
+from paper.runs import stored_runs, write_study
 from paper.trust import GRAPHS, in_order
 
 STUDY = "label-errors"
@@ -40,8 +40,19 @@ def flip(labels: np.ndarray, share: float, c: int, seed: int) -> tuple[np.ndarra
     return np.where(is_flipped, other, labels), is_flipped
 
 
-def collect(graph: NodeGraph, name: str, share: float, seed: int) -> dict[str, Any]:
-    """Flip labels of one split, fit Concord to them, and let both look at its held-out probabilities.
+def measure(name: str, share: float, seed: int) -> Row:
+    """Flip labels of one split, fit Concord to them, and let both look at its held-out probabilities."""
+    return {
+        "study": STUDY,
+        "dataset": name,
+        "amount": share,
+        "seed": seed,
+        **flagged(load_cached(name).graph, share, seed),
+    }
+
+
+def flagged(graph: NodeGraph, share: float, seed: int) -> Row:
+    """The labels that both flag when some are flipped.
 
     Of both, the labels that are flagged, most suspect first, each with whether it was flipped.
     """
@@ -54,9 +65,11 @@ def collect(graph: NodeGraph, name: str, share: float, seed: int) -> dict[str, A
     ours = suspect_labels(prediction.held_out, prediction.channel_weights, flipped).positions
     theirs = cleanlab_issues(flipped, prediction.held_out[POOL])
     return {
-        "study": STUDY, "dataset": name, "amount": share, "seed": seed, "labels": len(train),
-        "flipped": int(is_flipped.sum()), "dccgcn": is_flipped[ours].tolist(), "cleanlab": is_flipped[theirs].tolist(),
-    }  # fmt: skip
+        "labels": len(train),
+        "flipped": int(is_flipped.sum()),
+        "dccgcn": is_flipped[ours].tolist(),
+        "cleanlab": is_flipped[theirs].tolist(),
+    }
 
 
 def cleanlab_issues(labels: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -67,16 +80,6 @@ def cleanlab_issues(labels: np.ndarray, p: np.ndarray) -> np.ndarray:
     p /= p.sum(axis=1, keepdims=True)
     issues = find_label_issues(labels, p, return_indices_ranked_by="self_confidence", n_jobs=1)
     return np.asarray(issues, dtype=np.int64)
-
-
-def collect_all() -> pd.DataFrame:
-    """All runs."""
-    runs = []
-    for name in GRAPHS:
-        graph = load_dataset(name).graph
-        runs += [collect(graph, name, share, FIRST_SEED + i) for share in SHARES for i in range(N_SPLITS)]
-        print(name, flush=True)
-    return pd.DataFrame(runs)
 
 
 def first_flagged(run: pd.Series, finder: str) -> list[bool]:
@@ -139,6 +142,7 @@ def _cells(runs: pd.DataFrame) -> list[str]:
 HEADER = ["graph", "labels", "chance", *(f"{f}: {what}" for f in FINDERS for what in ("flagged", "precision", "found"))]
 
 
-def main(out: Path, stored: bool) -> None:
+def main(out: Path, store: Path, stored: bool) -> None:
     """Measure, unless the stored runs are wanted, and write the page."""
-    write_study(out, STUDY, None if stored else collect_all, page)
+    jobs = [(name, share, FIRST_SEED + i) for name in GRAPHS for share in SHARES for i in range(N_SPLITS)]
+    write_study(out, STUDY, None if stored else lambda: pd.DataFrame(stored_runs(store, STUDY, measure, jobs)), page)

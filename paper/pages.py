@@ -19,6 +19,7 @@ from paper import choices, confidence, dcc_parts, figures, overview, published, 
 from paper.concord import ConcordPage
 from paper.reading import reading
 from paper.results import Results
+from paper.signals import BINS
 from paper.spec import Spec
 
 Files = dict[str, str | bytes]
@@ -29,8 +30,10 @@ TEMPLATES = Environment(
     lstrip_blocks=True,
 )
 for module in (choices, confidence, dcc_parts, figures, overview, published, tables, theorems):
-    TEMPLATES.globals |= {name: value for name, value in vars(module).items() if not name.startswith("_")}
-TEMPLATES.globals |= {"concord_page": ConcordPage, "reading": reading}
+    TEMPLATES.globals |= {
+        name: x for name, x in vars(module).items() if getattr(x, "__module__", "") == module.__name__
+    }
+TEMPLATES.globals |= {"concord_page": ConcordPage, "reading": reading, "BINS": BINS}
 
 # classes, features, nodes and edges as the paper's Table 1 prints them
 TABLE1 = {

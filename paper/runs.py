@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 
 from dccgcn.errors import DataFileError
 from dccgcn.runtime.files import write_atomically
-from dccgcn.workflow.run_store import Row, Rows, read_store
+from dccgcn.runtime.lock import lock_file
+from dccgcn.workflow.run_store import Row, Rows, append, read_store
 from paper.measure import DIGITS, PaperJob
 from paper.signals import FINAL, FIRST
 
@@ -111,6 +112,25 @@ def of_study(rows: Rows, study: str) -> pd.DataFrame:
     return pd.DataFrame([row for row in rows.values() if row.get("study") == study])
 
 
+def stored_runs(store: Path, study: str, measure: Callable[..., Row], jobs: Iterable[tuple[Any, ...]]) -> list[Row]:
+    """What is measured of each job of a study. Each row is stored at once, so a second call continues."""
+    file, settings = (
+        store / "studies" / f"{study}.jsonl",
+        PaperJob("cora", "public", 0, 0, "concord", 0).settings_hash(),
+    )
+    made = []
+    with lock_file(file):
+        rows = read_store(file)
+        for job in jobs:
+            key = " ".join(map(str, (*job, settings)))
+            if key not in rows:
+                rows[key] = {"key": key, **measure(*job)}
+                append(file, rows[key])
+                print(*job, flush=True)
+            made.append(rows[key])
+    return made
+
+
 def write_study(
     out: Path, study: str, measured: Callable[[], pd.DataFrame] | None, page: Callable[[pd.DataFrame], str]
 ) -> None:
@@ -121,7 +141,7 @@ def write_study(
     rows = unpacked(out / FILE) if (out / FILE).exists() else {}
     if measured is not None:
         made = [
-            {name: value for name, value in row.items() if isinstance(value, list) or not pd.isna(value)}
+            {name: x for name, x in row.items() if name != "key" and (isinstance(x, list) or not pd.isna(x))}
             for row in measured().to_dict("records")
         ]
         others = {key: row for key, row in rows.items() if row.get("study") != study}

@@ -8,7 +8,7 @@ All runs are on development splits. A graph and its shuffled copy, and both Twit
 graph counts the same.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
 
-from dccgcn.datasets import describe, load_dataset
+from dccgcn.datasets import describe
 from dccgcn.evaluation.trust import auroc
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
@@ -28,8 +28,10 @@ from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.concord.spectral_features import scarcity
 from dccgcn.models.concord.views import precompute
 from dccgcn.text import markdown_table
+from dccgcn.workflow.jobs import load_cached
+from dccgcn.workflow.run_store import Row
 from paper.pages import rendered
-from paper.runs import write_study
+from paper.runs import stored_runs, write_study
 
 STUDY = "trust"
 GRAPHS = (
@@ -75,7 +77,14 @@ class TrustRun:
         return replace(self, evidence=few, right=self.right[:size], pool_margin=self.pool_margin[:size])
 
 
-def collect(graph: NodeGraph, name: str, labels_per_class: int, seed: int) -> TrustRun:
+def measure(name: str, labels_per_class: int, seed: int) -> Row:
+    """The evidence of one run of Concord on a graph, or on a graph with shuffled labels."""
+    graph = load_cached(name.removesuffix(_SHUFFLED)).graph
+    graph = shuffled(graph) if name.endswith(_SHUFFLED) else graph
+    return {"dataset": name, "amount": labels_per_class, "seed": seed, **evidence_of(graph, labels_per_class, seed)}
+
+
+def evidence_of(graph: NodeGraph, labels_per_class: int, seed: int) -> Row:
     """The evidence of one run of Concord, on a random sample of the test nodes."""
     settings, split = ConcordSettings(), per_class(graph, labels_per_class, seed, "half")
     labels = Labels.of(split.train, graph.labels[split.train], graph.c)
@@ -85,27 +94,37 @@ def collect(graph: NodeGraph, name: str, labels_per_class: int, seed: int) -> Tr
     f = method.smooth_and_refit(state, inputs, settings, None)
     evidence = method.collect_evidence(state, inputs, f)
     test = np.random.default_rng(seed).permutation(split.test)[:SAMPLE]
-    right = f.argmax(axis=1)[test] == graph.labels[test]
-    # in 16 bits, so that a fit to stored runs is the same
-    e, log_odds = (values[test].astype(np.float16).astype(float) for values in (evidence.e, evidence.log_odds))
-    pool_margin = margin(state.pooled)[test].astype(np.float16).astype(float)
-    sampled = Evidence(e, log_odds, evidence.mean_confidence)
-    return TrustRun(name, labels_per_class, seed, state.held_out, sampled, right, pool_margin)
+    values = {"e": evidence.e, "log_odds": evidence.log_odds, "pool_margin": margin(state.pooled)}
+    return {
+        **asdict(state.held_out),
+        "mean_confidence": evidence.mean_confidence,
+        "right": (f.argmax(axis=1) == graph.labels)[test].tolist(),
+        # of 16 bits, so that a fit to stored runs is the same
+        **{name: x[test].astype(np.float16).astype(float).tolist() for name, x in values.items()},
+    }
 
 
-def collect_all() -> list[TrustRun]:
-    """All runs."""
-    runs: list[TrustRun] = []
+def run_of(row: Mapping[str, Any]) -> TrustRun:
+    """A run from its evidence."""
+    return TrustRun(
+        str(row["dataset"]),
+        int(row["amount"]),
+        int(row["seed"]),
+        HeldOut(**{field.name: row[field.name] for field in fields(HeldOut)}),
+        Evidence(np.array(row["e"]), np.array(row["log_odds"]), row["mean_confidence"]),
+        np.array(row["right"], dtype=bool),
+        np.array(row.get("pool_margin", ())),
+    )
+
+
+def all_jobs() -> list[tuple[str, int, int]]:
+    """Graph, labels per class and seed of every run; large graphs and shuffled ones have fewer splits."""
+    jobs = []
     for name in (*GRAPHS, *(graph + _SHUFFLED for graph in SHUFFLED)):
-        graph = load_dataset(name.removesuffix(_SHUFFLED)).graph
-        if name.endswith(_SHUFFLED):
-            graph = shuffled(graph)
-        n_splits = N_SPLITS_LARGE if graph.n > LARGE or name.endswith(_SHUFFLED) else N_SPLITS
-        for k in LABELS_PER_CLASS:
-            runs += [collect(graph, name, k, FIRST_SEED + i) for i in range(n_splits)]
-        accuracy = np.mean([run.right.mean() for run in runs if run.graph == name])
-        print(f"{name}: {accuracy:.1%} right", flush=True)
-    return runs
+        is_small = describe(name.removesuffix(_SHUFFLED)).nodes <= LARGE and not name.endswith(_SHUFFLED)
+        seeds = range(FIRST_SEED, FIRST_SEED + (N_SPLITS if is_small else N_SPLITS_LARGE))
+        jobs += [(name, k, seed) for k in LABELS_PER_CLASS for seed in seeds]
+    return jobs
 
 
 def shuffled(graph: NodeGraph) -> NodeGraph:
@@ -177,18 +196,7 @@ def _judgement(run: TrustRun, model: TrustModel, name: str, gate: float) -> dict
 
 def samples(runs: pd.DataFrame) -> list[TrustRun]:
     """The stored samples of the runs, which constants are fitted to."""
-    return [
-        TrustRun(
-            str(row["dataset"]),
-            int(row["amount"]),
-            int(row["seed"]),
-            HeldOut(**{field.name: row[field.name] for field in fields(HeldOut)}),
-            Evidence(np.array(row["e"]), np.array(row["log_odds"]), row["mean_confidence"]),
-            np.array(row["right"], dtype=bool),
-            np.zeros(len(row["right"])),
-        )
-        for _, row in runs[runs.gate == _GATED].iterrows()
-    ]
+    return [run_of(row) for row in runs[runs.gate == _GATED].to_dict("records")]
 
 
 HEADER = ["runs", "trusted", "right", "stated", "broken", "ECE", "AUROC", "AUROC of the pool's margin"]
@@ -252,11 +260,11 @@ def page(model: TrustModel, runs: pd.DataFrame) -> str:
     )
 
 
-def main(out: Path, stored: bool) -> None:
+def main(out: Path, store: Path, stored: bool) -> None:
     """Measure, unless the stored judgements are wanted, and write the page with the constants fitted to the runs."""
 
-    def measured() -> pd.DataFrame:
-        runs = collect_all()
+    def judged() -> pd.DataFrame:
+        runs = [run_of(row) for row in stored_runs(store, STUDY, measure, all_jobs())]
         return judgements(leave_one_graph_out(runs, fit(runs, TrustModel(), 30)))
 
-    write_study(out, STUDY, None if stored else measured, lambda runs: page(fit(samples(runs), TrustModel(), 30), runs))
+    write_study(out, STUDY, None if stored else judged, lambda runs: page(fit(samples(runs), TrustModel(), 30), runs))

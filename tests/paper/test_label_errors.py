@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from helpers.runs import toy
-from paper.label_errors import STUDY, cleanlab_issues, collect, flip, found, page, precision
+from paper.label_errors import STUDY, cleanlab_issues, flagged, flip, found, page, precision
 from paper.runs import of_study, unpacked
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
@@ -45,7 +45,7 @@ def test_both_flag_a_label_that_the_others_contradict():
     p[np.arange(30), y] = 0.9
     y[4] = 0  # it was 1
     assert cleanlab_issues(y, p).tolist() == [4]
-    run = collect(toy(), "toy", 0.1, seed=0)
+    run = flagged(toy(), 0.1, seed=0)
     assert run["flipped"] == max(1, round(0.1 * run["labels"]))
     assert max(len(run["dccgcn"]), len(run["cleanlab"])) <= run["labels"]
 

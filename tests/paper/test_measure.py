@@ -10,12 +10,13 @@ from dccgcn.errors import DataFileError
 from dccgcn.evaluation import trust
 from dccgcn.models.prediction import Prediction
 from dccgcn.workflow.jobs import graph_and_split
+from dccgcn.workflow.run_store import append
 from dccgcn.workflow.runner import attempt
 from helpers.paper_rows import make_row
 from paper.cpu import cpu_description
 from paper.measure import PaperJob, embedding_map, measure
 from paper.pages import provenance
-from paper.runs import job_of, packed, unpacked
+from paper.runs import job_of, packed, read_all, stores_in, unpacked
 from paper.signals import COVERAGES, trust_columns
 from paper.spec import read_spec
 
@@ -68,6 +69,17 @@ def test_a_changed_default_makes_a_stored_run_another_job(tmp_path):
     row = make_row(JOB, settings="of another version")
     (tmp_path / "runs.parquet").write_bytes(packed({row["key"]: row}, ()))
     assert JOB.key() not in unpacked(tmp_path / "runs.parquet")
+
+
+def test_runs_of_other_stores_count_and_the_own_store_takes_precedence(tmp_path):
+    own, other = tmp_path / "paper.jsonl", tmp_path / "other.jsonl"
+    key, row = JOB.key(), make_row(JOB)
+    (tmp_path / "runs.parquet").write_bytes(packed({key: {**row, "accuracy": 0.5}}, ()))
+    assert read_all(own, stores_in(tmp_path))[key]["accuracy"] == 0.5
+    append(other, {**row, "accuracy": 0.125})
+    assert read_all(own, stores_in(tmp_path))[key]["accuracy"] == 0.125
+    append(own, {**row, "accuracy": 0.25})
+    assert read_all(own, stores_in(tmp_path))[key]["accuracy"] == 0.25
 
 
 def test_an_incomplete_parquet_file_is_refused(tmp_path):

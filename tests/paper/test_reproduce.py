@@ -146,6 +146,15 @@ def test_every_option_is_there_for_every_page(what, tmp_path) -> None:
     refused(paper(*command(tmp_path, what, "--only", "nosuch", "--plan")), "no column for 'nosuch'")
 
 
+def test_a_study_is_measured_whole_and_its_page_is_made_from_stored_runs(tmp_path) -> None:
+    refused(paper("trust", "--plan"), "trust is measured whole")
+    refused(paper("label-errors", "--stored", "--out", tmp_path), "has no runs of label-errors")
+    shutil.copy(ROOT / "docs" / "results" / "runs.parquet", tmp_path)
+    done = paper("label-errors", "--stored", "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "label-errors.md").exists()
+
+
 def test_pages_of_what_is_stored_run_nothing(tmp_path) -> None:
     done = paper("table3", "--stored", "--store", tmp_path / "store", "--out", tmp_path)
     assert done.returncode == 0, done.stderr

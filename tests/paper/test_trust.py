@@ -14,18 +14,20 @@ from dccgcn.models.concord import method
 from dccgcn.models.concord.confidence import GATE, JUDGED, KEPT, Evidence, HeldOut, TrustModel, trust
 from dccgcn.models.concord.settings import ConcordSettings
 from helpers.groups import blocks
-from paper.runs import of_study, unpacked, write_study
+from paper.runs import of_study, stored_runs, unpacked, write_study
 from paper.trust import (
     STUDY,
     TrustRun,
+    all_jobs,
     calibration_error,
-    collect,
+    evidence_of,
     fit,
     judgements,
     leave_one_graph_out,
     main,
     page,
     promise,
+    run_of,
     samples,
     shuffled,
 )
@@ -79,7 +81,9 @@ def test_a_promise_is_counted_run_by_run() -> None:
 
 def test_judgements_and_samples_are_written_and_read(tmp_path: Path) -> None:
     graph = blocks(150)
-    runs = [collect(graph, "cora", 3, 1000), collect(shuffled(graph), "cora-shuffled", 3, 1001)]
+    about = [{"dataset": "cora", "amount": 3, "seed": 1000}, {"dataset": "cora-shuffled", "amount": 3, "seed": 1001}]
+    evidence = [evidence_of(graph, 3, 1000), evidence_of(shuffled(graph), 3, 1001)]
+    runs = [run_of({**one, **other}) for one, other in zip(about, evidence, strict=True)]
     assert runs[0].group == runs[1].group
     judged = judgements((run, TrustModel()) for run in runs)
     write_study(tmp_path, STUDY, lambda: judged, lambda stored: page(TrustModel(), stored))
@@ -91,19 +95,37 @@ def test_judgements_and_samples_are_written_and_read(tmp_path: Path) -> None:
         np.testing.assert_allclose(other.evidence.e, one.evidence.e[:100], atol=1e-6)
         np.testing.assert_array_equal(other.right, one.right[:100])
     (tmp_path / "trust.md").unlink()
-    main(tmp_path, stored=True)
+    main(tmp_path, tmp_path, stored=True)
     assert "| all but cora |" in (tmp_path / "trust.md").read_text(encoding="utf-8")
     with pytest.raises(DataFileError, match="no runs of trust"):
-        main(tmp_path / "elsewhere", stored=True)
+        main(tmp_path / "elsewhere", tmp_path, stored=True)
 
 
 def test_the_evidence_is_that_of_a_fit() -> None:
     graph = blocks(150)
-    run = collect(graph, "blocks", 3, 1000)
+    run = run_of({"dataset": "blocks", "amount": 3, "seed": 1000, **evidence_of(graph, 3, 1000)})
     split = per_class(graph, 3, 1000, "half")
     prediction = method.fit(graph, split.train, ConcordSettings(), 1000)
     test = np.random.default_rng(1000).permutation(split.test)
     np.testing.assert_allclose(trust(run.evidence, run.held_out), prediction.trust[test], atol=1e-3)
+
+
+def test_a_stopped_study_continues_from_its_stored_runs(tmp_path: Path) -> None:
+    made = []
+
+    def measured(name: str, seed: int) -> dict:
+        if len(made) == 1 and seed == 1:
+            made.append(None)
+            raise KeyboardInterrupt
+        made.append((name, seed))
+        return {"dataset": name, "seed": seed}
+
+    jobs = [("cora", seed) for seed in range(3)]
+    with pytest.raises(KeyboardInterrupt):
+        stored_runs(tmp_path, STUDY, measured, jobs)
+    assert [row["seed"] for row in stored_runs(tmp_path, STUDY, measured, jobs)] == [0, 1, 2]
+    assert made == [("cora", 0), None, ("cora", 1), ("cora", 2)]
+    assert len(all_jobs()) == len(set(all_jobs())) == 294
 
 
 def test_the_package_promises_what_the_page_shows() -> None:

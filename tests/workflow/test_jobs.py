@@ -14,7 +14,7 @@ from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.io.write import write_tables
 from dccgcn.runtime.lock import lock_file
 from dccgcn.workflow.jobs import Job
-from dccgcn.workflow.run_store import append, read_store, read_stores, with_checksum
+from dccgcn.workflow.run_store import append, read_store, with_checksum
 from dccgcn.workflow.runner import attempt, run_jobs
 from helpers.command import dccgcn
 from helpers.paper_rows import make_row
@@ -71,15 +71,6 @@ def test_finished_jobs_are_not_run_again(tmp_path):
     assert progress == [(1, 1, None)]
 
 
-def test_runs_of_other_stores_count_and_the_own_store_takes_precedence(tmp_path):
-    own, other = tmp_path / "paper.jsonl", tmp_path / "other.jsonl"
-    append(other, make_row(JOB, accuracy=0.125))
-    assert run_jobs([JOB], own, 1, others=[other])[0][JOB.key()]["accuracy"] == 0.125
-    assert not own.exists()
-    append(own, make_row(JOB, accuracy=0.25))
-    assert read_stores(own, [other])[JOB.key()]["accuracy"] == 0.25
-
-
 def test_an_incomplete_last_line_is_removed(tmp_path):
     store = tmp_path / "runs.jsonl"
     append(store, make_row(JOB))
@@ -104,7 +95,7 @@ def test_a_job_that_cannot_run_is_reported_and_not_stored(tmp_path):
     bad, good = Job("cora", "rate", 0.9, 0, "lp", 0), Job("cora", "rate", 0.005, 0, "lp", 0)
     rows, failures = run_jobs([bad, good], tmp_path / "runs.jsonl", 1, keep_failures=True)
     assert "Lower the rate" in failures[bad.key()].remedy
-    assert list(rows) == list(read_stores(tmp_path / "runs.jsonl")) == [good.key()]
+    assert list(rows) == list(read_store(tmp_path / "runs.jsonl")) == [good.key()]
     with pytest.raises(DccgcnError, match="Lower the rate"):
         run_jobs([bad], tmp_path / "runs.jsonl", 1)
 

@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -43,15 +42,6 @@ def with_checksum(line: str) -> str:
     '{"a":1,"sha256":"015abd7'
     """
     return f'{line[:-1]},"sha256":"{hashlib.sha256(line.encode()).hexdigest()}"}}'
-
-
-def read_stores(store: Path, others: Iterable[Path] = ()) -> Rows:
-    """Rows of several stores by key; on equal keys the first store takes precedence, then the last of the others."""
-    rows: Rows = {}
-    for other in others:
-        if other != store:
-            rows |= read_store(other, repair=False)
-    return rows | read_store(store)
 
 
 def read_store(store: Path, repair: bool = True) -> Rows:

@@ -18,7 +18,7 @@ from dccgcn.runtime.lock import lock_file
 from dccgcn.runtime.process_guard import exit_with_parent
 from dccgcn.runtime.threads import use_threads
 from dccgcn.workflow.jobs import Job, provide, run_job
-from dccgcn.workflow.run_store import Row, Rows, append, read_stores
+from dccgcn.workflow.run_store import Row, Rows, append, read_store
 
 
 @dataclass(frozen=True)
@@ -50,21 +50,19 @@ def run_jobs(
     measure: Measure = scores,
     on_progress: OnProgress | None = None,
     *,
-    others: Iterable[Path] = (),
     graphs: Mapping[str, NodeGraph] | None = None,
     keep_failures: bool = False,
 ) -> tuple[Rows, Failures]:
     """Run the jobs that no store holds yet, in their order. A second call continues where the first was stopped.
 
     processes: of one thread each; 1: this process, with the threads that it has.
-    others: further stores whose runs count; they are only read.
     graphs: those of jobs on graphs that are no benchmark graphs, by their content.
     keep_failures: return failed jobs; otherwise the first failure is raised. Failures are never stored.
     """
     requested = {job.key(): job for job in jobs}
     failures: Failures = {}
     with lock_file(store):
-        rows = {key: row for key, row in read_stores(store, others).items() if key in requested}
+        rows = {key: row for key, row in read_store(store).items() if key in requested}
         remaining = [job for key, job in requested.items() if key not in rows]
         if on_progress:
             on_progress(len(rows), len(requested), None)

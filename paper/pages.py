@@ -30,9 +30,8 @@ TEMPLATES = Environment(
     lstrip_blocks=True,
 )
 for module in (choices, confidence, dcc_parts, figures, overview, published, tables, theorems):
-    TEMPLATES.globals |= {
-        name: x for name, x in vars(module).items() if getattr(x, "__module__", "") == module.__name__
-    }
+    own = {name: x for name, x in vars(module).items() if getattr(x, "__module__", "") == module.__name__}
+    TEMPLATES.globals |= own
 TEMPLATES.globals |= {"concord_page": ConcordPage, "reading": reading, "BINS": BINS}
 
 # classes, features, nodes and edges as the paper's Table 1 prints them

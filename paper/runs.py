@@ -114,10 +114,8 @@ def of_study(rows: Rows, study: str) -> pd.DataFrame:
 
 def stored_runs(store: Path, study: str, measure: Callable[..., Row], jobs: Iterable[tuple[Any, ...]]) -> list[Row]:
     """What is measured of each job of a study. Each row is stored at once, so a second call continues."""
-    file, settings = (
-        store / "studies" / f"{study}.jsonl",
-        PaperJob("cora", "public", 0, 0, "concord", 0).settings_hash(),
-    )
+    file = store / "studies" / f"{study}.jsonl"
+    settings = PaperJob("cora", "public", 0, 0, "concord", 0).settings_hash()  # the defaults of Concord
     made = []
     with lock_file(file):
         rows = read_store(file)

@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test install-test lint docs frontend fuzz fuzz-guided kill container clean
+.PHONY: demo test install-test lint docs frontend paper size fuzz fuzz-guided kill golden container clean
 
 demo: .venv/installed
 	$(BIN)/dccgcn fit cora --labels-per-class 2 --baseline gcn --out runs/demo --overwrite --report
@@ -24,6 +24,14 @@ docs: .venv/installed
 	$(BIN)/python -m sphinx -W --keep-going -q docs build/docs
 	@echo build/docs/index.html
 
+# measure every table and figure of the paper again; finished runs are kept, so it can be stopped at any time
+paper: .venv/installed
+	$(BIN)/python -m paper all
+
+# lines of Python and modules of each room; tests/test_rooms.py keeps their budgets
+size: .venv/installed
+	$(BIN)/python scripts/size.py
+
 # read damaged tables (none may end in a traceback), read files of edges in two ways (the same graph or a refusal), and
 # search for new cases of the property tests. make fuzz COUNT=1000000 for a night
 COUNT ?= 10000
@@ -41,6 +49,10 @@ kill: .venv/installed
 	cd tests && ../$(BIN)/python -m tools.kill 50
 	cd tests && ../$(BIN)/python -m tools.kill_label 50
 	cd tests && ../$(BIN)/python -m tools.kill_staged 50
+
+# the predictions of every method on four small graphs are those of the last make golden WRITE=1 on this machine
+golden: .venv/installed
+	cd tests && ../$(BIN)/python -m tools.golden $(if $(WRITE),--write)
 
 # the commands with the package and HOME mounted read-only; needs the right to mount (root, or a user namespace)
 container: .venv/installed

@@ -33,7 +33,7 @@ def test_other_names_are_attribute_errors_and_are_not_listed():
 
 
 def test_parts_of_the_package_are_not_reachable_unless_they_are_imported():
-    code = "import dccgcn; dccgcn.datasets; print(*(hasattr(dccgcn, n) for n in ('api', 'cli', 'benchmarks', 'cli')))"
+    code = "import dccgcn; dccgcn.datasets; print(*(hasattr(dccgcn, n) for n in ('api', 'cli', 'workflow', 'cli')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
     assert done.stdout.split() == ["False"] * 4, done.stderr
     assert dccgcn.datasets.synthetic_graph(100, 300, 20).n == 100

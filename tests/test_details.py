@@ -1,4 +1,4 @@
-"""Constants, starting values, seeds and quotas that other tests would not miss; ``tools.mutants`` alters them."""
+"""Constants, starting values, seeds and quotas that other tests would not miss."""
 
 from dataclasses import replace
 
@@ -13,7 +13,6 @@ from dccgcn.api import run
 from dccgcn.artifacts.report.data import report_data
 from dccgcn.errors import SplitError, TrainingError
 from dccgcn.evaluation import trust
-from dccgcn.evaluation.signals import trust_record
 from dccgcn.graph.splits import hold_out, per_class
 from dccgcn.io.write import write_tables
 from dccgcn.kernels import dropout_key
@@ -34,6 +33,7 @@ from dccgcn.operators.scaling import numeric_columns
 from dccgcn.workflow import active_learning, doctor
 from dccgcn.workflow.active_learning import similarity
 from helpers.runs import dual, toy
+from paper.signals import trust_columns
 
 SMALL = DccSettings(hidden1=6, hidden2=4, k=2, epochs=2)
 
@@ -214,9 +214,9 @@ def test_agreement_then_margin_ranks_by_agreement_first():
     p = np.array([[0.95, 0.05], [0.55, 0.45], [0.9, 0.1], [0.6, 0.4]])
     agree = np.array([False, True, False, True])
     truth = np.array([1, 0, 1, 0])  # right where the channels agree, though the margin is small there
-    record = trust_record(Prediction(p, {"one": p, "two": p}, channels_agree=agree), np.arange(4), truth)
-    assert record["final"]["signals"]["agreement, then margin"]["auroc"] == 1
-    assert record["final"]["signals"]["margin"]["auroc"] == 0
+    record = trust_columns(Prediction(p, {"one": p, "two": p}, channels_agree=agree), np.arange(4), truth)
+    assert record["final_auroc_agreement_then_margin"] == 1
+    assert record["final_auroc_margin"] == 0
     assert trust.auroc(2.0 * agree + trust.margin(p), p.argmax(axis=1) == truth) == 1
 
 

@@ -23,8 +23,6 @@ LAYERS = [
     {"artifacts"},
     {"api"},
     {"labelling"},
-    {"experiments"},
-    {"benchmarks"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

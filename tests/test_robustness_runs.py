@@ -2,47 +2,46 @@
 
 import errno
 import gzip
-import socket
 import tracemalloc
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from dccgcn import NodeGraph, read_tables, run
-from dccgcn.errors import DataFileError, DccgcnError
-from dccgcn.experiments import ray_pool, runner, store
-from dccgcn.experiments.jobs import Job
-from dccgcn.experiments.runner import run_jobs
+from dccgcn.errors import DataFileError
 from dccgcn.models.registry import METHODS
 from dccgcn.runtime import memory, threads
-from helpers.command import dccgcn, refused
+from dccgcn.workflow import run_store
+from dccgcn.workflow.jobs import Job
+from dccgcn.workflow.runner import run_jobs
+from helpers.command import dccgcn, paper, refused
 from helpers.paper_rows import make_row
 from helpers.runs import toy
+from paper.runs import packed
 
 ROOT = Path(__file__).parents[1]
 JOBS = [Job("cora", "rate", 0.005, seed, "lp", seed) for seed in range(3)]
 
 
-@pytest.mark.parametrize(("what", "files"), [("overview", 1), ("systems", 2)])  # the second with the runs behind it
-def test_row_46_pages_of_a_copied_store_are_made_without_its_own_runs(what, files, tmp_path):
+def test_row_46_pages_of_a_copied_store_are_made_without_its_own_runs(tmp_path):
     (tmp_path / "runs").mkdir()
-    rows = [make_row(job) for job in JOBS]
-    (tmp_path / "runs" / "runs.jsonl.gz").write_bytes(store.pack(rows))
-    options = ["--store", tmp_path / "runs", "--out", tmp_path / "pages"]
-    done = dccgcn("reproduce", what, "--stored", *options)
+    rows = {job.key(): make_row(job) for job in JOBS}
+    (tmp_path / "runs" / "runs.parquet").write_bytes(packed(rows, ()))
+    done = paper("overview", "--stored", "--store", tmp_path / "runs", "--out", tmp_path / "pages")
     assert done.returncode == 0, done.stderr
-    assert len(list((tmp_path / "pages").iterdir())) == files
+    assert {path.name for path in (tmp_path / "pages").iterdir()} == {"overview.md", "runs.parquet"}
 
 
 def test_row_46_a_copied_store_of_another_form_is_refused_with_its_line(tmp_path):
-    content = store.pack([make_row(JOBS[0])])
-    for other in (b'{"version": 1, "dataset": "cora"}\n', b'{"job": 1}\n', b"[]\n", b"no json\n"):
-        (tmp_path / "runs.jsonl.gz").write_bytes(gzip.compress(gzip.decompress(content) + other))
-        refused(dccgcn("reproduce", "overview", "--stored", "--store", tmp_path, "--out", tmp_path), "line 2")
-    (tmp_path / "runs.jsonl.gz").write_bytes(content[:-9])
-    refused(dccgcn("reproduce", "overview", "--stored", "--store", tmp_path, "--out", tmp_path), "complete gzip")
+    run_store.append(tmp_path / "runs.jsonl", make_row(JOBS[0]))
+    first = (tmp_path / "runs.jsonl").read_text()
+    for other in ('{"version": 1, "dataset": "cora"}\n', '{"job": 1}\n', "[]\n", "no json\n"):
+        (tmp_path / "runs.jsonl").write_text(first + other)
+        refused(paper("overview", "--stored", "--store", tmp_path, "--out", tmp_path), "line 2")
+    (tmp_path / "runs.jsonl").unlink()
+    (tmp_path / "runs.parquet").write_bytes(packed({"a": make_row(JOBS[0])}, ())[:-9])
+    refused(paper("overview", "--stored", "--store", tmp_path, "--out", tmp_path), "complete Parquet")
 
 
 def test_row_47_python_uses_the_threads_of_the_command_line(monkeypatch):
@@ -126,12 +125,7 @@ def test_row_53_a_parquet_bomb_is_refused_before_a_row_is_read(tmp_path, small_m
 
 def test_row_61_a_full_disk_in_compare_is_a_sentence_and_loses_no_finished_run(tmp_path, monkeypatch):
     kept = tmp_path / "runs.jsonl"
-
-    def pool(jobs):
-        for job in jobs:
-            yield make_row(job)
-
-    real = store.os.fsync
+    real = run_store.os.fsync
     calls = iter(range(9))
 
     def full(descriptor):
@@ -139,42 +133,17 @@ def test_row_61_a_full_disk_in_compare_is_a_sentence_and_loses_no_finished_run(t
             raise OSError(errno.ENOSPC, "No space left on device")
         real(descriptor)
 
-    monkeypatch.setattr(store.os, "fsync", full)
+    monkeypatch.setattr(run_store.os, "fsync", full)
     with pytest.raises(DataFileError, match=r"No space left on device.*finished runs are kept"):
-        run_jobs(JOBS, kept, pool)
+        run_jobs(JOBS, kept, 1)
     with kept.open("rb+") as file:
         file.truncate(kept.stat().st_size - 20)  # what a full disk leaves
-    rows, _ = run_jobs(JOBS, kept, pool)
+    rows, _ = run_jobs(JOBS, kept, 1)
     assert len(rows) == 3
-    assert store.read_store(kept, repair=False) == rows
-    monkeypatch.setattr(runner, "local_pool", lambda *_: pool)
-    monkeypatch.setattr(store.os, "fsync", lambda _: full(next(iter([0]))))
+    assert run_store.read_store(kept, repair=False) == rows
     calls = iter([1])
-    refused(dccgcn("compare", "cora", "--methods", "lp", "--splits", "1", cwd=tmp_path), "No space left on device")
-
-
-def test_row_61_a_lost_ray_head_is_a_sentence_and_finished_runs_are_kept(tmp_path, monkeypatch):
-    pytest.importorskip("ray")
-    import ray
-
-    head = socket.create_server(("127.0.0.1", 0))
-    address = "{}:{}".format(*head.getsockname())
-
-    def wait(pending, num_returns, timeout):
-        if len(pending) == len(JOBS):
-            return pending[:1], pending[1:]
-        head.close()  # from here on nothing is finished, and Ray would wait
-        return [], pending
-
-    monkeypatch.setattr(ray, "init", lambda *_, **__: None)
-    monkeypatch.setattr(ray, "shutdown", lambda: None)
-    monkeypatch.setattr(ray, "remote", lambda **_: lambda _: SimpleNamespace(remote=lambda job: job))
-    monkeypatch.setattr(ray, "get", make_row)
-    monkeypatch.setattr(ray, "wait", wait)
-    monkeypatch.setattr(ray, "get_runtime_context", lambda: SimpleNamespace(gcs_address=address))
-    with pytest.raises(DccgcnError, match=r"head of the Ray cluster at .* is lost.*Finished runs are kept"):
-        run_jobs(JOBS, tmp_path / "runs.jsonl", ray_pool.ray_pool(address))
-    assert len(store.read_store(tmp_path / "runs.jsonl")) == 1
+    done = dccgcn("compare", "cora", "--methods", "lp", "--splits", "1", "--jobs", "1", cwd=tmp_path)
+    refused(done, "No space left on device")
 
 
 # row 63

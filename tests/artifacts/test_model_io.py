@@ -91,7 +91,6 @@ def test_everything_of_a_dual_channel_run_comes_back(tmp_path, cora):
     again = load_model(tmp_path)
     assert again.result.accuracy == result.accuracy
     assert again.result.summary() == result.summary()
-    assert again.result.theory == result.theory
     assert same(again.result.prediction.channel_weights, full.channel_weights)
     for field in fields(Prediction):
         assert same(getattr(full, field.name), getattr(again.result.prediction, field.name)), field.name

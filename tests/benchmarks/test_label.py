@@ -1,15 +1,15 @@
-"""``dccgcn bench label`` in a real browser, on a small synthetic graph."""
+"""``python -m benchmarks label`` in a real browser, on a small synthetic graph."""
 
 import json
 
 from helpers.browser import chromium
-from helpers.command import dccgcn
+from helpers.command import benchmarks
 
 
 def test_it_times_the_click_and_the_repainted_graph():
     with chromium():  # a skip where there is none
         pass
-    done = dccgcn("bench", "label", "--graphs", "300", "--labels", "1", "--json")
+    done = benchmarks("label", "--graphs", "300", "--labels", "1", "--json")
     assert done.returncode == 0, done.stderr
     (measured,) = json.loads(done.stdout)
     assert (measured["nodes"], measured["labels"]) == (300, 1)

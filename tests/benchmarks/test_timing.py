@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from dccgcn.benchmarks.timing import interleave, largest_difference, median_ratio
+from benchmarks.timing import interleave, largest_difference, median_ratio
 
 
 def test_forms_run_in_turn_and_warm_up_is_not_counted():

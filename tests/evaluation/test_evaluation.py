@@ -53,14 +53,6 @@ def test_macro_f1_averages_over_the_classes_of_the_truth():
     assert metrics.macro_f1([0, 0, 1], [0, 0, 0]) == pytest.approx(0.8 / 2)  # class 1 is never found
 
 
-def test_channel_counts_has_a_place_for_every_node():
-    counts = metrics.channel_counts([0, 0, 0, 0, 0, 0], [0, 1, 1, 0, 1, 0], [0, 1, 2, 2, 0, 0])
-    assert counts == metrics.ChannelCounts(
-        both_right=2, both_wrong_same=1, both_wrong_different=1, only_first_right=1, only_second_right=1
-    )
-    assert (counts.agree, counts.disagree, counts.n) == (3, 3, 6)
-
-
 def test_confidence_split_looks_at_the_right_nodes():
     split = metrics.confidence_split(
         truth=[0, 0, 0, 0, 0],

@@ -1,7 +1,8 @@
-"""Run the command line within the test process, which has torch loaded already."""
+"""Run the command lines within the test process, which has torch loaded already."""
 
 import io
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +22,24 @@ class Done(NamedTuple):
 
 def dccgcn(*arguments: object, cwd: Path | None = None) -> Done:
     """Run ``dccgcn`` with these arguments, in the folder if one is given."""
+    return _run(main, arguments, cwd)
+
+
+def paper(*arguments: object, cwd: Path | None = None) -> Done:
+    """Run ``python -m paper`` with these arguments."""
+    from paper.__main__ import main as reproduce
+
+    return _run(reproduce, arguments, cwd)
+
+
+def benchmarks(*arguments: object) -> Done:
+    """Run ``python -m benchmarks`` with these arguments."""
+    from benchmarks.__main__ import main as measure
+
+    return _run(measure, arguments)
+
+
+def _run(program: Callable[[], None], arguments: tuple[object, ...], cwd: Path | None = None) -> Done:
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         patch.setattr(sys, "argv", ["dccgcn", *map(str, arguments)])
@@ -28,7 +47,7 @@ def dccgcn(*arguments: object, cwd: Path | None = None) -> Done:
         if cwd:
             patch.chdir(cwd)
         try:
-            main()
+            program()
             code = 0
         except SystemExit as stop:
             code = int(stop.code or 0)

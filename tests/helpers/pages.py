@@ -1,11 +1,11 @@
 """Pages made from runs, and the rows of their tables."""
 
-from dccgcn.experiments.pages import files_of
-from dccgcn.experiments.results import Results
+from paper.pages import files_of
+from paper.results import Results
 
 
 def page_of(spec, rows, **about):
-    files = files_of(Results(spec, rows, **about), f"dccgcn reproduce {spec.name}")
+    files = files_of(Results(spec, rows, **about), f"python -m paper {spec.name}")
     return files[f"{spec.page or spec.name}.md"]
 
 

@@ -23,7 +23,6 @@ COMMANDS = [
     "report out --out page.html",
     "export cora tables",
     "compare cora --methods lp,poisson --splits 1 --jobs 1",
-    "reproduce overview --stored",
 ]
 MOUNT = (
     'for folder in "$1" "$2"; do mount --bind "$folder" "$folder" && mount -o remount,ro,bind "$folder" || exit 9; done'

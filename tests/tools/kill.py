@@ -22,11 +22,11 @@ from dccgcn.api import load_model, run
 from dccgcn.artifacts.report.store import load_data
 from dccgcn.artifacts.staging import STAGED, current_path
 from dccgcn.errors import DataFileError
-from dccgcn.experiments.store import read_store
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
 from dccgcn.io.write import write_tables
 from dccgcn.runtime.files import is_temporary
+from dccgcn.workflow.run_store import read_store
 from helpers.command import dccgcn
 from tools.attempt import DCCGCN, Attempt, listed, run_command, time_without_kill
 
@@ -98,7 +98,7 @@ def check_run(out: Path) -> int | None:
 def compare(count: int, folder: Path, seed: int) -> Counter[str]:
     """Kill ``dccgcn compare``: finished runs are kept, and the last call completes the store."""
     rng = np.random.default_rng(seed)
-    command = [*DCCGCN, "compare", "cora", "--methods", "ssgc,lp,poisson", "--splits", str(ROWS // 3), "--jobs", "1"]
+    command = [*DCCGCN, "compare", "cora", "--methods", "ssgc,lp,poisson", "--splits", str(ROWS // 3), "--jobs", "2"]
     store = folder / "runs" / "compare" / "cora.jsonl"
 
     def rows() -> int:

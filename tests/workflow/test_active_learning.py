@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 
 import dccgcn.workflow.active_learning as module
+from benchmarks.label_next import query_strategies
+from benchmarks.seeds import for_each_seed
 from dccgcn import NodeGraph, Prediction, per_class, run, suggest_labels
-from dccgcn.benchmarks.label_next import query_strategies
-from dccgcn.benchmarks.seeds import for_each_seed
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.workflow.active_learning import largest_similarity, similarity
-from helpers.command import dccgcn
+from helpers.command import benchmarks, dccgcn
 
 
 @pytest.fixture(scope="module")
@@ -150,8 +150,8 @@ def test_the_query_strategies_of_the_benchmark(cora):
 
 
 def test_the_benchmark_on_the_command_line():
-    code, out, err = dccgcn(
-        "bench", "label-next", "--graphs", "cora", "--method", "ssgc", "--starts", "4", "--first-seed", "1000", "--json"
+    code, out, err = benchmarks(
+        "label-next", "--graphs", "cora", "--method", "ssgc", "--starts", "4", "--first-seed", "1000", "--json"
     )
     assert code == 0, err
     (measured,) = json.loads(out)

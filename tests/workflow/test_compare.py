@@ -1,21 +1,21 @@
-"""Methods compared on one's own labels: folds, paired intervals, and an honest sentence."""
+"""Methods compared on the same splits or folds: paired intervals, and an honest sentence."""
 
 import json
 
 import numpy as np
 import pytest
 
-from dccgcn.errors import DataFileError, SplitError
+from dccgcn.errors import SplitError
 from dccgcn.evaluation.paired import paired_difference
-from dccgcn.experiments.fold_store import append_fold_score, read_fold_scores
-from dccgcn.experiments.store import with_checksum
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.folds import label_folds
 from dccgcn.io.write import write_tables
-from dccgcn.models.registry import get_method
-from dccgcn.workflow.compare import FoldScore, compare_methods, conclusion, content_hash
+from dccgcn.workflow.compare import conclusion, content_hash, fold_jobs, leaderboard, split_jobs
 from dccgcn.workflow.run import fit_and_measure
+from dccgcn.workflow.run_store import read_store
+from dccgcn.workflow.runner import run_jobs
 from helpers.command import dccgcn, refused
+from helpers.paper_rows import make_row
 from helpers.runs import toy
 
 
@@ -45,30 +45,48 @@ def test_the_interval_of_folds_is_wider_than_that_of_independent_splits():
     assert ratio == pytest.approx(np.sqrt((1 / 15 + 0.25) * 15))
 
 
-def test_a_clear_difference_and_one_that_few_labels_cannot_show():
+def test_a_clear_difference_and_one_that_few_labels_cannot_show(tmp_path):
     graph = toy(90)
-    scores = compare_methods(graph, [get_method("lp")], repeats=1)
-    assert conclusion(scores) == ""
     rng = np.random.default_rng(0)
     blind = NodeGraph(rng.normal(size=(graph.n, 3)), graph.edges, [graph.classes[k] for k in graph.labels])
-    kept = {"lp": [], "logreg": [], "poisson": []}
-    methods = [get_method(name) for name in kept]
-    scores = compare_methods(
-        blind, methods, folds=5, repeats=2, on_finished=lambda key, score: kept[key.split()[0]].append(score.accuracy)
-    )
+    jobs = fold_jobs(blind, ["lp", "logreg", "poisson"], 5, range(2))
+    rows, _ = run_jobs(jobs, tmp_path / "runs.jsonl", 1, graphs={jobs[0].content: blind})
+    scores = leaderboard(jobs, rows)
+    kept = {
+        name: [100 * rows[job.key()]["accuracy"] for job in jobs if job.method == name] for name in ("lp", "logreg")
+    }
     found = next(score.difference for score in scores if score.method == "logreg")
-    assert found == paired_difference(kept["logreg"], kept["lp"], test_to_train=1 / 4)
-    assert found != paired_difference(kept["logreg"], kept["lp"])
+    expected = paired_difference(kept["logreg"], kept["lp"], test_to_train=1 / 4)
+    assert (found.mean, found.low, found.n) == pytest.approx((expected.mean, expected.low, 10))
+    assert found.low < paired_difference(kept["logreg"], kept["lp"]).low
     assert {score.method: score.is_different for score in scores}["logreg"] is True
     said = conclusion(scores)
     assert "logreg less accurate than lp" in said.lower()
     assert "too few labels to tell poisson from lp" in said
+    alone = [job for job in jobs if job.method == "lp"]
+    assert conclusion(leaderboard(alone, rows)) == ""
+
+
+def test_a_leaderboard_is_sorted_and_paired_on_the_splits_that_both_have():
+    jobs = split_jobs("cora", ["gcn", "dcc-gcn"], "rate", 0.005, range(3))
+    lead = {"gcn": 0.0, "dcc-gcn": 0.01}
+    rows = {job.key(): make_row(job, accuracy=0.5 + 0.001 * job.seed + lead[job.method]) for job in jobs}
+    best, first = leaderboard(jobs, rows)
+    assert (best.method, first.method) == ("dcc-gcn", "gcn")
+    assert best.difference.mean == pytest.approx(1)
+    assert first.difference is None
+    assert first.accuracy.mean == pytest.approx(50.1)
+    del rows[jobs[0].key()]  # of an interrupted comparison
+    best, first = leaderboard(jobs, rows)
+    assert (best.difference.n, first.accuracy.n, best.accuracy.n) == (2, 2, 3)
+    assert [score.method for score in leaderboard(jobs, {jobs[1].key(): make_row(jobs[1])})] == ["dcc-gcn"]
+    assert leaderboard(jobs, {}) == []
 
 
 def test_an_interrupted_comparison_goes_on_from_its_finished_runs(tmp_path, monkeypatch):
     write_tables(toy(60), tmp_path)
     arguments = ["compare", "--nodes", "nodes.csv", "--edges", "edges.csv", "--methods", "lp,poisson", "--json"]
-    arguments += ["--folds", "2", "--repeats", "1"]
+    arguments += ["--folds", "2", "--repeats", "1", "--jobs", "1"]
     fits = []
 
     def counted(*given, **options):
@@ -77,8 +95,10 @@ def test_an_interrupted_comparison_goes_on_from_its_finished_runs(tmp_path, monk
         fits.append(given[2].name)
         return fit_and_measure(*given, **options)
 
-    monkeypatch.setattr("dccgcn.workflow.compare.fit_and_measure", counted)
-    assert dccgcn(*arguments, cwd=tmp_path).returncode != 0
+    monkeypatch.setattr("dccgcn.workflow.jobs.fit_and_measure", counted)
+    stopped = dccgcn(*arguments, cwd=tmp_path)
+    assert stopped.returncode == 130
+    assert "interrupted, 3 of 4 runs" in json.loads(stopped.stdout)["title"]
     store = tmp_path / "runs/compare/tables.jsonl"
     assert len(store.read_text().splitlines()) == 3
     with store.open("a") as file:
@@ -97,22 +117,10 @@ def test_an_interrupted_comparison_goes_on_from_its_finished_runs(tmp_path, monk
     fits[:] = []
     assert dccgcn(*arguments, cwd=tmp_path).returncode != 0  # another graph
     assert len(fits) == 3
+    assert len(read_store(store)) == 7
     text = store.read_text()
-    store.write_text(text.replace('"score":[', '"score":[1', 1))
+    store.write_text(text.replace('"accuracy":', '"accuracy":1', 1))
     refused(dccgcn(*arguments, cwd=tmp_path), "line 1", "altered", "Delete the line")
-
-
-def test_finished_runs_of_another_version_are_refused(tmp_path):
-    store = tmp_path / "tables.jsonl"
-    append_fold_score(store, "lp 0", FoldScore(50.0, 40.0, 0.1))
-    assert read_fold_scores(store) == {"lp 0": FoldScore(50.0, 40.0, 0.1)}
-    store.write_text(with_checksum('{"version":2,"key":"lp 0","score":{"accuracy":50}}') + "\n")
-    with pytest.raises(DataFileError, match=r"line 1: the run is stored in format 2, and .* reads format 1") as error:
-        read_fold_scores(store)
-    assert "Move the file" in error.value.remedy
-    store.write_text('{"version":1,"key":"lp 0","score":[50,40,0.1]}\n')
-    with pytest.raises(DataFileError, match="no checksum"):
-        read_fold_scores(store)
 
 
 def test_the_hash_of_a_graph_depends_on_all_that_a_run_does():

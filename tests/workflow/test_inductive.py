@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+from benchmarks.new_nodes import remove_nodes, restore_nodes
 from dccgcn import NodeGraph, append_nodes, load_model, per_class, read_tables, run
-from dccgcn.benchmarks.new_nodes import remove_nodes, restore_nodes
 from dccgcn.errors import DccgcnError, GraphError
 from dccgcn.graph.splits import Split
 from dccgcn.models.registry import METHODS
 from dccgcn.workflow.inductive import predict_new
 from helpers import literal
-from helpers.command import dccgcn
+from helpers.command import benchmarks, dccgcn
 
 ABLE = [name for name, method in METHODS.items() if method.predict_new]
 
@@ -166,7 +166,7 @@ def test_taking_nodes_out_and_putting_them_back_gives_the_graph_again(cora):
 
 
 def test_bench_new_nodes_on_the_command_line():
-    code, out, err = dccgcn("bench", "new-nodes", "--graphs", "cora", "--method", "ssgc", "--splits", "2", "--json")
+    code, out, err = benchmarks("new-nodes", "--graphs", "cora", "--method", "ssgc", "--splits", "2", "--json")
     assert code == 0, err
     (measured,) = json.loads(out)
     assert measured["held_out"] == 542

@@ -12,8 +12,6 @@ import typer
 from dccgcn import __version__
 from dccgcn.cli import (
     audit,
-    bench,
-    bench_label,
     compare,
     datasets,
     doctor,
@@ -24,7 +22,6 @@ from dccgcn.cli import (
     methods,
     predict,
     report,
-    reproduce,
 )
 from dccgcn.cli.display import errors, output, print_error
 from dccgcn.cli.options import Command
@@ -61,9 +58,6 @@ app.command("doctor", cls=Command)(doctor.doctor)
 app.command("export", cls=Command)(export.export)
 app.command("report", cls=Command)(report.report)
 app.command("methods", cls=Command)(methods.methods)
-app.command("reproduce", cls=Command)(reproduce.reproduce)
-bench.app.command("label", cls=Command)(bench_label.label)
-app.add_typer(bench.app, name="bench")
 
 
 def main() -> None:

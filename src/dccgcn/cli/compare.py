@@ -1,19 +1,18 @@
 """dccgcn compare: several methods on the same splits."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dccgcn.cli.display import output, print_findings, print_json, progress_bar, runs_progress, table
+from dccgcn.cli.display import output, print_findings, print_json, runs_progress, table
 from dccgcn.cli.options import Device, GraphOptions, with_option_groups
 from dccgcn.errors import SplitError
 
 if TYPE_CHECKING:
+    from dccgcn.graph import NodeGraph
     from dccgcn.workflow.compare import MethodScore
+    from dccgcn.workflow.jobs import Job
 
 
 @with_option_groups
@@ -27,7 +26,7 @@ def compare(
     repeats: Annotated[int, typer.Option(help="With your own tables: how often folds are drawn.", min=1)] = 3,
     first_seed: Annotated[int, typer.Option(help="Seed of the first split; from 1000: development.", min=0)] = 0,
     device: Device = "cpu",
-    jobs: Annotated[int, typer.Option(help="Processes of one thread each.", min=1)] = 2,
+    jobs: Annotated[int, typer.Option(help="Processes of one thread each; 1: this process.", min=1)] = 2,
     store: Annotated[Path, typer.Option(help="Folder for finished runs; a second call continues from it.")] = Path(
         "runs/compare"
     ),
@@ -40,7 +39,8 @@ def compare(
     the methods apart.
 
     Each finished run is kept, so a second call continues where the first was stopped, and further methods, folds or
-    splits cost only what is new. A changed table is another graph, whose runs are made anew.
+    splits cost only what is new. Ctrl-C prints what the finished runs give. A changed table is another graph, whose
+    runs are made anew.
 
     Examples:
 
@@ -49,98 +49,74 @@ def compare(
         dccgcn compare --nodes nodes.csv --edges edges.csv --label topic --methods concord,lp,gcn
     """
     from dccgcn.datasets import describe
-    from dccgcn.experiments.overview import leaderboard
-    from dccgcn.experiments.results import Results
-    from dccgcn.experiments.runner import local_pool, run_jobs
-    from dccgcn.experiments.spec import Column, Spec, System, jobs_of
     from dccgcn.models.registry import get_method
     from dccgcn.runtime.device import check_device
+    from dccgcn.workflow.compare import fold_jobs, split_jobs
 
     check_device(device)  # before any process is started
     names = list(dict.fromkeys(get_method(method.strip()).name for method in methods.split(",")))
+    seeds = range(first_seed, first_seed + (repeats if graph.dataset is None else splits))
     if graph.dataset is None:
+        from dccgcn.cli.fit import load_graph
+
         if label_rate is not None or labels_per_class is not None:
             raise SplitError(
                 "Methods are compared over folds of your own labels.", "Leave --labels-per-class and --label-rate out."
             )
-        _compare_tables(graph, names, folds, repeats, first_seed, device, store, json)
+        own = load_graph(graph).graph
+        title = f"{own.name}, {len(own.labelled)} labels in {folds} folds, drawn {repeats} times"
+        _compare(title, fold_jobs(own, names, folds, seeds, device), store / "tables.jsonl", jobs, json, own)
         return
-    name = graph.dataset
-    describe(name)
+    describe(graph.dataset)
     if label_rate is not None and labels_per_class is not None:
         raise SplitError("--labels-per-class and --label-rate exclude one another.", "Give one of them, or none.")
-    draw, amount = ("rate", label_rate) if label_rate is not None else ("per-class", float(labels_per_class or 2))
-    column = Column(name, draw, amount, splits)
-    systems = tuple(System(method, method) for method in names)
-    spec = Spec("compare", "overview", (column,), systems, splits, first_seed=first_seed)
     if graph.directed:
         raise SplitError("Benchmark graphs are compared without direction.", "Leave --directed out.")
     if graph.nodes or graph.edges:
         graph.load()  # both a benchmark graph and tables: an error
-    with runs_progress(f"compare on {name}") as on_progress:
-        rows, _ = run_jobs(jobs_of([spec], splits), store / f"{name}.jsonl", local_pool(jobs, device), on_progress)
-    standings = leaderboard(Results(spec, rows))
-    if json:
-        listed = [asdict(standing) for standing in standings]
-        print_json({"dataset": name, "labels": column.labels, "splits": splits, "standings": listed})
-    else:
-        _print(f"{name}, {column.labels}, {splits} splits from seed {first_seed}", names[0], standings)
+    draw, amount = ("rate", label_rate) if label_rate is not None else ("per-class", float(labels_per_class or 2))
+    labels = f"{100 * amount:g} %" if draw == "rate" else f"{amount:g} per class"
+    title = f"{graph.dataset}, {labels}, {splits} splits from seed {first_seed}"
+    runs = split_jobs(graph.dataset, names, draw, amount, seeds, device)
+    _compare(title, runs, store / f"{graph.dataset}.jsonl", jobs, json)
 
 
-def _compare_tables(
-    options: GraphOptions,
-    names: list[str],
-    folds: int,
-    repeats: int,
-    seed: int,
-    device: str,
-    store: Path,
-    json: bool,
+def _compare(
+    title: str, jobs: "list[Job]", store: Path, processes: int, json: bool, graph: "NodeGraph | None" = None
 ) -> None:
-    """Compare methods over folds of the labels of two tables. Finished runs are kept in the folder ``store``."""
-    from dccgcn.cli.fit import load_graph
-    from dccgcn.experiments.fold_store import append_fold_score, read_fold_scores
-    from dccgcn.models.registry import get_method
-    from dccgcn.runtime.lock import lock_file
-    from dccgcn.workflow.compare import compare_methods, conclusion
+    """Run the jobs that are not stored, and print the leaderboard; after Ctrl-C, that of the finished ones.
 
-    graph = load_graph(options).graph
-    methods = [get_method(name) for name in names]
-    kept = store / "tables.jsonl"
-    with progress_bar("compare") as progress, lock_file(kept):
-        scores = compare_methods(
-            graph,
-            methods,
-            folds,
-            repeats,
-            seed,
-            device,
-            lambda done, total: progress("runs", done, total),
-            finished=read_fold_scores(kept),
-            on_finished=partial(append_fold_score, kept),
-        )
+    graph: one that is no benchmark graph.
+    """
+    from dccgcn.workflow.compare import conclusion, leaderboard
+    from dccgcn.workflow.run_store import read_store
+    from dccgcn.workflow.runner import run_jobs
+
+    graphs = {jobs[0].content: graph} if graph is not None else {}
+    interrupted = False
+    try:
+        with runs_progress("compare") as on_progress:
+            rows, _ = run_jobs(jobs, store, processes, on_progress=on_progress, graphs=graphs)
+    except KeyboardInterrupt:
+        rows, interrupted = read_store(store), True
+        made = sum(job.key() in rows for job in jobs)
+        title = f"{title}; interrupted, {made} of {len(jobs)} runs"
+    scores = leaderboard(jobs, rows)
+    text = conclusion(scores, "splits" if graph is None else "labels")
     if json:
         listed = [score.to_json() for score in scores]
-        print_json(
-            {
-                "graph": graph.name,
-                "folds": folds,
-                "repeats": repeats,
-                "scores": listed,
-                "conclusion": conclusion(scores),
-            }
-        )
-        return
-    labels = len(graph.labelled)
-    _print(f"{graph.name}, {labels} labels in {folds} folds, drawn {repeats} times", names[0], scores)
-    if len(scores) > 1:
-        output.print(conclusion(scores), soft_wrap=True)
-    print_findings(graph.findings)
+        print_json({"title": title, "graph": jobs[0].dataset, "scores": listed, "conclusion": text})
+    elif scores:
+        _print(title, jobs[0].method, scores)
+        output.print(text, soft_wrap=True)
+        print_findings(graph.findings if graph is not None else ())
+    if interrupted:
+        raise typer.Exit(130)
 
 
-def _print(title: str, first: str, standings: "Sequence[MethodScore]") -> None:
+def _print(title: str, first: str, scores: "list[MethodScore]") -> None:
     shown = table(title, "method", "accuracy", "macro-F1", f"to {first}", "95 % interval", "seconds")
-    for one in standings:
+    for one in scores:
         d = one.difference
         difference = (f"{d.mean:+.1f}", d.interval) if d else ("", "")
         shown.add_row(one.method, str(one.accuracy), str(one.macro_f1), *difference, f"{one.seconds:.1f}")

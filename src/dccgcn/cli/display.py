@@ -59,7 +59,7 @@ def progress_bar(title: str) -> Iterator[Progress]:
 
 @contextmanager
 def runs_progress(title: str) -> Iterator[Callable[[int, int, Any], None]]:
-    """A progress bar over many runs, with the accuracy of the run that finished last."""
+    """A progress bar over many runs, with the accuracy of the run that finished last, if it did not fail."""
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -72,7 +72,9 @@ def runs_progress(title: str) -> Iterator[Callable[[int, int, Any], None]]:
         task = bar.add_task(title, total=None)
 
         def update(done: int, total: int, row: Any) -> None:
-            last = f", {row.job.method} on {row.job.dataset}: {100 * row.accuracy:.1f} %" if row else ""
+            last = (
+                f", {row['method']} on {row['dataset']}: {100 * row['accuracy']:.1f} %" if isinstance(row, dict) else ""
+            )
             bar.update(task, completed=done, total=total, description=title + last)
 
         yield update

@@ -24,7 +24,7 @@ from dccgcn.cli.options import (
     Threads,
     with_option_groups,
 )
-from dccgcn.cli.run_tables import print_predictions, print_rare_classes, print_scores, print_theory
+from dccgcn.cli.run_tables import print_predictions, print_rare_classes, print_scores
 from dccgcn.errors import DccgcnError, SplitError
 from dccgcn.runtime.outputs import check_output
 
@@ -66,7 +66,6 @@ class RunOptions:
     settings: Annotated[Path | None, typer.Option(help="A settings.yaml that an earlier run wrote.")] = None
     set_: Set = None
     baseline: Annotated[str | None, typer.Option(help="A second method to run on the same split.")] = None
-    theory: Annotated[bool, typer.Option("--theory", help="Compare the paper's theorems with this run.")] = False
     threads: Threads = None
     device: Device = "cpu"
     scratch: Annotated[
@@ -155,8 +154,6 @@ def fit(graph: GraphOptions, split: SplitOptions, run: RunOptions, output: Outpu
         print_predictions(result)
     if result.accuracy is not None:
         print_scores(result, compared, compile_seconds)
-    if run.theory:
-        print_theory(result)
     if loaded.tables:
         print_rare_classes(result)
     print_findings(tuple(finding for finding in result.findings if finding not in on_top))
@@ -229,10 +226,9 @@ def load_split(loaded: LoadedGraph, name: str) -> "Split":
 
 
 def check_test_nodes(split: "Split | None", run: RunOptions) -> None:
-    """Raise a SplitError if --baseline or --theory is given and no label is left for testing."""
-    if (run.baseline or run.theory) and (split is None or len(split.test) == 0):
-        option = "--baseline" if run.baseline else "--theory"
-        raise SplitError(f"{option} needs test nodes, but all labels train.", "Keep some for testing: --hold-out 0.2.")
+    """Raise a SplitError if --baseline is given and no label is left for testing."""
+    if run.baseline and (split is None or len(split.test) == 0):
+        raise SplitError("--baseline needs test nodes, but all labels train.", "Keep some for testing: --hold-out 0.2.")
 
 
 def train(

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from dccgcn.cli.display import errors, output, percent, printable, table
+from dccgcn.cli.display import output, percent, printable, table
 
 if TYPE_CHECKING:
     from dccgcn.api import Result
@@ -105,16 +105,3 @@ def print_rare_classes(result: "Result") -> None:
         for row in first.iloc[:, 2:].itertuples(index=False):
             shown.add_row(*(f"{cell:.3f}" if isinstance(cell, float) else printable(cell) for cell in row))
         output.print(shown)
-
-
-def print_theory(result: "Result") -> None:
-    """Each theorem's quantity: as the paper states it, computed exactly, and measured on this run."""
-    if not result.theory:
-        errors.print(f"The theorems assume two channels, which {result.method} does not have.", highlight=False)
-        return
-    shown = table("The paper's theorems and this run", "quantity", "equation", "paper", "exact", "measured", "holds")
-    for row in result.theory:
-        numbers = ["–" if x is None else f"{x:.3f}" for x in (row.paper, row.exact, row.measured)]
-        holds = {True: "yes", False: "no", None: ""}[row.holds]
-        shown.add_row(row.quantity, row.equation, *numbers, holds)
-    output.print(shown)

@@ -28,45 +28,6 @@ def macro_f1(truth: Any, prediction: Any) -> float:
 
 
 @dataclass(frozen=True)
-class ChannelCounts:
-    """Numbers of nodes by which channels are right; each node counts in exactly one field."""
-
-    both_right: int
-    both_wrong_same: int  # the two agree on one wrong class: high confidence, and wrong
-    both_wrong_different: int
-    only_first_right: int
-    only_second_right: int
-
-    @property
-    def agree(self) -> int:
-        """Nodes of the high-confidence set (Section 3.3)."""
-        return self.both_right + self.both_wrong_same
-
-    @property
-    def disagree(self) -> int:
-        """Nodes of the low-confidence set (Section 3.3)."""
-        return self.both_wrong_different + self.only_first_right + self.only_second_right
-
-    @property
-    def n(self) -> int:
-        """Number of nodes."""
-        return self.agree + self.disagree
-
-
-def channel_counts(truth: Any, prediction1: Any, prediction2: Any) -> ChannelCounts:
-    """Count the nodes by which of the two channels are right."""
-    truth, first, second = checks.labels(truth, prediction1=prediction1, prediction2=prediction2)
-    right1, right2, same = first == truth, second == truth, first == second
-    return ChannelCounts(
-        both_right=int((right1 & right2).sum()),
-        both_wrong_same=int((same & ~right1).sum()),
-        both_wrong_different=int((~right1 & ~right2 & ~same).sum()),
-        only_first_right=int((right1 & ~right2).sum()),
-        only_second_right=int((right2 & ~right1).sum()),
-    )
-
-
-@dataclass(frozen=True)
 class ConfidenceSplit:
     """Accuracy of the high- and low-confidence nodes; None for an empty set."""
 

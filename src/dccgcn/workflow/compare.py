@@ -1,29 +1,22 @@
-"""Methods compared on the labels of one graph, over repeated folds."""
+"""Methods compared on the same splits of a benchmark graph, or over folds of the labels of any graph."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 
 from dccgcn import __version__
 from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.folds import label_folds
-from dccgcn.graph.splits import Split
-from dccgcn.models.base import Method
-from dccgcn.settings import Settings
-from dccgcn.workflow.run import fit_and_measure
+from dccgcn.workflow.jobs import Job
+from dccgcn.workflow.run_store import Rows
 
-
-class FoldScore(NamedTuple):
-    """One method on one fold."""
-
-    accuracy: float  # in %
-    macro_f1: float  # in %
-    seconds: float
+FOLDS = "folds"  # the draw of their jobs
 
 
 @dataclass(frozen=True)
@@ -33,7 +26,7 @@ class MethodScore:
     method: str
     accuracy: Summary  # of the labels that were held out; each repetition of folds tests every label once
     macro_f1: Summary
-    difference: PairedDifference | None  # to the first method, on the same folds; None for that method itself
+    difference: PairedDifference | None  # to the first method, on the same splits; None for that method itself
     seconds: float  # mean per run, including operators where they had to be built
 
     @property
@@ -47,54 +40,58 @@ class MethodScore:
         return {**asdict(self), "is_different": self.is_different}
 
 
-def compare_methods(
-    graph: NodeGraph,
-    methods: Sequence[Method],
-    folds: int = 5,
-    repeats: int = 3,
-    seed: int = 0,
-    device: str = "cpu",
-    on_progress: Callable[[int, int], None] = lambda done, total: None,
-    finished: Mapping[str, FoldScore] | None = None,
-    on_finished: Callable[[str, FoldScore], None] = lambda key, score: None,
-) -> list[MethodScore]:
-    """Train each method on all folds but one and test it on that, for each fold of each repetition; best first.
+def split_jobs(
+    dataset: str, methods: Sequence[str], draw: str, amount: float, seeds: range, device: str = "cpu"
+) -> list[Job]:
+    """Each method on each split of a benchmark graph, split by split."""
+    return [Job(dataset, draw, amount, seed, method, seed, device=device) for seed in seeds for method in methods]
 
-    Intervals are for the difference to the first method on labels like these. They take into account that folds share
-    training labels. ``finished``: scores of earlier calls by their keys, which are not computed again; each new one is
-    given to ``on_finished``.
+
+def fold_jobs(graph: NodeGraph, methods: Sequence[str], folds: int, seeds: range, device: str = "cpu") -> list[Job]:
+    """Each method trained on all folds of the labels but one and tested on that, for each repetition of the folds.
+
+    A changed graph, and another version of this package, are other jobs.
     """
-    splits = [split for repeat in range(repeats) for split in label_folds(graph, folds, seed + repeat)]
-    rows: dict[str, list[FoldScore]] = {method.name: [] for method in methods}
-    known, content = finished or {}, content_hash(graph)
-    for number, split in enumerate(splits):
-        for position, method in enumerate(methods):
-            settings = method.published_settings(graph.name)
-            key = _key(content, split, method, settings, device)
-            if (score := known.get(key)) is None:
-                done = fit_and_measure(graph, split, method, settings, split.seed or 0, device=device)
-                score = FoldScore(100 * (done.accuracy or 0), 100 * (done.macro_f1 or 0), done.seconds)
-                on_finished(key, score)
-            rows[method.name].append(score)
-            on_progress(number * len(methods) + position + 1, len(splits) * len(methods))
-    first = np.array(rows[methods[0].name])
+    content = f"{__version__} {content_hash(graph)}"
+    label_folds(graph, folds, seeds[0])  # raises an error if there are too few labels
+    return [
+        Job(graph.name, FOLDS, folds, seed, method, seed, fold=fold, content=content, device=device)
+        for seed in seeds
+        for fold in range(folds)
+        for method in methods
+    ]
+
+
+def leaderboard(jobs: Sequence[Job], rows: Rows) -> list[MethodScore]:
+    """Every method with finished runs, best first; the intervals are for the difference to the first method.
+
+    Intervals over folds are for labels like these: they take into account that folds share training labels.
+    """
+    finished = [rows[key] for job in jobs if (key := job.key()) in rows]
+    if not finished:
+        return []
+    frame = pd.DataFrame(finished).set_index(["method", "split_seed", "fold"]).sort_index()
+    frame[["accuracy", "macro_f1"]] *= 100
+    first, is_folds = jobs[0].method, jobs[0].draw == FOLDS
+    test_to_train = 1 / (jobs[0].amount - 1) if is_folds else 0.0
     scores = []
-    for method in methods:
-        values = np.array(rows[method.name])
+    for method, runs in frame.groupby(level="method", sort=False):
         difference = None
-        if method is not methods[0]:
-            difference = paired_difference(values[:, 0], first[:, 0], test_to_train=1 / (folds - 1))
-        accuracy, macro_f1 = summary(values[:, 0]), summary(values[:, 1])
-        scores.append(MethodScore(method.name, accuracy, macro_f1, difference, float(values[:, 2].mean())))
+        if method != first and first in frame.index:
+            pair = pd.concat([runs.accuracy.loc[method], frame.accuracy.loc[first]], axis=1, join="inner")
+            if len(pair):
+                difference = paired_difference(pair.iloc[:, 0], pair.iloc[:, 1], test_to_train=test_to_train)
+        accuracy, macro_f1 = summary(runs.accuracy), summary(runs.macro_f1)
+        scores.append(MethodScore(str(method), accuracy, macro_f1, difference, float(runs.seconds.mean())))
     return sorted(scores, key=lambda score: -score.accuracy.mean)
 
 
 def content_hash(graph: NodeGraph) -> str:
     """Of everything that a run depends on: nodes, features, edges, relations and labels."""
-    found = hashlib.sha256(repr((graph.ids.tolist(), graph.classes, list(graph.relations), graph.directed)).encode())
+    digest = hashlib.sha256(repr((graph.ids.tolist(), graph.classes, list(graph.relations), graph.directed)).encode())
     for array in _arrays(graph):
-        found.update(repr((array.shape, array.dtype.str)).encode() + np.ascontiguousarray(array).tobytes())
-    return found.hexdigest()
+        digest.update(repr((array.shape, array.dtype.str)).encode() + np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 def _arrays(graph: NodeGraph) -> Iterator[np.ndarray]:
@@ -103,14 +100,13 @@ def _arrays(graph: NodeGraph) -> Iterator[np.ndarray]:
     yield from (graph.edges, graph.weights, graph.labels)
 
 
-def _key(content: str, split: Split, method: Method, settings: Settings, device: str) -> str:
-    """What identifies a run: the same key means the same result."""
-    parts = (__version__, content, split.hash, split.seed, settings.model_dump_json(), device)
-    return f"{method.name} {hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}"
+def conclusion(scores: Sequence[MethodScore], too_few: str = "labels") -> str:
+    """A sentence about which methods differ from the first; empty if nothing can be compared.
 
-
-def conclusion(scores: Sequence[MethodScore]) -> str:
-    """A sentence about which methods differ from the first."""
+    too_few: what there is too little of where an interval includes zero.
+    """
+    if not any(score.difference for score in scores):
+        return ""
     first = next(score.method for score in scores if score.difference is None)
     better = [s.method for s in scores if s.difference and s.difference.is_above]
     worse = [s.method for s in scores if s.difference and s.difference.is_below]
@@ -118,6 +114,6 @@ def conclusion(scores: Sequence[MethodScore]) -> str:
     parts = [f"{', '.join(better)} more accurate than {first}"] if better else []
     parts += [f"{', '.join(worse)} less accurate than {first}"] if worse else []
     if unclear:
-        parts.append(f"too few labels to tell {', '.join(unclear)} from {first}")
+        parts.append(f"too few {too_few} to tell {', '.join(unclear)} from {first}")
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}." if text else ""

@@ -11,7 +11,7 @@ import pandas as pd
 
 from dccgcn import __version__
 from dccgcn.errors import DccgcnError, Finding
-from dccgcn.evaluation import metrics, theory
+from dccgcn.evaluation import metrics
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split, check_training
 from dccgcn.io.write import csv_text
@@ -65,7 +65,6 @@ class Run:
     accuracy_low_before: float | None  # on those on which they disagree, before correction
     accuracy_low_after: float | None  # on the same nodes, after correction
     corrected: float | None  # fraction of test nodes that were corrected from neighbours
-    theory: tuple[theory.Row, ...]  # the theorems: as stated, exact and measured
     findings: tuple[Finding, ...]  # what was unusual about graph, split and fit
     seconds: float  # of the fit, including operators that were not built before
     threads: int
@@ -100,7 +99,6 @@ class Run:
             "device": self.device,
             "split": split,
             "settings": self.settings.model_dump(),
-            "theory": [vars(row) for row in self.theory],
             "findings": [vars(finding) for finding in self.findings],
             "versions": _versions(),
         }
@@ -152,14 +150,10 @@ def measure(graph: NodeGraph, split: Split, prediction: Prediction, details: Fit
     test, y_true = split.test, graph.labels[split.test]
     scored = len(test) > 0
     channels = {name: p.argmax(axis=1)[test] for name, p in prediction.channels.items()} if scored else {}
-    parts = rows = None
+    parts = None
     if scored and prediction.channels_agree is not None and prediction.uncorrected is not None:
         before = prediction.uncorrected.argmax(axis=1)[test]
         parts = metrics.confidence_split(y_true, before, prediction.y_pred[test], prediction.channels_agree[test])
-    if len(channels) == 2:
-        rows = theory.side_by_side(
-            theory.measure(y_true, *channels.values()), graph.c, parts.accuracy_low_after if parts else None
-        )
     return Run(
         graph=graph,
         split=split,
@@ -172,7 +166,6 @@ def measure(graph: NodeGraph, split: Split, prediction: Prediction, details: Fit
         accuracy_low_before=parts.accuracy_low_before if parts else None,
         accuracy_low_after=parts.accuracy_low_after if parts else None,
         corrected=float(prediction.corrected[test].mean()) if scored and prediction.corrected is not None else None,
-        theory=rows or (),
         findings=(
             *class_findings(graph, split, prediction),  # first: no other finding matters as much
             *graph.findings,

@@ -10,7 +10,7 @@ the mean vote of the members, and the class margins of two leave-one-out refits 
 of confidence differs between graphs far more than its order. L is the log-odds of the prediction in the pool, less
 their mean. Where nothing is beyond chance, no evidence counts. Below z = 4 (C13), h being the held-out labels that the
 pool recovers, nothing is trusted. The constants are the same for every graph; they are fitted by
-``dccgcn.experiments.trust_fit``.
+``paper.trust``.
 
     z = (h - m g) / √(m g (1-g))                                                                      (C13)
 """

@@ -1,0 +1,1 @@
+"""Measurements of speed, memory and accuracy: ``python -m benchmarks step``."""

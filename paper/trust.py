@@ -1,0 +1,270 @@
+"""Fit the constants of Concord's trust (C11, C12), and judge them on graphs that they were not fitted to.
+
+    python -m paper trust             runs Concord, fits the constants and writes docs/results/trust.md: what they
+                                      promise on graphs left out
+    python -m paper trust --stored    writes the page from the judgements in docs/results/runs.parquet
+
+All runs are on development splits. A graph and its shuffled copy, and both Twitch graphs, are left out together. Every
+graph counts the same.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import minimize
+
+from dccgcn.datasets import describe
+from dccgcn.evaluation.trust import auroc
+from dccgcn.graph import NodeGraph
+from dccgcn.graph.splits import per_class
+from dccgcn.models.concord import method
+from dccgcn.models.concord.confidence import GATE, TRUSTED, Evidence, HeldOut, TrustModel, margin, trust
+from dccgcn.models.concord.labels import Labels
+from dccgcn.models.concord.settings import ConcordSettings
+from dccgcn.models.concord.spectral_features import scarcity
+from dccgcn.models.concord.views import precompute
+from dccgcn.text import markdown_table
+from dccgcn.workflow.jobs import load_cached
+from dccgcn.workflow.run_store import Row
+from paper.pages import rendered
+from paper.runs import stored_runs, write_study
+
+STUDY = "trust"
+GRAPHS = (
+    "cora", "citeseer", "acm", "uai2010", "wisconsin", "polblogs", "squirrel-filtered-directed",
+    "fb100-amherst41-year", "minesweeper", "twitch-engb", "amazon-photo", "flickr", "twitch-de", "dblp", "pubmed",
+    "facebook-pages",
+)  # fmt: skip
+SHUFFLED = ("cora", "citeseer", "acm", "polblogs")
+LABELS_PER_CLASS = (2, 5, 20)
+FIRST_SEED, N_SPLITS, N_SPLITS_LARGE = 1000, 6, 4
+LARGE = 7500  # nodes
+SAMPLE = 3000  # test nodes of a run that are judged: of fewer, the calibration error would be mostly noise
+FITTED = 100  # test nodes of a run, for the fit, so that large graphs do not dominate
+ENOUGH = 5  # labels per class for which the promise is made
+_SHUFFLED = "-shuffled"
+_RIDGE = 0.01
+_FEWEST = 10  # trusted predictions of a run that is judged
+_GATED = f"z ≥ {GATE:g}"
+_GATES = {"no gate": -np.inf, _GATED: GATE}
+_CONSTANTS = [field.name for field in fields(TrustModel)]
+
+
+@dataclass(frozen=True, eq=False)
+class TrustRun:
+    """The evidence of Concord's predictions on the test nodes of one run, and which of them are right."""
+
+    graph: str
+    labels_per_class: int
+    seed: int
+    held_out: HeldOut
+    evidence: Evidence
+    right: np.ndarray  # (nodes,) bool
+    pool_margin: np.ndarray  # (nodes,)
+
+    @property
+    def group(self) -> str:
+        """Graphs that are left out together."""
+        return "twitch" if self.graph.startswith("twitch") else self.graph.removesuffix(_SHUFFLED)
+
+    def sample(self, size: int) -> "TrustRun":
+        """The first nodes, which are in random order."""
+        few = replace(self.evidence, e=self.evidence.e[:size], log_odds=self.evidence.log_odds[:size])
+        return replace(self, evidence=few, right=self.right[:size], pool_margin=self.pool_margin[:size])
+
+
+def measure(name: str, labels_per_class: int, seed: int) -> Row:
+    """The evidence of one run of Concord on a graph, or on a graph with shuffled labels."""
+    graph = load_cached(name.removesuffix(_SHUFFLED)).graph
+    graph = shuffled(graph) if name.endswith(_SHUFFLED) else graph
+    return {"dataset": name, "amount": labels_per_class, "seed": seed, **evidence_of(graph, labels_per_class, seed)}
+
+
+def evidence_of(graph: NodeGraph, labels_per_class: int, seed: int) -> Row:
+    """The evidence of one run of Concord, on a random sample of the test nodes."""
+    settings, split = ConcordSettings(), per_class(graph, labels_per_class, seed, "half")
+    labels = Labels.of(split.train, graph.labels[split.train], graph.c)
+    q = scarcity(labels.per_class, settings.scarcity_scale)
+    inputs = precompute(graph, settings)
+    state = method.stack(method.build_members(inputs, q, settings), labels, settings, seed)
+    f = method.smooth_and_refit(state, inputs, settings, None)
+    evidence = method.collect_evidence(state, inputs, f)
+    test = np.random.default_rng(seed).permutation(split.test)[:SAMPLE]
+    values = {"e": evidence.e, "log_odds": evidence.log_odds, "pool_margin": margin(state.pooled)}
+    return {
+        **asdict(state.held_out),
+        "mean_confidence": evidence.mean_confidence,
+        "right": (f.argmax(axis=1) == graph.labels)[test].tolist(),
+        # of 16 bits, so that a fit to stored runs is the same
+        **{name: x[test].astype(np.float16).astype(float).tolist() for name, x in values.items()},
+    }
+
+
+def run_of(row: Mapping[str, Any]) -> TrustRun:
+    """A run from its evidence."""
+    return TrustRun(
+        str(row["dataset"]),
+        int(row["amount"]),
+        int(row["seed"]),
+        HeldOut(**{field.name: row[field.name] for field in fields(HeldOut)}),
+        Evidence(np.array(row["e"]), np.array(row["log_odds"]), row["mean_confidence"]),
+        np.array(row["right"], dtype=bool),
+        np.array(row.get("pool_margin", ())),
+    )
+
+
+def all_jobs() -> list[tuple[str, int, int]]:
+    """Graph, labels per class and seed of every run; large graphs and shuffled ones have fewer splits."""
+    jobs = []
+    for name in (*GRAPHS, *(graph + _SHUFFLED for graph in SHUFFLED)):
+        is_small = describe(name.removesuffix(_SHUFFLED)).nodes <= LARGE and not name.endswith(_SHUFFLED)
+        seeds = range(FIRST_SEED, FIRST_SEED + (N_SPLITS if is_small else N_SPLITS_LARGE))
+        jobs += [(name, k, seed) for k in LABELS_PER_CLASS for seed in seeds]
+    return jobs
+
+
+def shuffled(graph: NodeGraph) -> NodeGraph:
+    """The same graph with its labels in random order, so that nothing depends on them."""
+    labels, labelled = graph.labels.copy(), graph.labelled
+    labels[labelled] = np.random.default_rng(7).permutation(labels[labelled])
+    return graph.with_labels(labels)
+
+
+def fit(runs: Sequence[TrustRun], start: TrustModel, n_steps: int) -> TrustModel:
+    """The constants that maximise the likelihood of right and wrong predictions; graphs count the same."""
+    groups = [run.group for run in runs]
+    few = [run.sample(FITTED) for run in runs]
+    weights = [1 / groups.count(group) for group in groups]
+
+    def loss(theta: np.ndarray) -> float:
+        model, total = _from_theta(theta), _RIDGE * float(theta @ theta)
+        for run, weight in zip(few, weights, strict=True):
+            p = np.clip(trust(run.evidence, run.held_out, model, gate=-np.inf), 1e-4, 1 - 1e-4)
+            total -= weight * float(np.log(np.where(run.right, p, 1 - p)).mean())
+        return total
+
+    theta = minimize(loss, _to_theta(start), method="L-BFGS-B", options={"maxiter": n_steps, "ftol": 1e-6}).x
+    return TrustModel(*(round(value, 3) for value in astuple(_from_theta(theta))))
+
+
+def _to_theta(model: TrustModel) -> np.ndarray:
+    """The constants without bounds."""
+    beta0, m0, beta1, beta2 = astuple(model)
+    return np.array([beta0, np.log(m0), beta1, beta2], dtype=float)
+
+
+def _from_theta(theta: np.ndarray) -> TrustModel:
+    beta0, m0, beta1, beta2 = theta
+    return TrustModel(float(beta0), float(np.exp(m0)), float(beta1), float(beta2))
+
+
+def leave_one_graph_out(runs: Sequence[TrustRun], start: TrustModel) -> list[tuple[TrustRun, TrustModel]]:
+    """Each run with constants that were fitted without its graph."""
+    judged = []
+    for group in dict.fromkeys(run.group for run in runs):
+        model = fit([run for run in runs if run.group != group], start, 12)
+        judged += [(run, model) for run in runs if run.group == group]
+    return judged
+
+
+def judgements(judged: Iterable[tuple[TrustRun, TrustModel]]) -> pd.DataFrame:
+    """Of each run and gate: how many predictions are trusted and right, and how well trust ranks and is calibrated.
+
+    The constants are those that the run is judged by; the evidence is that of the nodes that constants are fitted to.
+    """
+    return pd.DataFrame([_judgement(run, model, name, gate) for run, model in judged for name, gate in _GATES.items()])
+
+
+def _judgement(run: TrustRun, model: TrustModel, name: str, gate: float) -> dict[str, Any]:
+    t = trust(run.evidence, run.held_out, model, gate)
+    trusted, few = t >= TRUSTED, run.sample(FITTED)
+    row: dict[str, Any] = {
+        "study": STUDY, "dataset": run.graph, "amount": float(run.labels_per_class), "seed": run.seed, "gate": name,
+        "n_test": len(t), "n_trusted": int(trusted.sum()), "n_right": int(run.right[trusted].sum()),
+        "stated": float(t[trusted].sum()), "final_ece": calibration_error(t, run.right),
+        "final_auroc_trust": auroc(t, run.right), "pool_auroc_margin": auroc(run.pool_margin, run.right),
+    }  # fmt: skip
+    if gate == GATE:
+        row |= asdict(model) | asdict(run.held_out) | {"mean_confidence": run.evidence.mean_confidence}
+        row |= {"e": few.evidence.e.tolist(), "log_odds": few.evidence.log_odds.tolist(), "right": few.right.tolist()}
+    return {key: value for key, value in row.items() if value is not None}
+
+
+def samples(runs: pd.DataFrame) -> list[TrustRun]:
+    """The stored samples of the runs, which constants are fitted to."""
+    return [run_of(row) for row in runs[runs.gate == _GATED].to_dict("records")]
+
+
+HEADER = ["runs", "trusted", "right", "stated", "broken", "ECE", "AUROC", "AUROC of the pool's margin"]
+
+
+def promise(runs: pd.DataFrame) -> list[str]:
+    """How far the trusted predictions of some runs keep what is promised: the cells of HEADER."""
+    counted = runs[runs.n_trusted >= _FEWEST]
+    n, ranked = counted.n_trusted.sum(), runs.dropna(subset=["final_auroc_trust", "pool_auroc_margin"])
+    right, stated = (f"{values.sum() / n:.3f}" if n else "–" for values in (counted.n_right, counted.stated))
+    n_broken = int((counted.n_right / counted.n_trusted < TRUSTED).sum())
+    means = (runs.final_ece, ranked.final_auroc_trust, ranked.pool_auroc_margin)
+    cells = [str(len(runs)), f"{(runs.n_trusted / runs.n_test).mean():.3f}", right, stated]
+    return [*cells, f"{n_broken} of {len(counted)}", *(f"{values.mean():.3f}" for values in means)]
+
+
+def calibration_error(confidence: np.ndarray, right: np.ndarray) -> float:
+    """Expected calibration error in 15 bins of equal mass."""
+    bins = np.array_split(np.argsort(confidence, kind="stable"), 15)
+    errors = [abs(confidence[b].mean() - right[b].mean()) * len(b) for b in bins if len(b)]
+    return float(sum(errors) / len(confidence))
+
+
+def in_order(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs in the order of GRAPHS, shuffled ones last."""
+    position = {name: i for i, name in enumerate((*GRAPHS, *(graph + _SHUFFLED for graph in SHUFFLED)))}
+    return runs.sort_values("dataset", key=lambda names: names.map(position), kind="stable", ignore_index=True)
+
+
+def page(model: TrustModel, runs: pd.DataFrame) -> str:
+    """What is promised on graphs left out: by number of labels and gate, then graph by graph."""
+    runs = in_order(runs)
+    is_shuffled = runs.dataset.str.endswith(_SHUFFLED)
+    real, is_enough, is_gated = runs[~is_shuffled], runs.amount >= ENOUGH, runs.gate == _GATED
+    enough, few = real[real.amount >= ENOUGH], real[real.amount < ENOUGH]
+    fewest = f"{min(LABELS_PER_CLASS)} labels per class"
+    summary = [
+        [f"{name}, {gate}", *promise(part[part.gate == gate])]
+        for name, part in ((f"{ENOUGH} or more labels per class", enough), (fewest, few))
+        for gate in _GATES
+    ]
+    null = runs[is_shuffled & is_enough & is_gated]
+    summary.append([f"shuffled labels, {ENOUGH} or more, {_GATED}", *promise(null)])
+    by_graph = enough[enough.gate == _GATED].groupby("dataset", sort=False)
+    graphs = [[name, describe(str(name)).kind, *promise(part)] for name, part in by_graph]
+    judged_by = runs[is_gated].assign(group=[run.group for run in samples(runs)]).groupby("group", sort=False)
+    constants = [["all graphs", *map("{:g}".format, astuple(model))]]
+    constants += [[f"all but {name}", *map("{:g}".format, part[_CONSTANTS].iloc[0])] for name, part in judged_by]
+    return rendered(
+        "trust",
+        gate=_GATED,
+        summary=markdown_table(["", *HEADER], summary),
+        graphs=markdown_table(["graph", "kind", *HEADER], graphs),
+        constants=markdown_table(["fitted on", *_CONSTANTS], constants),
+        n_graphs=len(GRAPHS),
+        n_shuffled=len(SHUFFLED),
+        first_seed=FIRST_SEED,
+        trusted=f"{TRUSTED:.0%}".replace("%", " %"),
+        fewest=_FEWEST,
+        enough=ENOUGH,
+    )
+
+
+def main(out: Path, store: Path, stored: bool) -> None:
+    """Measure, unless the stored judgements are wanted, and write the page with the constants fitted to the runs."""
+
+    def judged() -> pd.DataFrame:
+        runs = [run_of(row) for row in stored_runs(store, STUDY, measure, all_jobs())]
+        return judgements(leave_one_graph_out(runs, fit(runs, TrustModel(), 30)))
+
+    write_study(out, STUDY, None if stored else judged, lambda runs: page(fit(samples(runs), TrustModel(), 30), runs))

@@ -1,1 +1,0 @@
-"""Measurements of speed, memory and accuracy behind ``dccgcn bench``."""

@@ -1,1 +1,0 @@
-"""Experiments: jobs → store → specs → results → pages → reproduction. What to run is data in YAML files."""

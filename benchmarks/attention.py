@@ -11,12 +11,12 @@ from torch_geometric.nn import GATConv
 
 from benchmarks.timing import interleave, largest_difference, median_ratio
 from dccgcn import datasets
-from dccgcn.models.baselines.gat import AttentionLayer, GatSettings
-from dccgcn.models.receptive_field import receptive_layers
-from dccgcn.models.registry import METHODS
-from dccgcn.models.torch_operator import TorchOperator
-from dccgcn.models.training import seeded
-from dccgcn.operators import topology_operator
+from dccgcn.features import topology_operator
+from dccgcn.methods.registry import METHODS
+from dccgcn.networks.baselines.gat import AttentionLayer, GatSettings
+from dccgcn.networks.receptive_field import receptive_layers
+from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.training import seeded
 
 
 def bench_attention(name: str, rounds: int, threads: int) -> dict[str, Any]:

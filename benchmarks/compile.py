@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numba.core.event import Event, Listener, install_listener
 
-from dccgcn.api import run
-from dccgcn.artifacts.report import write_report
 from dccgcn.datasets import load
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
+from dccgcn.report import write_report
 from dccgcn.runtime.kernel_cache import VARIABLE
 from dccgcn.runtime.process_guard import exit_with_parent
+from dccgcn.workflow.run import run
 
 GRAPHS = ("cora", "measurements")
 

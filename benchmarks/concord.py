@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 
 from dccgcn import datasets
-from dccgcn.api import run
-from dccgcn.evaluation.paired import summary
+from dccgcn.concord.settings import ConcordSettings
+from dccgcn.concord.views import channel_operators, scaled_graph
 from dccgcn.graph import NodeGraph, splits
-from dccgcn.models.concord.settings import ConcordSettings
-from dccgcn.models.concord.views import channel_operators, scaled_graph
-from dccgcn.models.dcc.method import build_operators
-from dccgcn.models.dcc.settings import DccSettings
-from dccgcn.models.registry import METHODS
+from dccgcn.methods.registry import METHODS
+from dccgcn.networks.dcc.method import build_operators
+from dccgcn.networks.dcc.settings import DccSettings
+from dccgcn.quality.paired import summary
+from dccgcn.workflow.run import run
 
 # with the scaling of the features, which is an input of an operator
 _OPERATORS = ("topology", "knn", "feature", "idf", "numeric columns", "standardised")

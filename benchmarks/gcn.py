@@ -12,14 +12,14 @@ from torch_geometric.nn import GCNConv
 
 from benchmarks.timing import interleave, largest_difference, median_ratio
 from dccgcn import datasets
+from dccgcn.features import normalise_rows, topology_operator
 from dccgcn.graph import NodeGraph, splits
-from dccgcn.models.baselines.gcn import GcnSettings
-from dccgcn.models.layers import TwoLayerGcn
-from dccgcn.models.receptive_field import ReceptiveField
-from dccgcn.models.registry import METHODS
-from dccgcn.models.torch_operator import TorchOperator
-from dccgcn.models.training import seeded
-from dccgcn.operators import normalise_rows, topology_operator
+from dccgcn.methods.registry import METHODS
+from dccgcn.networks.baselines.gcn import GcnSettings
+from dccgcn.networks.layers import TwoLayerGcn
+from dccgcn.networks.receptive_field import ReceptiveField
+from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.training import seeded
 
 
 def bench_gcn(name: str, hidden: int, rounds: int, threads: int) -> dict[str, Any]:

@@ -16,12 +16,12 @@ from dccgcn import datasets
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import DccgcnError
 from dccgcn.graph import NodeGraph
-from dccgcn.labelling.doors import new_token
-from dccgcn.labelling.log import EventLog
-from dccgcn.labelling.serve import SWITCH, Server, listen
-from dccgcn.labelling.server import application
-from dccgcn.labelling.session import Session
-from dccgcn.labelling.source import Source
+from dccgcn.label.doors import new_token
+from dccgcn.label.log import EventLog
+from dccgcn.label.serve import SWITCH, Server, listen
+from dccgcn.label.server import application
+from dccgcn.label.session import Session
+from dccgcn.label.source import Source
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 # WebGL without a graphics card; root may not use Chromium's sandbox

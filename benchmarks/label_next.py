@@ -8,14 +8,14 @@ import numpy as np
 
 from benchmarks.seeds import for_each_seed
 from dccgcn import datasets
-from dccgcn.api import run
-from dccgcn.evaluation.metrics import accuracy
-from dccgcn.evaluation.paired import paired_difference, summary
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split, per_class
-from dccgcn.models.prediction import Prediction
-from dccgcn.models.registry import Method
+from dccgcn.methods.prediction import Prediction
+from dccgcn.methods.registry import Method
+from dccgcn.quality.metrics import accuracy
+from dccgcn.quality.paired import paired_difference, summary
 from dccgcn.workflow.active_learning import suggest_labels
+from dccgcn.workflow.run import run
 
 
 def bench_label_next(

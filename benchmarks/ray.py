@@ -4,7 +4,6 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 from math import exp
 from pathlib import Path
@@ -12,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from dccgcn.api import run
+from dccgcn.cluster.fit import fit_on_ray
+from dccgcn.cluster.ray_cluster import RayWorkers
+from dccgcn.cluster.ray_peers import Traffic
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.graph.splits import per_class
-from dccgcn.models.concord.distributed import fit_on_ray
-from dccgcn.models.registry import METHODS
-from dccgcn.runtime.ray_cluster import RayWorkers
-from dccgcn.runtime.ray_peers import Traffic
+from dccgcn.methods.registry import METHODS
 from dccgcn.runtime.row_blocks import block_bounds
+from dccgcn.workflow.run import run
 
 _STORE_BYTES = 200 << 20  # of the object store of a cluster that the benchmark starts
 _FACTS = {"cores": 64, "bytes_per_second": 25e9 / 8}  # of a machine of the cost model: 64 cores, 25 Gbit/s
@@ -41,8 +40,8 @@ def bench_ray(nodes: int, workers: Sequence[int], edges_per_node: int, features:
     with _cluster(max(workers)) as address, tempfile.TemporaryDirectory() as folder:
         for count in workers:
             traffic: list[Traffic] = []
-            method = replace(METHODS["concord"], on_ray=partial(fit_on_ray, measured=traffic))
-            run(graph, split, method, scratch=Path(folder), ray=RayWorkers(address, count))
+            method = replace(METHODS["concord"], fit=fit_on_ray(RayWorkers(address, count), measured=traffic))
+            run(graph, split, method, scratch=Path(folder))
             bounds = block_bounds(graph.n, count)
             measured.append(_summary(graph.adjacency, bounds, len(graph.edges), traffic, measured))
     return measured

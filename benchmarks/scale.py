@@ -9,16 +9,16 @@ from typing import Any
 
 from benchmarks.alternatives import measure_alternatives
 from benchmarks.memory import in_own_process, peak_mb, reset_peak
-from dccgcn.api import run
+from dccgcn.concord.settings import ConcordSettings
+from dccgcn.concord.views import layout_of, view_specs
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import Finding
+from dccgcn.features.approximate_knn import approximate_knn
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
-from dccgcn.models.concord.settings import ConcordSettings
-from dccgcn.models.concord.views import layout_of, view_specs
-from dccgcn.models.registry import METHODS
-from dccgcn.operators.approximate_knn import approximate_knn
+from dccgcn.methods.registry import METHODS
 from dccgcn.runtime.threads import use_threads
+from dccgcn.workflow.run import run
 
 
 class PartClock:

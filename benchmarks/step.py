@@ -14,11 +14,11 @@ from benchmarks.straightforward import StraightforwardStep
 from benchmarks.timing import interleave, largest_difference, median_ratio
 from dccgcn import datasets
 from dccgcn.graph import splits
-from dccgcn.models.dcc.method import TrainingStep, build_operators
-from dccgcn.models.dcc.model import DccGcn
-from dccgcn.models.dcc.settings import DccSettings
-from dccgcn.models.registry import METHODS
-from dccgcn.models.training import seeded
+from dccgcn.methods.registry import METHODS
+from dccgcn.networks.dcc.method import TrainingStep, build_operators
+from dccgcn.networks.dcc.model import DccGcn
+from dccgcn.networks.dcc.settings import DccSettings
+from dccgcn.networks.training import seeded
 from dccgcn.runtime.threads import use_threads
 
 

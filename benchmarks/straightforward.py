@@ -12,10 +12,10 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch_geometric.utils import scatter, softmax
 
+from dccgcn.features import normalise_rows
 from dccgcn.graph import NodeGraph
-from dccgcn.models.dcc.model import DccGcn
-from dccgcn.models.torch_operator import TorchOperator
-from dccgcn.operators import normalise_rows
+from dccgcn.networks.dcc.model import DccGcn
+from dccgcn.networks.torch_operator import TorchOperator
 
 
 class StraightforwardStep:

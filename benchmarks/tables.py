@@ -12,9 +12,9 @@ import pandas as pd
 from benchmarks.memory import in_own_process
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.graph.splits import per_class
-from dccgcn.io.tables import read_tables
 from dccgcn.runtime.scratch import fingerprint
 from dccgcn.runtime.threads import use_threads
+from dccgcn.tables.read import read_tables
 
 FORMS = ("parquet", "csv")
 _N_FILES = 4  # of each table

@@ -3,8 +3,8 @@
 import { readFileSync, writeFileSync, existsSync } from "node:fs";
 import { build } from "esbuild";
 
-const OUT = "../src/dccgcn/artifacts/report/static";
-const OUT_LABEL = "../src/dccgcn/labelling/static";
+const OUT = "../src/dccgcn/report/static";
+const OUT_LABEL = "../src/dccgcn/label/static";
 
 const options = { bundle: true, minify: true, format: "iife", target: "es2022", charset: "ascii", legalComments: "none" };
 const result = await build({ ...options, entryPoints: { report: "src/main.ts" }, outdir: OUT, metafile: true });

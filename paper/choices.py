@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from dccgcn.evaluation.paired import PairedDifference, Summary, significance
-from dccgcn.models.registry import get_method
+from dccgcn.methods.registry import get_method
+from dccgcn.quality.paired import PairedDifference, Summary, significance
 from dccgcn.text import markdown_table
 from paper.results import Results
 from paper.spec import System, shown

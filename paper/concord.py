@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from dccgcn.evaluation.paired import PairedDifference, paired_difference, significance, summary
+from dccgcn.quality.paired import PairedDifference, paired_difference, significance, summary
 from dccgcn.text import markdown_table
 from paper.results import Results
 from paper.spec import System

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
+from dccgcn.quality.paired import PairedDifference, Summary, paired_difference, summary
 from dccgcn.text import markdown_table
 from paper.results import Results, values_of
 from paper.signals import BINS, FINAL, FIRST, SIGNALS, column

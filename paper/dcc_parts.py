@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from dccgcn.evaluation.paired import PairedDifference, paired_difference, significance
+from dccgcn.quality.paired import PairedDifference, paired_difference, significance
 from dccgcn.text import markdown_table
 from paper.results import Results, values_of
 

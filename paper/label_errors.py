@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from dccgcn.evaluation.label_errors import POOL, suspect_labels
+from dccgcn.concord import method
+from dccgcn.concord.settings import ConcordSettings
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.cells import decode_labels
 from dccgcn.graph.splits import per_class
-from dccgcn.models.concord import method
-from dccgcn.models.concord.settings import ConcordSettings
+from dccgcn.quality.label_errors import POOL, suspect_labels
 from dccgcn.text import markdown_table
 from dccgcn.workflow.jobs import load_cached
 from dccgcn.workflow.run_store import Row

@@ -9,10 +9,10 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
 from sklearn.neighbors import NearestNeighbors
 
-from dccgcn.evaluation.metrics import accuracy, macro_f1
-from dccgcn.models.prediction import Prediction
+from dccgcn.methods.prediction import Prediction
+from dccgcn.quality.metrics import accuracy, macro_f1
 from dccgcn.workflow.jobs import Job, run_job
-from dccgcn.workflow.run import Run
+from dccgcn.workflow.result import Result
 from paper.cpu import cpu_description
 from paper.signals import trust_columns
 from paper.theory import channel_counts
@@ -31,33 +31,33 @@ class PaperJob(Job):
 
 def measure(job: Job) -> dict[str, Any]:
     """Run a job and return the columns to store. Accuracies are shares of the test nodes."""
-    run = run_job(job)
+    result = run_job(job)
     values = {
-        "split_hash": run.split.hash[:12],
+        "split_hash": result.split.hash[:12],
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "cpu": cpu_description(),
-        "threads": run.threads,
-        "seconds": round(run.seconds, 3),
-        "n_train": len(run.split.train),
-        "n_test": len(run.split.test),
-        "accuracy": run.accuracy,
-        "macro_f1": run.macro_f1,
-        "agreement": run.agreement,
-        "accuracy_low_before": run.accuracy_low_before,
-        "accuracy_low_after": run.accuracy_low_after,
-        **_of_channels(run),
-        **trust_columns(run.prediction, run.split.test, run.graph.labels[run.split.test]),
+        "threads": result.threads,
+        "seconds": round(result.seconds, 3),
+        "n_train": len(result.split.train),
+        "n_test": len(result.split.test),
+        "accuracy": result.accuracy,
+        "macro_f1": result.macro_f1,
+        "agreement": result.agreement,
+        "accuracy_low_before": result.accuracy_low_before,
+        "accuracy_low_after": result.accuracy_low_after,
+        **_of_channels(result),
+        **trust_columns(result.prediction, result.split.test, result.graph.labels[result.split.test]),
     }
     if isinstance(job, PaperJob) and job.map_nodes:
-        values |= embedding_map(run.prediction, run.graph.labels, job.map_nodes, job.seed)
+        values |= embedding_map(result.prediction, result.graph.labels, job.map_nodes, job.seed)
     rounded = {name: round(x, DIGITS) if isinstance(x, float) else x for name, x in values.items()}
     return {name: x for name, x in rounded.items() if x is not None}
 
 
-def _of_channels(run: Run) -> dict[str, Any]:
+def _of_channels(result: Result) -> dict[str, Any]:
     """Before calibration (DCC-GCN) or refit (Concord), and of each of two channels."""
-    test, prediction = run.split.test, run.prediction
-    truth = run.graph.labels[test]
+    test, prediction = result.split.test, result.prediction
+    truth = result.graph.labels[test]
     values: dict[str, Any] = {}
     if prediction.uncorrected is not None:
         before = prediction.uncorrected.argmax(axis=1)[test]

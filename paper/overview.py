@@ -1,6 +1,6 @@
 """The table of the README: a row per method, or per column of the spec."""
 
-from dccgcn.evaluation.paired import Summary
+from dccgcn.quality.paired import Summary
 from dccgcn.text import markdown_table
 from paper.results import Results
 from paper.spec import System

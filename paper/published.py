@@ -1,6 +1,6 @@
 """The page that compares each system with accuracies published for it."""
 
-from dccgcn.models.registry import METHODS
+from dccgcn.methods.registry import METHODS
 from dccgcn.text import markdown_table
 from paper.results import Results
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 import pandas as pd
 from jinja2 import Environment, StrictUndefined
 
-from dccgcn.evaluation.paired import PairedDifference, paired_difference, significance
+from dccgcn.quality.paired import PairedDifference, paired_difference, significance
 from paper.confidence import compared_to_margin
 from paper.results import Results, values_of
 

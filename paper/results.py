@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from dccgcn.evaluation.paired import PairedDifference, Summary, paired_difference, summary
+from dccgcn.quality.paired import PairedDifference, Summary, paired_difference, summary
 from dccgcn.workflow.run_store import Rows
 from dccgcn.workflow.runner import Failures
 from paper.measure import PaperJob

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dccgcn.evaluation import trust
-from dccgcn.models.prediction import Prediction
+from dccgcn.methods.prediction import Prediction
+from dccgcn.quality import trust
 
 SIGNALS = ("confidence", "margin", "entropy", "agreement", "agreement, then margin", "trust")
 FINAL, FIRST = "final", "first"  # the final predictions, and those of the first channel alone

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import yaml
 
-from dccgcn.models.registry import get_method
+from dccgcn.methods.registry import get_method
 from paper.measure import PaperJob
 
 Kind = Literal[

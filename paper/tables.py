@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from dccgcn.evaluation.paired import PairedDifference, Summary
+from dccgcn.quality.paired import PairedDifference, Summary
 from dccgcn.text import markdown_table
 from paper.results import NOT_RUN, Cell, Results
 

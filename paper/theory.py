@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dccgcn.errors import DccgcnError
-from dccgcn.evaluation import checks
+from dccgcn.quality import checks
 
 T = TypeVar("T", float, np.ndarray)  # a number, or a grid of them
 

@@ -17,16 +17,16 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
 
+from dccgcn.concord import method
+from dccgcn.concord.confidence import GATE, TRUSTED, Evidence, HeldOut, TrustModel, margin, trust
+from dccgcn.concord.labels import Labels
+from dccgcn.concord.settings import ConcordSettings
+from dccgcn.concord.views import precompute
 from dccgcn.datasets import describe
-from dccgcn.evaluation.trust import auroc
+from dccgcn.features.embedding import scarcity
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
-from dccgcn.models.concord import method
-from dccgcn.models.concord.confidence import GATE, TRUSTED, Evidence, HeldOut, TrustModel, margin, trust
-from dccgcn.models.concord.labels import Labels
-from dccgcn.models.concord.settings import ConcordSettings
-from dccgcn.models.concord.spectral_features import scarcity
-from dccgcn.models.concord.views import precompute
+from dccgcn.quality.trust import auroc
 from dccgcn.text import markdown_table
 from dccgcn.workflow.jobs import load_cached
 from dccgcn.workflow.run_store import Row

@@ -12,8 +12,8 @@ import numpy as np
 from scipy.stats import t
 
 from dccgcn import NodeGraph, by_rate, load, per_class
-from dccgcn.models.concord import method
-from dccgcn.models.concord.settings import ConcordSettings
+from dccgcn.concord import method
+from dccgcn.concord.settings import ConcordSettings
 
 CELLS = [
     *((name, size) for name in ("cora", "citeseer") for size in (0.005, 0.02, 20)),

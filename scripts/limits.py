@@ -19,13 +19,13 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from dccgcn import NodeGraph, by_rate, load
-from dccgcn.models.concord import method
-from dccgcn.models.concord.labels import Labels
-from dccgcn.models.concord.neighbour_mi import mi_loss, refine_head
-from dccgcn.models.concord.settings import ConcordSettings
-from dccgcn.models.concord.softmax_regression import fit_head, predict_proba
-from dccgcn.models.concord.spectral_features import scarcity, spectral_reweight
-from dccgcn.models.concord.views import precompute
+from dccgcn.concord import method
+from dccgcn.concord.labels import Labels
+from dccgcn.concord.neighbour_mi import mi_loss, refine_head
+from dccgcn.concord.settings import ConcordSettings
+from dccgcn.concord.softmax_regression import fit_head, predict_proba
+from dccgcn.concord.views import precompute
+from dccgcn.features.embedding import scarcity, spectral_reweight
 
 FIRST_SEED = 1000
 RATES = {"cora": (0.005, 0.01, 0.02), "citeseer": (0.005, 0.01, 0.02), "pubmed": (0.0003, 0.0005, 0.001)}

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dccgcn import NodeGraph, load
-from dccgcn.models.registry import METHODS
+from dccgcn.methods.registry import METHODS
 
 GRAPHS = ("cora", "citeseer", "pubmed", "acm", "flickr", "uai2010")
 PER_CLASS = (1, 2, 3, 5, 10, 20)

@@ -54,7 +54,7 @@ def test_the_version_has_one_source():
 
 
 def test_a_missing_extra_says_how_to_install_it(monkeypatch):
-    from dccgcn.io.convert import to_pyg
+    from dccgcn.tables.convert import to_pyg
 
     monkeypatch.setitem(sys.modules, "torch_geometric.data", None)
     with pytest.raises(dccgcn.DccgcnError, match=r"torch_geometric is not installed\..*pip install 'dccgcn\[pyg\]'"):

@@ -9,29 +9,29 @@ import scipy.sparse as sp
 import torch
 
 from dccgcn import NodeGraph, Split, read_tables
-from dccgcn.api import run
-from dccgcn.artifacts.report.data import report_data
 from dccgcn.errors import SplitError, TrainingError
-from dccgcn.evaluation import trust
+from dccgcn.features import operator, topology_operator
+from dccgcn.features.approximate_knn import MOST_WORK
+from dccgcn.features.exact_knn import empty_neighbours, exact_work
+from dccgcn.features.scaling import numeric_columns
 from dccgcn.graph.splits import hold_out, per_class
-from dccgcn.io.write import write_tables
 from dccgcn.kernels import dropout_key
-from dccgcn.models import layers
-from dccgcn.models.baselines import m3s
-from dccgcn.models.dcc.method import fit as fit_dcc
-from dccgcn.models.dcc.model import DccGcn
-from dccgcn.models.dcc.settings import DccSettings
-from dccgcn.models.prediction import Prediction
-from dccgcn.models.receptive_field import ReceptiveField
-from dccgcn.models.registry import METHODS
-from dccgcn.models.torch_operator import TorchOperator
-from dccgcn.models.training import train_full_batch
-from dccgcn.operators import operator, topology_operator
-from dccgcn.operators.approximate_knn import MOST_WORK
-from dccgcn.operators.exact_knn import empty_neighbours, exact_work
-from dccgcn.operators.scaling import numeric_columns
+from dccgcn.methods.prediction import Prediction
+from dccgcn.methods.registry import METHODS
+from dccgcn.networks import layers
+from dccgcn.networks.baselines import m3s
+from dccgcn.networks.dcc.method import fit as fit_dcc
+from dccgcn.networks.dcc.model import DccGcn
+from dccgcn.networks.dcc.settings import DccSettings
+from dccgcn.networks.receptive_field import ReceptiveField
+from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.training import train_full_batch
+from dccgcn.quality import trust
+from dccgcn.report.data import report_data
+from dccgcn.tables.write import write_tables
 from dccgcn.workflow import active_learning, doctor
 from dccgcn.workflow.active_learning import similarity
+from dccgcn.workflow.run import run
 from helpers.runs import dual, toy
 from paper.signals import trust_columns
 

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dccgcn.api import run
 from dccgcn.graph.splits import per_class
-from dccgcn.io.write import write_tables
+from dccgcn.tables.write import write_tables
+from dccgcn.workflow.run import run
 from helpers.command import dccgcn
 from helpers.runs import toy
 

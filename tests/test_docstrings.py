@@ -5,7 +5,7 @@ from importlib import import_module
 
 import pytest
 
-MODULES = ["text", "palette", "graph.cells", "graph.node_graph", "graph.splits", "io.tables", "datasets"]
+MODULES = ["text", "palette", "graph.cells", "graph.node_graph", "graph.splits", "tables.read", "datasets"]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -15,8 +15,8 @@ import pytest
 from dccgcn import NodeGraph, load_model, read_tables, run
 from dccgcn.errors import DccgcnError
 from dccgcn.graph.cells import spell_id
-from dccgcn.io.table import unescaped
-from dccgcn.io.write import write_frames
+from dccgcn.tables.table import unescaped
+from dccgcn.tables.write import write_frames
 
 N = 8
 IDS: dict[str, list[Any]] = {

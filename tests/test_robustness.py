@@ -20,15 +20,15 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dccgcn.api import run
 from dccgcn.errors import DataFileError, GraphError, SettingsError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split
-from dccgcn.io.tables import read_tables
-from dccgcn.models import resources
-from dccgcn.models.registry import METHODS
+from dccgcn.methods import resources
+from dccgcn.methods.registry import METHODS
 from dccgcn.runtime import files, memory
 from dccgcn.runtime.lock import lock_folder
+from dccgcn.tables.read import read_tables
+from dccgcn.workflow.run import run
 from helpers.command import dccgcn, refused
 from tools import kill
 

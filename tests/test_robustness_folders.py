@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from dccgcn import NodeGraph, load_model, run
-from dccgcn.artifacts.run_folder import RUN_FILES, check_writable
-from dccgcn.artifacts.staging import current_path
 from dccgcn.errors import DataFileError
 from dccgcn.runtime.files import temporary_path, write_atomically
+from dccgcn.store.run_folder import RUN_FILES, check_writable
+from dccgcn.store.staging import current_path
 from helpers.command import dccgcn, refused
 
 FILE_OPERATIONS = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.listdir", "os.scandir"}

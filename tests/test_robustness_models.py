@@ -18,8 +18,8 @@ from safetensors import safe_open
 from safetensors.numpy import save
 
 from dccgcn import load_model, read_tables, run
-from dccgcn.artifacts.model_io import DESCRIPTION, TENSORS
 from dccgcn.errors import DataFileError, DccgcnError
+from dccgcn.store.model_io import DESCRIPTION, TENSORS
 
 SECONDS = 5  # after which a mutation counts as a hang
 LISTED = 2  # positions of a list whose items are mutated

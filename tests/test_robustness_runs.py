@@ -10,7 +10,7 @@ import pytest
 
 from dccgcn import NodeGraph, read_tables, run
 from dccgcn.errors import DataFileError
-from dccgcn.models.registry import METHODS
+from dccgcn.methods.registry import METHODS
 from dccgcn.runtime import memory, threads
 from dccgcn.workflow import run_store
 from dccgcn.workflow.jobs import Job

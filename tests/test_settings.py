@@ -7,11 +7,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dccgcn.concord.settings import ConcordSettings
 from dccgcn.errors import SettingsError
-from dccgcn.models.baselines.gcn import GcnSettings
-from dccgcn.models.concord.settings import ConcordSettings
-from dccgcn.models.dcc.settings import DccSettings
-from dccgcn.models.registry import METHODS
+from dccgcn.methods.registry import METHODS
+from dccgcn.networks.baselines.gcn import GcnSettings
+from dccgcn.networks.dcc.settings import DccSettings
 from dccgcn.settings import parse_assignments, read_yaml
 
 MODELS = {name: method.settings for name, method in METHODS.items()}

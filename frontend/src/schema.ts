@@ -1,4 +1,4 @@
-// Generated from src/dccgcn/artifacts/report/schema.py by python -m dccgcn.artifacts.report.generate
+// Generated from src/dccgcn/report/schema.py by python -m dccgcn.report.generate
 
 /** Everything the page shows. */
 export interface Report {
@@ -262,7 +262,7 @@ export interface RunSummary {
   versions: Record<string, string>;
 }
 
-/** Trusted predictions that a person checked, and the exact bound that follows. */
+/** Trusted predictions that a person checked, and the exact bound that follows: audit.json of a run folder. */
 export interface AuditSummary {
   /** When the predictions were drawn, as ISO 8601, UTC */
   date: string;

@@ -16,17 +16,20 @@ __version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from dccgcn import datasets as datasets
-    from dccgcn.api import NodeClassifier, Result, load_model, run
     from dccgcn.datasets import load as load
     from dccgcn.datasets import load_dataset
     from dccgcn.errors import DccgcnError, Finding
     from dccgcn.graph import NodeGraph
     from dccgcn.graph.splits import Split, by_rate, per_class
-    from dccgcn.io.convert import from_igraph, from_networkx, from_pyg
-    from dccgcn.io.tables import read_tables
-    from dccgcn.models.prediction import Prediction
+    from dccgcn.methods.prediction import Prediction
+    from dccgcn.store.model import load_model
+    from dccgcn.tables.convert import from_igraph, from_networkx, from_pyg
+    from dccgcn.tables.read import read_tables
     from dccgcn.workflow.active_learning import suggest_labels
+    from dccgcn.workflow.estimator import NodeClassifier
     from dccgcn.workflow.inductive import append_nodes
+    from dccgcn.workflow.result import Result
+    from dccgcn.workflow.run import run
 
 __all__ = [
     "DccgcnError",
@@ -52,40 +55,30 @@ __all__ = [
 _MODULE = {
     "DccgcnError": "errors",
     "Finding": "errors",
-    "NodeClassifier": "api",
+    "NodeClassifier": "workflow.estimator",
     "NodeGraph": "graph",
-    "Prediction": "models.prediction",
-    "Result": "api",
+    "Prediction": "methods.prediction",
+    "Result": "workflow.result",
     "Split": "graph.splits",
     "append_nodes": "workflow.inductive",
     "by_rate": "graph.splits",
-    "from_igraph": "io.convert",
-    "from_networkx": "io.convert",
-    "from_pyg": "io.convert",
+    "from_igraph": "tables.convert",
+    "from_networkx": "tables.convert",
+    "from_pyg": "tables.convert",
     "load": "datasets",
     "load_dataset": "datasets",
-    "load_model": "api",
+    "load_model": "store.model",
     "per_class": "graph.splits",
-    "read_tables": "io.tables",
-    "run": "api",
+    "read_tables": "tables.read",
+    "run": "workflow.result",
     "suggest_labels": "workflow.active_learning",
 }
-_RENAMED = {"grown": "append_nodes"}  # old names, for one release
 
 
 def __getattr__(name: str) -> Any:
     # NumPy, SciPy and numba take a second to load, so nothing is imported before it is asked for
-    if name in _RENAMED:
-        import warnings
-
-        text = f"dccgcn.{name} is now dccgcn.{_RENAMED[name]}; the old name goes with the next release."
-        warnings.warn(text, FutureWarning, stacklevel=2)
     if name == "datasets":
         return import_module("dccgcn.datasets")
-    if name == "io":  # with the module of conversions, which is used by its full name
-        import_module("dccgcn.io.convert")
-        return import_module("dccgcn.io")
-    name = _RENAMED.get(name, name)
     if name not in _MODULE:
         raise AttributeError(f"module 'dccgcn' has no attribute {name!r}")
     return getattr(import_module(f"dccgcn.{_MODULE[name]}"), name)

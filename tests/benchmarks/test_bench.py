@@ -11,9 +11,9 @@ from benchmarks.compile import bench_compile
 from benchmarks.concord import build_concord_operators, with_operators_only
 from benchmarks.scale import growth, per_node_ratios
 from benchmarks.tables import all_equal, bench_tables
+from dccgcn.concord.settings import ConcordSettings
+from dccgcn.concord.views import precompute
 from dccgcn.datasets.synthetic import synthetic_graph
-from dccgcn.models.concord.settings import ConcordSettings
-from dccgcn.models.concord.views import precompute
 from dccgcn.runtime.kernel_cache import VARIABLE
 from helpers.command import benchmarks, refused
 

@@ -6,12 +6,13 @@ import json
 import pandas as pd
 import pytest
 
-from dccgcn.api import load_model, run
-from dccgcn.artifacts.audit import read_audit
-from dccgcn.artifacts.report import write_report
-from dccgcn.artifacts.report.store import load_data
 from dccgcn.errors import DataFileError
 from dccgcn.graph.splits import per_class
+from dccgcn.report import write_report
+from dccgcn.report.audit import read_audit
+from dccgcn.report.store import load_data
+from dccgcn.store.model import load_model
+from dccgcn.workflow.run import run
 from helpers.command import dccgcn, refused
 from helpers.runs import toy
 

@@ -7,7 +7,7 @@ import httpx
 import pandas as pd
 import pytest
 
-from dccgcn.labelling.log import EventLog
+from dccgcn.label.log import EventLog
 from helpers.command import dccgcn, refused
 from helpers.served import labelling
 from tools.kill_label import fingerprint, tables

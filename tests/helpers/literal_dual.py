@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dccgcn.models.training import seeded
+from dccgcn.networks.training import seeded
 from helpers import literal
 
 

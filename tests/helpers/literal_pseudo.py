@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from dccgcn.models.training import seeded
+from dccgcn.networks.training import seeded
 from helpers import literal
 
 

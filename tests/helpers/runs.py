@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from dccgcn.api import Result
 from dccgcn.graph import NodeGraph
-from dccgcn.models.prediction import Prediction
+from dccgcn.methods.prediction import Prediction
+from dccgcn.workflow.result import Result
 
 # a network that trains within a second
 QUICK = ["--method", "dcc-gcn", "--set", "epochs=5", "--set", "hidden1=16", "--set", "hidden2=8"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from dccgcn.labelling.source import Source
+from dccgcn.label.source import Source
 from helpers.runs import toy
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import torch
 
 from dccgcn.graph import NodeGraph
-from dccgcn.models.dcc.method import build_operators, classify
-from dccgcn.models.dcc.model import DccGcn
-from dccgcn.models.dcc.settings import DccSettings
-from dccgcn.models.training import seeded
+from dccgcn.networks.dcc.method import build_operators, classify
+from dccgcn.networks.dcc.model import DccGcn
+from dccgcn.networks.dcc.settings import DccSettings
+from dccgcn.networks.training import seeded
 
 N, C = 24, 3
 TRAIN = np.array([0, 2, 3, 7, 11, 12, 16, 20])

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from dccgcn.errors import DccgcnError
-from dccgcn.io.write import csv_text
+from dccgcn.tables.write import csv_text
 
 NODES = """\
 id,topic,title,age,country

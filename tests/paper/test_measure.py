@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from dccgcn.errors import DataFileError
-from dccgcn.evaluation import trust
-from dccgcn.models.prediction import Prediction
+from dccgcn.methods.prediction import Prediction
+from dccgcn.quality import trust
 from dccgcn.workflow.jobs import graph_and_split
 from dccgcn.workflow.run_store import append
 from dccgcn.workflow.runner import attempt

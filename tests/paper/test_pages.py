@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dccgcn.evaluation.paired import paired_difference
-from dccgcn.models.prediction import Prediction
+from dccgcn.methods.prediction import Prediction
+from dccgcn.quality.paired import paired_difference
 from helpers.pages import page_of, table_lines
 from helpers.paper_rows import fake_rows, row_of
 from paper import figures, theory

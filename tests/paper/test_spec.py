@@ -5,7 +5,7 @@ import pytest
 
 from dccgcn import datasets
 from dccgcn.errors import DccgcnError
-from dccgcn.models.registry import METHODS
+from dccgcn.methods.registry import METHODS
 from dccgcn.palette import OKABE_ITO, colours
 from dccgcn.workflow.run_store import append
 from helpers.paper_rows import fake_rows, row_of

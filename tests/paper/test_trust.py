@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from dccgcn import per_class
+from dccgcn.concord import method
+from dccgcn.concord.confidence import GATE, JUDGED, KEPT, Evidence, HeldOut, TrustModel, trust
+from dccgcn.concord.settings import ConcordSettings
 from dccgcn.errors import DataFileError
-from dccgcn.models.concord import method
-from dccgcn.models.concord.confidence import GATE, JUDGED, KEPT, Evidence, HeldOut, TrustModel, trust
-from dccgcn.models.concord.settings import ConcordSettings
 from helpers.groups import blocks
 from paper.runs import of_study, stored_runs, unpacked, write_study
 from paper.trust import (

@@ -8,17 +8,17 @@ import pytest
 import torch
 
 from dccgcn import NodeClassifier
-from dccgcn.api import run
 from dccgcn.errors import DccgcnError
+from dccgcn.features import topology_operator
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split
-from dccgcn.models.registry import METHODS
-from dccgcn.models.torch_operator import TorchOperator
-from dccgcn.models.training import seeded
-from dccgcn.operators import topology_operator
+from dccgcn.methods.registry import METHODS
+from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.training import seeded
 from dccgcn.runtime.device import available_devices, default_device
 from dccgcn.runtime.threads import use_threads
 from dccgcn.workflow.jobs import Job
+from dccgcn.workflow.run import run
 from dccgcn.workflow.runner import scores
 from helpers import pretend
 from helpers.command import dccgcn, refused

@@ -16,9 +16,9 @@ from dccgcn.cli import app
 from dccgcn.cli.options import NEW_FILE
 from dccgcn.datasets import Dataset
 from dccgcn.errors import DataFileError
-from dccgcn.io.write import write_frames, write_tables
 from dccgcn.runtime.files import write_atomically
 from dccgcn.runtime.outputs import check_output
+from dccgcn.tables.write import write_frames, write_tables
 from helpers.command import dccgcn, refused
 
 COMMANDS: dict[str, Any] = dict(typer.main.get_command(app).commands)  # type: ignore[attr-defined]

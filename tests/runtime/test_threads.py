@@ -7,13 +7,13 @@ import pytest
 import torch
 from threadpoolctl import threadpool_info
 
-from dccgcn.api import run
 from dccgcn.graph import NodeGraph
-from dccgcn.models.base import Method
-from dccgcn.models.prediction import Prediction
+from dccgcn.methods.base import Method
+from dccgcn.methods.prediction import Prediction
 from dccgcn.runtime import threads
 from dccgcn.runtime.threads import kernel_threads, threads_for, use_threads
 from dccgcn.settings import Settings
+from dccgcn.workflow.run import run
 
 
 @pytest.fixture

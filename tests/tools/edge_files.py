@@ -17,10 +17,10 @@ import pandas as pd
 
 from dccgcn.errors import DccgcnError
 from dccgcn.graph.cells import is_missing, spell_id
-from dccgcn.io.edge_rows import edge_table
-from dccgcn.io.frames import read_table
-from dccgcn.io.id_index import IdIndex
-from dccgcn.io.table import unescaped
+from dccgcn.tables.edge_rows import edge_table
+from dccgcn.tables.frames import read_table
+from dccgcn.tables.id_index import IdIndex
+from dccgcn.tables.table import unescaped
 
 CELLS = ["a", "b", "007", "7", "7.0", "1_0", "'=x", "'", "ü", "u\u0308", "", " ", "\u00a0", "nan", "1e3", "9" * 25, '"']
 CELLS += ['""', "a,b", "x\ny", "x\r\ny", "x\ry", ";", "\t", "=1", "True", "\ufeff", "-1", "a b", "\x1c", "🙂"]
@@ -68,9 +68,9 @@ def case(number: int, folder: Path) -> tuple[Path, str]:
 def check(number: int, folder: Path, set_attribute: Callable[[str, Any], object]) -> None:
     """Raise an AssertionError unless both ways give the same rows or the same refusal."""
     path, encoding = case(number, folder)
-    set_attribute("dccgcn.io.frames._PIECE", int(np.random.default_rng(number).integers(16, 60)))
-    set_attribute("dccgcn.io.edge_rows._ARROW_ROWS", 3)
-    set_attribute("dccgcn.io.edge_rows._SAMPLE", 2)
+    set_attribute("dccgcn.tables.frames._PIECE", int(np.random.default_rng(number).integers(16, 60)))
+    set_attribute("dccgcn.tables.edge_rows._ARROW_ROWS", 3)
+    set_attribute("dccgcn.tables.edge_rows._SAMPLE", 2)
     whole, pieces = _outcome(_whole, path, encoding), _outcome(_pieces, path, encoding)
     if isinstance(whole, str) and isinstance(pieces, str):
         return  # of several faults each way names the one that it meets first

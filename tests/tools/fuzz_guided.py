@@ -12,9 +12,9 @@ from pathlib import Path
 
 import atheris
 
-with atheris.instrument_imports(include=["dccgcn.io", "dccgcn.graph"]):
+with atheris.instrument_imports(include=["dccgcn.tables", "dccgcn.graph"]):
     from dccgcn.errors import DccgcnError
-    from dccgcn.io.tables import read_tables
+    from dccgcn.tables.read import read_tables
 
 from tools.fuzz import EDGES, NODES, ENCODINGS  # isort: skip
 

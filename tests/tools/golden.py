@@ -20,8 +20,8 @@ from dccgcn import datasets
 from dccgcn.errors import DccgcnError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
-from dccgcn.models.prediction import Prediction
-from dccgcn.models.registry import METHODS
+from dccgcn.methods.prediction import Prediction
+from dccgcn.methods.registry import METHODS
 from dccgcn.runtime.threads import use_threads
 from dccgcn.workflow.run import fit_and_measure
 from helpers.small_cora import part_of

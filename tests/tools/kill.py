@@ -18,14 +18,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from dccgcn.api import load_model, run
-from dccgcn.artifacts.report.store import load_data
-from dccgcn.artifacts.staging import STAGED, current_path
 from dccgcn.errors import DataFileError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
-from dccgcn.io.write import write_tables
+from dccgcn.report.store import load_data
 from dccgcn.runtime.files import is_temporary
+from dccgcn.store.model import load_model
+from dccgcn.store.staging import STAGED, current_path
+from dccgcn.tables.write import write_tables
+from dccgcn.workflow.run import run
 from dccgcn.workflow.run_store import read_store
 from helpers.command import dccgcn
 from tools.attempt import DCCGCN, Attempt, listed, run_command, time_without_kill

@@ -13,8 +13,8 @@ import httpx
 import numpy as np
 import pandas as pd
 
-from dccgcn.labelling.events import replay
-from dccgcn.labelling.log import read_events
+from dccgcn.label.events import replay
+from dccgcn.label.log import read_events
 from helpers.served import labelling
 
 N, CLASSES = 200, ("a", "b", "c")

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from dccgcn.datasets.synthetic import synthetic_graph
-from dccgcn.io.write import write_tables
 from dccgcn.runtime.files import is_temporary
+from dccgcn.tables.write import write_tables
 from tools.attempt import DCCGCN, Attempt, run_command, time_without_kill
 
 N = 600

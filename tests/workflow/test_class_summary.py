@@ -7,11 +7,10 @@ import pytest
 from sklearn.metrics import average_precision_score
 
 import dccgcn
-from dccgcn.api import Result
 from dccgcn.errors import DccgcnError
-from dccgcn.evaluation.ranking import average_precision, recall_at
 from dccgcn.graph.splits import Split
-from dccgcn.models.prediction import Prediction
+from dccgcn.methods.prediction import Prediction
+from dccgcn.quality.ranking import average_precision, recall_at
 from dccgcn.workflow.class_summary import (
     class_counts,
     class_findings,
@@ -36,7 +35,7 @@ def result():
     partner = rng.uniform(0, 0.4, n).astype(np.float32)
     done = dccgcn.run(graph, split, "lp")
     prediction = Prediction(np.stack([1 - partner, partner], axis=1))
-    return Result.from_run(measure(graph, split, prediction, FitDetails("lp", done.settings, 0, 1.0, 1)))
+    return measure(graph, split, prediction, FitDetails("lp", done.settings, 0, 1.0, 1))
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -76,7 +75,7 @@ def test_a_class_that_is_never_predicted_is_the_first_warning(result):
     first = result.findings[0]
     assert (first.level, first.code) == ("warning", "never-predicted")
     assert "'partner' (6 of 100 labels) is never predicted" in first.text
-    from dccgcn.artifacts.report.data import report_data
+    from dccgcn.report.data import report_data
 
     data = report_data(result)
     assert data.warnings[0] == "The class “partner” is never predicted."
@@ -136,7 +135,7 @@ def test_a_class_that_is_never_predicted_is_ranked_though_it_is_not_rare(result,
     assert rare_classes(graph, split) == []
     partner = np.full(graph.n, 0.1) + 0.3 * (graph.labels == 1)
     prediction = Prediction(np.stack([1 - partner, partner], axis=1).astype(np.float32))
-    made = Result.from_run(measure(graph, split, prediction, FitDetails("lp", result.settings, 0, 1.0, 1)))
+    made = measure(graph, split, prediction, FitDetails("lp", result.settings, 0, 1.0, 1))
     assert ranked_classes(graph, split, prediction) == [1]
     made.save(tmp_path / "run")
     lines = (tmp_path / "run" / "ranked.csv").read_text().splitlines()

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from dccgcn.errors import SplitError
-from dccgcn.evaluation.paired import paired_difference
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.folds import label_folds
-from dccgcn.io.write import write_tables
+from dccgcn.quality.paired import paired_difference
+from dccgcn.tables.write import write_tables
 from dccgcn.workflow.compare import conclusion, content_hash, fold_jobs, leaderboard, split_jobs
 from dccgcn.workflow.run import fit_and_measure
 from dccgcn.workflow.run_store import read_store

@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 from dccgcn import NodeGraph, load_model, read_tables, run
+from dccgcn.concord import method
+from dccgcn.concord.settings import ConcordSettings
 from dccgcn.errors import GraphError
 from dccgcn.graph.splits import check_training, uninformed_nodes
-from dccgcn.io.encoder import FeatureEncoder
-from dccgcn.models.concord import method
-from dccgcn.models.concord.settings import ConcordSettings
+from dccgcn.tables.encoder import FeatureEncoder
 from dccgcn.workflow.active_learning import suggest_labels
 from dccgcn.workflow.doctor import examine
 from helpers.command import dccgcn

@@ -11,7 +11,7 @@ from benchmarks.new_nodes import remove_nodes, restore_nodes
 from dccgcn import NodeGraph, append_nodes, load_model, per_class, read_tables, run
 from dccgcn.errors import DccgcnError, GraphError
 from dccgcn.graph.splits import Split
-from dccgcn.models.registry import METHODS
+from dccgcn.methods.registry import METHODS
 from dccgcn.workflow.inductive import predict_new
 from helpers import literal
 from helpers.command import benchmarks, dccgcn

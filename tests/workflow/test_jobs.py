@@ -11,8 +11,8 @@ from dataclasses import replace
 import pytest
 
 from dccgcn.errors import DataFileError, DccgcnError
-from dccgcn.io.write import write_tables
 from dccgcn.runtime.lock import lock_file
+from dccgcn.tables.write import write_tables
 from dccgcn.workflow.jobs import Job
 from dccgcn.workflow.run_store import append, read_store, with_checksum
 from dccgcn.workflow.runner import attempt, run_jobs

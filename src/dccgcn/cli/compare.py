@@ -49,7 +49,7 @@ def compare(
         dccgcn compare --nodes nodes.csv --edges edges.csv --label topic --methods concord,lp,gcn
     """
     from dccgcn.datasets import describe
-    from dccgcn.models.registry import get_method
+    from dccgcn.methods.registry import get_method
     from dccgcn.runtime.device import check_device
     from dccgcn.workflow.compare import fold_jobs, split_jobs
 

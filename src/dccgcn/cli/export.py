@@ -27,7 +27,7 @@ def export(
     """
     from dccgcn.datasets import load
     from dccgcn.graph.splits import per_class
-    from dccgcn.io.write import write_tables
+    from dccgcn.tables.write import write_tables
 
     graph = load(dataset, data).graph
     kept = None if labels_per_class is None else per_class(graph, labels_per_class, seed).train

@@ -29,11 +29,11 @@ from dccgcn.errors import DccgcnError, SplitError
 from dccgcn.runtime.outputs import check_output
 
 if TYPE_CHECKING:
-    from dccgcn.api import Result
     from dccgcn.graph import NodeGraph
     from dccgcn.graph.splits import Split
-    from dccgcn.models import base
+    from dccgcn.methods import base
     from dccgcn.settings import Settings
+    from dccgcn.workflow.result import Result
 
 _split_option = partial(typer.Option, rich_help_panel="Split")
 _DEFAULT_LABELS_PER_CLASS = 2
@@ -123,7 +123,7 @@ def fit(graph: GraphOptions, split: SplitOptions, run: RunOptions, output: Outpu
 
         dccgcn fit citeseer --label-rate 0.005 --seed 3 --set k=10 --out runs/citeseer --json
     """
-    from dccgcn.models.registry import get_method
+    from dccgcn.methods.registry import get_method
     from dccgcn.runtime.threads import use_threads
 
     use_threads(run.threads)
@@ -162,7 +162,7 @@ def fit(graph: GraphOptions, split: SplitOptions, run: RunOptions, output: Outpu
 
 def check_outputs(output: OutputOptions) -> None:
     """Raise a DataFileError now, and not after training, if the results could not be written."""
-    from dccgcn.artifacts.run_folder import check_run_folder, check_writable
+    from dccgcn.store.run_folder import check_run_folder, check_writable
 
     if output.out:
         check_run_folder(output.out, output.overwrite)
@@ -237,8 +237,8 @@ def train(
     """Run one method; return its result and the seconds that numba spent on JIT compilation."""
     from numba.core.event import TimingListener, install_listener
 
-    from dccgcn.api import run
-    from dccgcn.runtime.ray_cluster import RayWorkers
+    from dccgcn.cluster.ray_cluster import RayWorkers
+    from dccgcn.workflow.run import run
 
     with progress_bar(method.name) as progress, install_listener("numba:compile", TimingListener()) as compilation:
         ray = RayWorkers(options.ray, options.ray_workers) if options.ray else None
@@ -248,8 +248,8 @@ def train(
 
 def write_files(result: "Result", loaded: LoadedGraph, graph: GraphOptions, output: OutputOptions) -> None:
     """Write the run folder (--out), the predictions (--predictions) and the report (--out, --report)."""
-    from dccgcn.artifacts.report import write_report
-    from dccgcn.artifacts.report.rows import OwnTable
+    from dccgcn.report import write_report
+    from dccgcn.report.rows import OwnTable
 
     command = shlex.join(["dccgcn", *sys.argv[1:]])
     columns = (output.probabilities, output.abstain_below)

@@ -14,8 +14,8 @@ from dccgcn.runtime.extras import missing_extra
 from dccgcn.text import printable
 
 if TYPE_CHECKING:
-    from dccgcn.labelling.events import Labels
-    from dccgcn.labelling.source import Source
+    from dccgcn.label.events import Labels
+    from dccgcn.label.source import Source
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def label(graph: LabelSource, options: LabelOptions) -> None:
 
         dccgcn label --nodes nodes.csv --edges edges.csv --label topic --export labels.csv
     """
-    from dccgcn.labelling.log import EventLog, read_events
+    from dccgcn.label.log import EventLog, read_events
     from dccgcn.runtime.threads import use_threads
 
     use_threads(options.threads)
@@ -91,8 +91,8 @@ def label(graph: LabelSource, options: LabelOptions) -> None:
         write_answers(source, source.replay(events), options)
         return
     try:
-        from dccgcn.labelling.serve import serve
-        from dccgcn.labelling.session import Session
+        from dccgcn.label.serve import serve
+        from dccgcn.label.session import Session
     except ModuleNotFoundError as error:
         raise missing_extra(error.name or "starlette", "label", "The labelling page") from None
     with closing(EventLog(path, source.fingerprint, warn)) as log:
@@ -111,7 +111,7 @@ def warn(text: str) -> None:
 
 def repair_log(path: Path, source: "Source") -> None:
     """Write what can be read of a damaged log to a new file, and say what is lost."""
-    from dccgcn.labelling.log import repair
+    from dccgcn.label.log import repair
 
     repaired, lost = repair(path, source.fingerprint)
     for text in lost:
@@ -124,9 +124,9 @@ def load_source(graph: LabelSource, options: LabelOptions) -> "Source":
     """The graph of a run, of two tables, or a benchmark graph."""
     import numpy as np
 
-    from dccgcn.api import load_model
-    from dccgcn.labelling.source import Source
+    from dccgcn.label.source import Source
     from dccgcn.settings import parse_assignments
+    from dccgcn.store.model import load_model
 
     classes = [name for name in (options.classes or "").split(",") if name.strip()]
     rows = graph.rows()
@@ -152,7 +152,7 @@ def load_source(graph: LabelSource, options: LabelOptions) -> "Source":
 
 def log_path(graph: LabelSource, options: LabelOptions) -> Path:
     """Where the labels are kept."""
-    from dccgcn.artifacts.run_folder import LABELS
+    from dccgcn.store.run_folder import LABELS
 
     if options.log:
         return options.log
@@ -164,8 +164,8 @@ def log_path(graph: LabelSource, options: LabelOptions) -> Path:
 
 def write_answers(source: "Source", labels: "Labels", options: LabelOptions) -> None:
     """Write labels and predictions; a database that is named for both gets both as tables."""
-    from dccgcn.io.write import write_frames
-    from dccgcn.labelling.export import labels_frame, predictions_frame
+    from dccgcn.label.export import labels_frame, predictions_frame
+    from dccgcn.tables.write import write_frames
 
     files: dict[Path, dict[str, Any]] = {}
     if options.export:

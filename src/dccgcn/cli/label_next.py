@@ -9,7 +9,7 @@ from dccgcn.cli.display import errors, output, print_json, printable, progress_b
 from dccgcn.cli.options import NEW_FILE, Device, Json, Overwrite, Threads
 
 if TYPE_CHECKING:
-    from dccgcn.api import Result
+    from dccgcn.workflow.result import Result
 
 
 def label_next(
@@ -38,10 +38,10 @@ def label_next(
     """
     import pandas as pd
 
-    from dccgcn.api import load_model
-    from dccgcn.io.write import csv_text
     from dccgcn.runtime.outputs import write_output
     from dccgcn.runtime.threads import use_threads
+    from dccgcn.store.model import load_model
+    from dccgcn.tables.write import csv_text
     from dccgcn.workflow.active_learning import suggest_labels
 
     use_threads(threads)
@@ -76,11 +76,11 @@ def print_suggestions(result: "Result", suggestions: list[dict[str, Any]]) -> No
 
 def _train(name: str, method: str, labels_per_class: int, seed: int, device: str) -> "Result":
     """Train on a benchmark graph."""
-    from dccgcn.api import run
     from dccgcn.datasets import DATASETS, load
     from dccgcn.errors import DccgcnError
     from dccgcn.graph.splits import per_class
-    from dccgcn.models.registry import get_method
+    from dccgcn.methods.registry import get_method
+    from dccgcn.workflow.run import run
 
     if name not in DATASETS:
         raise DccgcnError(

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from dccgcn.graph import NodeGraph
     from dccgcn.graph.splits import Split
-    from dccgcn.io.tables import Tables
     from dccgcn.progress import Progress
+    from dccgcn.tables.read import Tables
 
 Dataset = Annotated[str, typer.Argument(help="A benchmark graph: see [b]dccgcn datasets[/b]. cora needs no download.")]
 DataFolder = Annotated[
@@ -212,8 +212,8 @@ class GraphOptions:
 
     def rows(self, progress: "Progress | None" = None) -> "pd.DataFrame | None":
         """The table of nodes as it is in the file; None without one."""
-        from dccgcn.io.frames import read_table
-        from dccgcn.io.graphml import is_graphml, read_graphml
+        from dccgcn.tables.frames import read_table
+        from dccgcn.tables.graphml import is_graphml, read_graphml
 
         if not self.nodes:
             return None
@@ -234,9 +234,9 @@ class GraphOptions:
 
     def check_tables(self, **relaxed: Any) -> "tuple[Tables | None, list[DccgcnError]]":
         """The graph of the tables, or everything that is wrong with them. relaxed: options to change."""
-        from dccgcn.io.graphml import is_graphml
-        from dccgcn.io.options import TableOptions
-        from dccgcn.io.tables import check_tables
+        from dccgcn.tables.graphml import is_graphml
+        from dccgcn.tables.options import TableOptions
+        from dccgcn.tables.read import check_tables
 
         if not self.nodes or not (self.edges or is_graphml(self.nodes)):
             missing = "--edges" if self.nodes else "--nodes" if self.edges else "A graph"

@@ -53,9 +53,9 @@ def predict(
 
         dccgcn predict runs/mine --nodes more.csv --edges more-edges.csv --out predictions.csv
     """
-    from dccgcn.api import load_model
-    from dccgcn.io.write import write_frames
     from dccgcn.runtime.threads import use_threads
+    from dccgcn.store.model import load_model
+    from dccgcn.tables.write import write_frames
 
     use_threads(threads)
     loaded = load_model(model)

@@ -26,10 +26,10 @@ def report(
 
         dccgcn report runs/demo
     """
-    from dccgcn.artifacts.audit import read_audit
-    from dccgcn.artifacts.report import write_report
-    from dccgcn.artifacts.report.page import render
-    from dccgcn.artifacts.report.store import FILE, load_data
+    from dccgcn.report import write_report
+    from dccgcn.report.audit import read_audit
+    from dccgcn.report.page import render
+    from dccgcn.report.store import FILE, load_data
     from dccgcn.runtime.outputs import check_output, write_output
 
     path = out or run / "report.html"
@@ -38,7 +38,7 @@ def report(
     if (run / FILE).exists() or not (run / "model.json").exists():
         write_output(path, render(load_data(run)), overwrite)
     else:  # saved from Python, or interrupted before its report was made
-        from dccgcn.api import load_model
+        from dccgcn.store.model import load_model
 
         with progress_bar(str(run)) as progress:
             write_report(load_model(run).result, path, overwrite, progress=progress, audit=read_audit(run))

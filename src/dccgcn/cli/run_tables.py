@@ -7,7 +7,7 @@ from rich.table import Table
 from dccgcn.cli.display import output, percent, printable, table
 
 if TYPE_CHECKING:
-    from dccgcn.api import Result
+    from dccgcn.workflow.result import Result
 
 _MOST_RANKED = 5  # nodes of a rare class
 
@@ -75,7 +75,7 @@ def _add_channels(shown: Table, result: "Result") -> None:
 
 def _add_trust(shown: Table, result: "Result") -> None:
     """Share and accuracy of the predictions at or above the trust threshold of the report."""
-    from dccgcn.artifacts.report.trust_summary import THRESHOLD
+    from dccgcn.report.trust_summary import THRESHOLD
 
     if result.prediction.trust is None:
         return

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dccgcn.concord.confidence import TRUSTED
 from dccgcn.errors import DccgcnError, Finding
-from dccgcn.evaluation.ranking import average_precision, recall_at
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split
-from dccgcn.models.concord.confidence import TRUSTED
-from dccgcn.models.prediction import Prediction
+from dccgcn.methods.prediction import Prediction
+from dccgcn.quality.ranking import average_precision, recall_at
 from dccgcn.text import did_you_mean, first_few
 
 RARE = 0.1  # share of the labels below which a class is rare

@@ -10,11 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.errors import DccgcnError
+from dccgcn.features import is_searched_exactly, neighbours, numeric_columns_of
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import check_training
-from dccgcn.models.registry import get_method
-from dccgcn.models.resources import check_memory, duration
-from dccgcn.operators import is_searched_exactly, neighbours, numeric_columns_of
+from dccgcn.methods.registry import get_method
+from dccgcn.methods.resources import check_memory, duration
 from dccgcn.progress import Progress
 from dccgcn.runtime.memory import format_bytes
 from dccgcn.text import first_few

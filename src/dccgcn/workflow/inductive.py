@@ -10,11 +10,11 @@ import scipy.sparse as sp
 from dccgcn.errors import DataFileError, DccgcnError, Finding, GraphError
 from dccgcn.graph import NodeGraph, validation
 from dccgcn.graph.cells import decode_labels, spell_id
-from dccgcn.models.prediction import Prediction, restore_class_columns
-from dccgcn.models.registry import ENTRIES, get_method
+from dccgcn.methods.prediction import Prediction, restore_class_columns
+from dccgcn.methods.registry import ENTRIES, get_method
 from dccgcn.runtime.threads import threads_of_run
 from dccgcn.text import first_few
-from dccgcn.workflow.run import Run
+from dccgcn.workflow.result import Result
 
 
 def check_new_ids(graph: NodeGraph, ids: Sequence[Any]) -> None:
@@ -136,24 +136,24 @@ def _weighted_pairs(edges: Any) -> tuple[np.ndarray, np.ndarray]:
     return pairs, np.ones(len(pairs), np.float32)
 
 
-def predict_new(run: Run, graph: NodeGraph) -> Prediction:
+def predict_new(result: Result, graph: NodeGraph) -> Prediction:
     """Predict all nodes of a graph that ``append_nodes`` made of the run's. Only training labels are used."""
-    method = get_method(run.method)
+    method = get_method(result.method)
     if method.predict_new is None:
         able = ", ".join(name for name, e in ENTRIES.items() if e.installed and e.load().predict_new)
         raise DccgcnError(
             f"{method.name} cannot predict nodes that were added after training.",
             f"Train again with all nodes, or use a method that can: {able}.",
         )
-    train = run.split.train
-    train_labels = run.graph.labels[train]
+    train = result.split.train
+    train_labels = result.graph.labels[train]
     labels = np.full(graph.n, None, dtype=object)
     labels[train] = [graph.classes[label] for label in train_labels]
     seen = np.unique(train_labels)
     known = graph.with_labels(labels, classes=[graph.classes[k] for k in seen])
     try:
         with threads_of_run():
-            prediction = method.predict_new(run.prediction.model, known, run.settings)
+            prediction = method.predict_new(result.prediction.model, known, result.settings)
         prediction = restore_class_columns(prediction, seen, graph.c)
         prediction.check(graph.n, graph.c)
     except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:

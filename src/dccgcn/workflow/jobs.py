@@ -12,8 +12,9 @@ import numpy as np
 from dccgcn import datasets
 from dccgcn.graph import NodeGraph, splits
 from dccgcn.graph.folds import label_folds
-from dccgcn.models.registry import get_method
-from dccgcn.workflow.run import Run, fit_and_measure
+from dccgcn.methods.registry import get_method
+from dccgcn.workflow.result import Result
+from dccgcn.workflow.run import fit_and_measure
 
 # Table 2 ignores "3 classes with less than 50 nodes" of CoraFull; its smallest ones have 15, 29 and 52
 _N_SMALLEST = 3
@@ -57,7 +58,7 @@ def _settings_hash(method: str, dataset: str, options: str) -> str:
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def run_job(job: Job) -> Run:
+def run_job(job: Job) -> Result:
     """Fit the method of a job on its split."""
     graph, split = graph_and_split(job)
     method = get_method(job.method)

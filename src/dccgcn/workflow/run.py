@@ -1,38 +1,130 @@
-"""Run: one method fitted and measured on one split, as plain data; and the table of its predictions."""
+"""run: fit a method on a graph, and measure the predictions on the test nodes of a split."""
 
-import platform
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from dccgcn import __version__
-from dccgcn.errors import DccgcnError, Finding
-from dccgcn.evaluation import metrics
+from dccgcn.cluster.ray_cluster import RayWorkers
+from dccgcn.errors import DccgcnError, Finding, SettingsError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split, check_training
-from dccgcn.io.write import csv_text
-from dccgcn.models.base import Method
-from dccgcn.models.prediction import Prediction, restore_class_columns
-from dccgcn.models.resources import check_memory
+from dccgcn.methods.base import Method
+from dccgcn.methods.prediction import Prediction, restore_class_columns
+from dccgcn.methods.registry import get_method
+from dccgcn.methods.resources import check_memory
 from dccgcn.progress import Progress
+from dccgcn.quality import metrics
 from dccgcn.runtime.device import default_device
 from dccgcn.runtime.threads import threads_of_run
 from dccgcn.settings import Settings
+from dccgcn.tables.convert import MASKS_NOT_USED, from_pyg, has_masks, is_pyg, split_from_pyg
+from dccgcn.tables.read import Tables
 from dccgcn.text import first_few
-from dccgcn.workflow.class_summary import (
-    class_counts,
-    class_findings,
-    predicted_nodes,
-    rare_class_scores,
-    trust_summary,
-)
+from dccgcn.workflow.class_summary import class_findings
+from dccgcn.workflow.notebook_bar import notebook_bar
+from dccgcn.workflow.result import Result
 from dccgcn.workflow.suspect_labels import suspect_findings
 
-_PACKAGES = ("torch", "torch_geometric", "numpy", "scipy", "scikit-learn", "numba")
+
+def run(
+    graph: NodeGraph | Tables,
+    split: Split | None = None,
+    method: Method | str = "concord",
+    settings: Settings | Mapping[str, Any] | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    device: str = "cpu",
+    scratch: str | Path | None = None,
+    ray: str | RayWorkers | None = None,
+) -> Result:
+    """Classify the nodes of a graph, and measure the predictions on the test nodes of a split.
+
+    Parameters
+    ----------
+    graph : NodeGraph, Tables, PyG Data or HeteroData
+        With labels on some nodes. ``read_tables`` gives Tables. Of a PyG object the masks are the split; ``from_pyg``
+        says how a HeteroData is read.
+    split : Split, optional
+        Training and test nodes. Omitted: every labelled node trains, and nothing is measured; use this to classify
+        a graph of your own.
+    method : str or Method
+        See ``dccgcn methods``.
+    settings : Settings or mapping, optional
+        Options of the method, such as ``{"k": 10}``. Those that are not given are the ones published for a graph of
+        this name, or else the defaults.
+    seed : int
+        Of everything random in training; 0 or larger.
+    progress : callable, optional
+        Called with (stage, steps done, steps in all). Omitted: in a notebook, a bar shows them after two seconds.
+    device : str
+        A torch device, such as ``"cuda"``. Methods that solve in NumPy and SciPy stay on the CPU.
+    scratch : path, optional
+        A folder for large graphs, in which Concord keeps its operators and views, memory-mapped. A run that was killed
+        continues from its last finished stage when it is repeated. The folder is emptied at the end.
+
+    ray : str or RayWorkers, optional
+        Address of a Ray cluster on whose CPUs Concord's views, channels and predictions are computed, block of rows by
+        block; ``"auto"`` is the one on this machine. Its machines must share the folder of ``scratch``.
+
+    Returns
+    -------
+    Result
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dccgcn import NodeGraph, run
+    >>> graph = NodeGraph(np.eye(4) + 0.1, [(0, 1), (2, 3)], ["a", None, "b", None])
+    >>> run(graph).to_frame()["prediction"].tolist()
+    ['a', 'a', 'b', 'b']
+    """
+    tables = graph if isinstance(graph, Tables) else None
+    if tables is not None:
+        graph = tables.graph
+    elif is_pyg(graph):
+        data, graph = graph, from_pyg(graph)
+        if split is None and has_masks(data):
+            split = split_from_pyg(data, graph)
+            graph = graph.with_findings([finding for finding in graph.findings if finding.code != MASKS_NOT_USED])
+    if not isinstance(graph, NodeGraph):
+        remedy = "Build one: NodeGraph(features, edges, labels), dccgcn.read_tables, from_networkx or from_igraph."
+        raise DccgcnError(f"run takes a NodeGraph, not a {type(graph).__name__}.", remedy)
+    if split is not None and not isinstance(split, Split):
+        remedy = "Draw one with per_class or by_rate, or build one from node positions: dccgcn.graph.splits.published."
+        raise DccgcnError(f"The split is a {type(split).__name__}, not a Split.", remedy)
+    method = get_method(method) if isinstance(method, str) else method
+    if not isinstance(settings, Settings):
+        settings = method.published_settings(graph.name, settings)
+    split = Split.from_parts(graph, "all-labels", graph.labelled, [], []) if split is None else split
+    split.check(graph)
+    check_training(graph, split.train)
+    if seed < 0:
+        raise DccgcnError(f"The seed is {seed}.", "Seeds are whole numbers from 0 up.")
+    if ray is not None:
+        from dccgcn.cluster.fit import fit_on_ray
+
+        if method.name != "concord":
+            raise SettingsError(f"{method.name} runs on one machine only.", "Leave ray out, or use concord.")
+        method = replace(method, fit=fit_on_ray(RayWorkers(ray) if isinstance(ray, str) else ray))
+    with staged_graph(graph, method, settings, scratch) as kept, notebook_bar() as bar:
+        done = fit_and_measure(kept, split, method, settings, seed, progress=progress or bar, device=device)
+    return replace(done, tables=tables)
+
+
+def staged_graph(
+    graph: NodeGraph, method: Method, settings: Settings, scratch: str | Path | None
+) -> AbstractContextManager[NodeGraph]:
+    """The graph as it is, or with its cached values in a scratch folder."""
+    if scratch is None:
+        return nullcontext(graph)
+    if method.staged is None:
+        raise SettingsError(f"{method.name} keeps nothing in a scratch folder.", "Leave scratch out, or use concord.")
+    return method.staged(graph, settings, Path(scratch))
 
 
 @dataclass(frozen=True)
@@ -47,72 +139,6 @@ class FitDetails:
     device: str = "cpu"
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
-    """What a method predicted and how accurate it was. Fractions are in [0, 1]; None where a set of nodes is empty."""
-
-    graph: NodeGraph
-    split: Split
-    method: str
-    settings: Settings
-    seed: int
-    prediction: Prediction  # one row per node
-    accuracy: float | None  # on the test nodes
-    macro_f1: float | None  # mean F1 over the classes among the test nodes
-    channel_accuracy: dict[str, float]  # of each channel alone
-    agreement: float | None  # fraction of test nodes on which the channels agree
-    accuracy_high: float | None  # on the test nodes on which they agree
-    accuracy_low_before: float | None  # on those on which they disagree, before correction
-    accuracy_low_after: float | None  # on the same nodes, after correction
-    corrected: float | None  # fraction of test nodes that were corrected from neighbours
-    findings: tuple[Finding, ...]  # what was unusual about graph, split and fit
-    seconds: float  # of the fit, including operators that were not built before
-    threads: int
-    device: str = "cpu"
-
-    @property
-    def is_predicted(self) -> np.ndarray:
-        """(n,) bool: nodes without a training label whose class is wanted and so predicted."""
-        return predicted_nodes(self.graph, self.split)
-
-    def summary(self) -> dict[str, Any]:
-        """Everything but the predictions, as plain values for JSON."""
-        split = {"kind": self.split.kind, "seed": self.split.seed, "hash": self.split.hash}
-        return {
-            "dataset": self.graph.name,
-            "method": self.method,
-            "seed": self.seed,
-            "n_train": len(self.split.train),
-            "n_test": len(self.split.test),
-            "accuracy": self.accuracy,
-            "macro_f1": self.macro_f1,
-            "channel_accuracy": self.channel_accuracy,
-            "agreement": self.agreement,
-            "accuracy_high": self.accuracy_high,
-            "accuracy_low_before": self.accuracy_low_before,
-            "accuracy_low_after": self.accuracy_low_after,
-            "corrected": self.corrected,
-            "predictions": self._prediction_summary(),
-            "rare_classes": rare_class_scores(self.graph, self.split, self.prediction),
-            "seconds": round(self.seconds, 3),
-            "threads": self.threads,
-            "device": self.device,
-            "split": split,
-            "settings": self.settings.model_dump(),
-            "findings": [vars(finding) for finding in self.findings],
-            "versions": _versions(),
-        }
-
-    def _prediction_summary(self) -> dict[str, Any]:
-        """Number of predictions, how many are trusted, their mean trust, and these for each class."""
-        nodes = np.flatnonzero(self.is_predicted)
-        return {
-            "nodes": len(nodes),
-            **trust_summary(self.prediction, nodes),
-            "classes": class_counts(self.graph, self.split, self.prediction),
-        }
-
-
 def fit_and_measure(
     graph: NodeGraph,
     split: Split,
@@ -122,7 +148,7 @@ def fit_and_measure(
     *,
     progress: Progress | None = None,
     device: str = "cpu",
-) -> Run:
+) -> Result:
     """Fit a method on the training nodes of a split, and measure it on the test nodes."""
     memory = check_memory(method.cost(graph, settings))
     start = perf_counter()
@@ -145,7 +171,7 @@ def _merged_relations(graph: NodeGraph, method: str) -> tuple[Finding, ...]:
     return (Finding("note", "merged-relations", f"{text}; concord tells them apart."),)
 
 
-def measure(graph: NodeGraph, split: Split, prediction: Prediction, details: FitDetails) -> Run:
+def measure(graph: NodeGraph, split: Split, prediction: Prediction, details: FitDetails) -> Result:
     """Score a prediction on the test nodes of a split."""
     test, y_true = split.test, graph.labels[split.test]
     scored = len(test) > 0
@@ -154,7 +180,7 @@ def measure(graph: NodeGraph, split: Split, prediction: Prediction, details: Fit
     if scored and prediction.channels_agree is not None and prediction.uncorrected is not None:
         before = prediction.uncorrected.argmax(axis=1)[test]
         parts = metrics.confidence_split(y_true, before, prediction.y_pred[test], prediction.channels_agree[test])
-    return Run(
+    return Result(
         graph=graph,
         split=split,
         prediction=prediction,
@@ -177,59 +203,6 @@ def measure(graph: NodeGraph, split: Split, prediction: Prediction, details: Fit
     )
 
 
-def prediction_frame(
-    graph: NodeGraph, prediction: Prediction, probabilities: bool = False, abstain_below: float | None = None
-) -> pd.DataFrame:
-    """One row per node: predicted class, its trust or probability, and what each channel predicts.
-
-    probabilities: add a column for each class. abstain_below: add a column "abstain", yes where trust is below it.
-    """
-    if abstain_below is not None and not 0 <= abstain_below <= 1:
-        raise DccgcnError(f"Trust is between 0 and 1, not {abstain_below}.", "Abstain below 0.9, for example.")
-    names = np.array([str(name) for name in graph.classes], dtype=object)
-    columns: dict[str, Any] = {"node_id": graph.ids}
-    if graph.names is not None:
-        columns["name"] = graph.names
-    columns["prediction"] = names[prediction.y_pred]
-    if prediction.trust is None:
-        columns["probability"] = prediction.probabilities.max(axis=1)
-    else:
-        columns["trust"] = prediction.trust
-    if abstain_below is not None:
-        columns["abstain"] = _yes_no(prediction.confidence < abstain_below)
-    if prediction.channels_agree is not None:
-        columns["channels_agree"] = _yes_no(prediction.channels_agree)
-    if prediction.corrected is not None:
-        columns["corrected"] = _yes_no(prediction.corrected)
-    for channel, p in prediction.channels.items():
-        columns[f"prediction_{channel}"] = names[p.argmax(axis=1)]
-    if probabilities:
-        columns |= {f"probability_{name}": prediction.probabilities[:, k] for k, name in enumerate(names)}
-    return pd.DataFrame(columns)
-
-
-def run_frame(run: Run, probabilities: bool = False, abstain_below: float | None = None) -> pd.DataFrame:
-    """``prediction_frame`` of all nodes with the role of each in the split and its given label."""
-    graph, split = run.graph, run.split
-    role = np.full(graph.n, "unlabelled", dtype=object)
-    role[graph.labelled] = "unused"
-    for part in ("train", "validation", "test"):
-        role[getattr(split, part)] = part
-    label = [str(graph.classes[code]) if code >= 0 else "" for code in graph.labels]
-    return prediction_frame(graph, run.prediction, probabilities, abstain_below).assign(role=role, label=label)
-
-
-def target_frame(run: Run, probabilities: bool = False, abstain_below: float | None = None) -> pd.DataFrame:
-    """``run_frame`` of the nodes to classify, as in predictions.csv."""
-    frame, targets = run_frame(run, probabilities, abstain_below), run.graph.targets
-    return frame if targets is None else frame[targets].reset_index(drop=True)
-
-
-def run_csv(run: Run, nodes: np.ndarray) -> str:
-    """The rows of some nodes, as text in the form of predictions.csv."""
-    return csv_text(run_frame(run).iloc[nodes], float_format="%.6f")
-
-
 def _fit_seen_classes(
     graph: NodeGraph, split: Split, method: Method, settings: Settings, seed: int, *, progress: Progress | None
 ) -> Prediction:
@@ -239,18 +212,3 @@ def _fit_seen_classes(
     validation = split.validation[known.labels[split.validation] >= 0]
     prediction = method.fit(known, split.train, settings, seed, progress, validation if len(validation) else None)
     return prediction if known is graph else restore_class_columns(prediction, seen, graph.c)
-
-
-def _yes_no(mask: np.ndarray) -> np.ndarray:
-    return np.where(mask, "yes", "no")
-
-
-def _versions() -> dict[str, str]:
-    """Of Python, this package and the installed packages it computes with."""
-    found = {"python": platform.python_version(), "dccgcn": __version__}
-    for name in _PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:  # an optional one
-            continue
-    return found

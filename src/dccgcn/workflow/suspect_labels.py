@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import Finding
-from dccgcn.evaluation.label_errors import suspect_labels
 from dccgcn.graph import NodeGraph
-from dccgcn.models.prediction import Prediction
+from dccgcn.methods.prediction import Prediction
+from dccgcn.quality.label_errors import suspect_labels
 from dccgcn.text import first_few
 
 _LEAST = 2  # labels of a class, for one to be predicted from another

@@ -1,0 +1,1 @@
+"""Fits on a Ray cluster."""

@@ -1,0 +1,296 @@
+"""Concord: an ensemble of linear classifiers on views of the nodes, stacked on held-out labels, with calibrated trust.
+
+precompute → build_members → stack → smooth and refit → confidence; docs/concord.md is its method section.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from dccgcn.concord.class_prior import relative_prior, shift_to_prior
+from dccgcn.concord.confidence import (
+    Evidence,
+    HeldOut,
+    evidence_of,
+    promise_findings,
+    rescale_to_confidence,
+    trust,
+)
+from dccgcn.concord.cost import concord_cost
+from dccgcn.concord.labels import Labels
+from dccgcn.concord.loo_ridge import LooRidge, log_linear_fuse, r_squared
+from dccgcn.concord.members import Member, fit_full_head, held_out_log_proba, log_proba, spread_log_proba
+from dccgcn.concord.settings import ConcordSettings, family
+from dccgcn.concord.stacking import (
+    assign_folds,
+    cross_fitted_pool,
+    log_opinion_pool,
+    prior_weights,
+    smooth_pool,
+    softmax,
+    stacking_weights,
+)
+from dccgcn.concord.stages import staged
+from dccgcn.concord.state import FitState, model_specs, read_labels, read_projections, read_state, to_arrays
+from dccgcn.concord.views import (
+    JOINT,
+    LABELS,
+    SIMILAR,
+    TOPOLOGY,
+    Once,
+    Precomputed,
+    make_now,
+    precompute,
+    total_nnz,
+)
+from dccgcn.errors import DccgcnError, SettingsError
+from dccgcn.features.embedding import as_it_is, scarcity, spectral_reweight
+from dccgcn.features.svd import row_slices, side_by_side
+from dccgcn.graph import NodeGraph
+from dccgcn.graph.splits import uninformed_nodes
+from dccgcn.methods.base import Method
+from dccgcn.methods.prediction import Prediction
+from dccgcn.progress import Progress
+from dccgcn.runtime.row_blocks import owned, row_max, row_mean
+from dccgcn.runtime.threads import threads_for
+from dccgcn.text import did_you_mean
+
+POOL = "pool"  # of all members, in Prediction.held_out
+
+
+def fit(
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: ConcordSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
+) -> Prediction:
+    """Train on the labels of the nodes in ``train`` and classify all nodes. Validation nodes are not used."""
+    given = Labels.of(train, graph.labels[train], graph.c)
+    q = scarcity(given.per_class, settings.scarcity_scale)
+    inputs = precompute(graph, settings, progress=progress)
+    with threads_for(total_nnz(inputs.operators)):
+        members = build_members(inputs, q, settings)
+        state = stack(members, given, settings, seed, progress, graph.kept)
+        prediction = predict(state, inputs, graph, settings, progress)
+    findings = (*inputs.findings, *promise_findings(state.held_out))
+    return replace(prediction, model=to_arrays(inputs.projections, state), findings=findings)
+
+
+def predict_new(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordSettings) -> Prediction:
+    """Classify a graph that has grown since training: projections and heads stay, operators are those of the graph."""
+    if not model:
+        raise DccgcnError(
+            "This model was fitted by an earlier Concord, which predicted new nodes in another way.",
+            "Fit it again: dccgcn fit … --out FOLDER.",
+        )
+    given = read_labels(model)
+    q = scarcity(given.per_class, settings.scarcity_scale)
+    inputs = precompute(graph, settings, read_projections(model))
+    with threads_for(total_nnz(inputs.operators)):
+        state = read_state(model, build_members(inputs, q, settings, model))
+        return predict(state, inputs, graph, settings)
+
+
+def build_members(
+    inputs: Precomputed, q: float, settings: ConcordSettings, model: Mapping[str, np.ndarray] | None = None
+) -> list[Member]:
+    """The members without heads: one for each view that is not all 0, one for all of them, one for the labels.
+
+    Spectral views are reweighted by (C2), as columns of one array. With the arrays of a model: the members that it has.
+    """
+    n = inputs.feature_mean.shape[0]
+    names = inputs.layout.channels(settings, n)
+    known = {*names, *map(family, names)}
+    if unknown := [name for name in settings.exclude if name not in known]:
+        raise SettingsError(
+            f"Option exclude: there is no channel {unknown[0]!r}.{did_you_mean(unknown[0], known)}",
+            f"The channels are {', '.join(sorted(known))}.",
+        )
+    views = inputs.projections.embeddings
+    specs = [
+        spec
+        for spec in inputs.specs
+        if not settings.excludes(spec.name)
+        and (f"head.{spec.name}" in model if model else row_max(views[spec.name].z.any()))
+    ]
+    widths = [views[spec.name].z.shape[1] for spec in specs if spec.is_spectral]
+    columns = np.split(inputs.empty((n, sum(widths))), np.cumsum(widths)[:-1], axis=1) if widths else []
+    members = []
+    for spec in specs:
+        z, relation = views[spec.name].z, None
+        if spec.is_spectral:
+            z = spectral_reweight(views[spec.name], q * settings.spectral_weighting, columns.pop(0))
+            relation = inputs.operators[spec.relation]
+        # on edges alone (C4) finds communities, which need not be the classes, with too much confidence
+        members.append(Member(spec.name, [z], relation, spec.kind == "structure", is_smoothed=spec.name == SIMILAR))
+    if len(members) > 1:
+        members.append(Member(JOINT, [member.z[0] for member in members]))
+    members += [Member(r + LABELS, relation=inputs.operators[r + TOPOLOGY]) for r in inputs.layout.relations]
+    used = [member for member in members if not settings.excludes(member.name)]
+    if not used:
+        raise SettingsError("Option exclude leaves no channel.", "Leave at least one in.")
+    return used
+
+
+def stack(
+    members: list[Member],
+    given: Labels,
+    settings: ConcordSettings,
+    seed: int,
+    progress: Progress | None = None,
+    keep: Callable[[np.ndarray], np.ndarray] = as_it_is,
+    once: Once = make_now,
+) -> FitState:
+    """Fit the heads (C3, C4), predict each label by heads that never saw it, and weight the members by that (C6).
+
+    ``keep``: where predictions of members are kept; as they are, or in a file.
+    """
+    folds, fitted, held_out, log_probs = assign_folds(given.y, seed), [], [], []
+
+    def fit_member(member: Member) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
+        if not member.z:
+            held, log_p = spread_log_proba(member, given, folds)
+            return None, held, keep(log_p)
+        head = fit_full_head(member, given, settings)
+        held = held_out_log_proba(member, given, folds, settings)
+        return head, held, keep(log_proba(replace(member, head=head), given))
+
+    for number, member in enumerate(members):
+        head, held, log_p = once(("channel", member.name), partial(fit_member, member))
+        fitted.append(replace(member, head=head))
+        held_out.append(held)
+        log_probs.append(log_p)
+        if progress:
+            progress("channels", number + 1, len(members))
+    held, y, counts = np.stack(held_out), given.y, given.is_checkable
+    prior, l2 = prior_weights([member.name for member in members]), settings.stacking_l2
+    weights = stacking_weights(held[:, :, counts], y[counts], prior, l2)
+    cross_fitted = cross_fitted_pool(held, y, counts, folds, prior, l2)
+    hits = (cross_fitted.argmax(axis=-1) == y)[:, counts]
+    return FitState(
+        members=fitted,
+        given=given,
+        weights=weights,
+        held_out=HeldOut(float(hits.mean(axis=0).sum()), hits.shape[1], given.chance),
+        held_out_proba={
+            **{member.name: softmax(log_p).mean(axis=0) for member, log_p in zip(members, held_out, strict=True)},
+            POOL: cross_fitted.mean(axis=0),
+        },
+        log_probs=log_probs,
+        pooled=log_opinion_pool(log_probs, weights),
+    )
+
+
+def smooth_and_refit(
+    state: FitState,
+    inputs: Precomputed,
+    settings: ConcordSettings,
+    prior: np.ndarray | None,
+    done: Callable[[int], None] = lambda steps: None,
+) -> np.ndarray:
+    """F, (n, classes): the pool smoothed on the feature graph (C7), fused with its leave-one-out refit (C8, C9).
+
+    ``prior``: C φ of (C10), if it is given. ``done`` is called with the number of refits so far.
+    """
+
+    def shifted(f: np.ndarray) -> np.ndarray:
+        return f if prior is None else shift_to_prior(f, prior)
+
+    p = shifted(smooth_pool(state.pooled, inputs.feature_mean, state.share_of(SIMILAR), settings.n_smoothing))
+    f = p
+    for number in range(settings.n_refits):
+        done(number)
+        known = state.given.clamp(f)
+        r = inputs.regressor.predict_loo(known)
+        f = log_linear_fuse(p, r, row_mean(known).astype(np.float32), r_squared(r, known))
+    return shifted(f)
+
+
+def collect_evidence(state: FitState, inputs: Precomputed, f: np.ndarray) -> Evidence:
+    """What distinguishes the predictions F: their refits are on own and hop1, and on the spectral views."""
+    known = state.given.clamp(f)
+    refits = [inputs.regressor.predict_loo(known)]
+    if spectral := state.spectral_views:
+        refits.append(LooRidge.fit(*spectral).predict_loo(known))
+    return evidence_of(f, state.pooled, state.log_probs, state.weights, refits)
+
+
+def predict(
+    state: FitState,
+    inputs: Precomputed,
+    graph: NodeGraph,
+    settings: ConcordSettings,
+    progress: Progress | None = None,
+) -> Prediction:
+    """Classes, trust, and what each channel predicts."""
+
+    def done(steps: int) -> None:
+        if progress:
+            progress("predictions", steps, settings.n_refits + 2)
+
+    prior = relative_prior(graph.classes, settings.class_prior) if settings.class_prior else None
+    no_evidence = uninformed_nodes(graph, state.given.nodes)
+    return predict_rows(state, inputs, settings, prior, no_evidence, done)
+
+
+def predict_rows(
+    state: FitState,
+    inputs: Precomputed,
+    settings: ConcordSettings,
+    prior: np.ndarray | None,
+    no_evidence: np.ndarray,
+    done: Callable[[int], None] = lambda steps: None,
+) -> Prediction:
+    """``predict`` without the graph; ``done`` is told the steps that are finished, of ``n_refits + 2``."""
+    f = smooth_and_refit(state, inputs, settings, prior, done)
+    done(settings.n_refits)
+    confidence = trust(collect_evidence(state, inputs, f), state.held_out).astype(np.float32)
+    done(settings.n_refits + 1)
+    prediction = to_prediction(state, f, confidence, no_evidence)
+    done(settings.n_refits + 2)
+    return prediction
+
+
+def to_prediction(state: FitState, f: np.ndarray, confidence: np.ndarray, no_evidence: np.ndarray) -> Prediction:
+    """Probabilities whose largest is the trust; given labels are returned as given.
+
+    ``no_evidence`` are nodes whose component has neither a label nor a feature: their trust is chance level, 1/C.
+    The log-probabilities of the state become the channels' probabilities, in place.
+    """
+    confidence[no_evidence] = 1 / f.shape[1]
+    probabilities, given = rescale_to_confidence(f, confidence), state.given
+    which, at = owned(given.nodes)
+    probabilities[at], confidence[at] = given.targets[which], 1
+    names = [member.name for member in state.members]
+    channels = dict(zip(names, state.log_probs, strict=True))
+    predicted, votes = probabilities.argmax(axis=1), np.zeros(len(f))
+    for name, p in channels.items():
+        for rows in row_slices(len(f)):
+            p[rows] = softmax(p[rows])
+        votes += state.share_of(name) * (p.argmax(axis=1) == predicted)
+    return Prediction(
+        probabilities=probabilities,
+        channels=channels,
+        channels_agree=np.asarray(votes > 0.5),
+        uncorrected=state.pooled,
+        embeddings={JOINT: side_by_side(state.spectral_views or [f])},
+        trust=confidence,
+        channel_weights={name: state.share_of(name) for name in names},
+        held_out=state.held_out_proba,
+    )
+
+
+METHOD = Method(
+    name="concord",
+    settings=ConcordSettings,
+    fit=fit,
+    predict_new=predict_new,
+    model_specs=model_specs,
+    cost=concord_cost,
+    uses_relations=True,
+    staged=staged,
+)

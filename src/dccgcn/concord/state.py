@@ -1,0 +1,140 @@
+"""What a fit leaves, and the arrays in which a saved model keeps it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from dccgcn.concord.confidence import HeldOut
+from dccgcn.concord.labels import Labels
+from dccgcn.concord.members import Member, log_proba
+from dccgcn.concord.settings import ConcordSettings
+from dccgcn.concord.stacking import log_opinion_pool
+from dccgcn.concord.views import LABELS, N_OWN, Layout, Projections, ViewSpec, view_specs
+from dccgcn.errors import DataFileError
+from dccgcn.features import NumericColumns
+from dccgcn.features.embedding import Embedding
+from dccgcn.methods.arrays import ArraySpec, Sizes, probabilities
+
+_FIELDS = ("components", "mean", "scale")  # of an Embedding, beside z
+
+
+@dataclass(frozen=True, eq=False)
+class FitState:
+    """Fitted members, their weights, and their predictions for one graph."""
+
+    members: Sequence[Member]  # with heads
+    given: Labels
+    weights: np.ndarray  # w of (C6), (members,)
+    held_out: HeldOut
+    log_probs: list[np.ndarray]  # log P of each member, (n, classes)
+    pooled: np.ndarray  # F of (C6), (n, classes)
+    held_out_proba: dict[str, np.ndarray] = field(default_factory=dict)  # by member and of the pool, (m, classes)
+
+    @property
+    def spectral_views(self) -> list[np.ndarray]:
+        """The views along a relation, (n, width) each."""
+        return [member.z[0] for member in self.members if member.relation and member.z]
+
+    def share_of(self, name: str) -> float:
+        """Of a member in the sum of all weights; 0 if there is no such member."""
+        at = [member.name for member in self.members]
+        return float(self.weights[at.index(name)] / self.weights.sum()) if name in at else 0.0
+
+
+def to_arrays(projections: Projections, state: FitState) -> dict[str, np.ndarray]:
+    """All that predictions for a larger graph need, under flat names."""
+    arrays: dict[str, np.ndarray] = {}
+    for name, embedding in projections.embeddings.items():
+        kept = {part: getattr(embedding, part) for part in _FIELDS}
+        arrays |= {f"{part}.{name}": array for part, array in kept.items() if array.size}
+    if projections.idf is not None:
+        arrays["idf"] = projections.idf
+    if projections.numeric is not None:
+        arrays |= {f"numeric.{part}": array for part, array in vars(projections.numeric).items()}
+    arrays |= {f"head.{member.name}": member.head for member in state.members if member.head is not None}
+    arrays |= {f"labels.{part}": array for part, array in vars(state.given).items()}
+    return arrays | {"weights": state.weights, "n_recovered": np.array([state.held_out.n_recovered])}
+
+
+def read_projections(arrays: Mapping[str, np.ndarray]) -> Projections:
+    """The projections that ``to_arrays`` wrote."""
+    parts = {part: _under(arrays, f"{part}.") for part in _FIELDS}
+    names = dict.fromkeys(name for found in parts.values() for name in found)
+    nothing = np.empty((0, 0), np.float32)
+    embeddings = {name: Embedding(nothing, *(parts[part].get(name, nothing) for part in _FIELDS)) for name in names}
+    numeric = _under(arrays, "numeric.")
+    return Projections(embeddings, arrays.get("idf"), NumericColumns(**numeric) if numeric else None)
+
+
+def read_labels(arrays: Mapping[str, np.ndarray]) -> Labels:
+    """The labels of training."""
+    return Labels(**_under(arrays, "labels."))
+
+
+def read_state(arrays: Mapping[str, np.ndarray], members: Sequence[Member]) -> FitState:
+    """The state that ``to_arrays`` wrote, with predictions for the graph of these members."""
+    if not arrays["weights"].any():
+        raise DataFileError("The weights of a Concord model are all 0.", "Fit it again.")
+    given = read_labels(arrays)
+    members = [replace(member, head=arrays.get(f"head.{member.name}")) for member in members]
+    log_probs = [log_proba(member, given) for member in members]
+    return FitState(
+        members=members,
+        given=given,
+        weights=arrays["weights"],
+        held_out=HeldOut(float(arrays["n_recovered"][0]), int(given.is_checkable.sum()), given.chance),
+        log_probs=log_probs,
+        pooled=log_opinion_pool(log_probs, arrays["weights"]),
+    )
+
+
+def model_specs(model: Mapping[str, np.ndarray], sizes: Sizes, settings: ConcordSettings) -> dict[str, ArraySpec]:
+    """What each array of ``to_arrays`` must be. The ranks r and the number of labels m are those of the arrays."""
+    specs: dict[str, ArraySpec] = {}
+    widths: dict[str, int] = {}
+    layout = Layout.of(sizes.relations, sizes.directed)
+    for view in view_specs(settings, sizes.n, layout):
+        widths[view.name] = _width(view, model, sizes)
+        specs |= _embedding_specs(view, widths[view.name], sizes)
+    if "idf" in model:
+        specs["idf"] = ArraySpec((sizes.d,), low=0)
+    if "numeric.columns" in model:
+        n_numeric = _length(model, "numeric.columns")
+        specs["numeric.columns"] = ArraySpec((n_numeric,), "int", 0, sizes.d - 1)
+        specs |= {"numeric.mean": ArraySpec((n_numeric,)), "numeric.deviation": ArraySpec((n_numeric,), low=0)}
+    heads = [name for name in widths if f"head.{name}" in model]
+    widths["joint"] = sum(widths[name] for name in heads)
+    heads += ["joint"] * ("head.joint" in model)
+    specs |= {f"head.{name}": ArraySpec((widths[name] + 1, sizes.c)) for name in heads}
+    m = _length(model, "labels.nodes")
+    specs["labels.nodes"] = ArraySpec((m,), "int", 0, sizes.n - 1)
+    specs["labels.targets"] = probabilities(m, sizes.c)
+    specs["n_recovered"] = ArraySpec((1,), low=0, high=m)
+    n_members = len(heads) + sum(not settings.excludes(relation + LABELS) for relation in layout.relations)
+    return specs | {"weights": ArraySpec((n_members,), low=0)}
+
+
+def _width(view: ViewSpec, model: Mapping[str, np.ndarray], sizes: Sizes) -> int:
+    if view.kind == "sizes" or sizes.d <= N_OWN or view.kind != "hop":
+        return _length(model, f"mean.{view.name}")
+    return _length(model, "mean.own")
+
+
+def _embedding_specs(view: ViewSpec, r: int, sizes: Sizes) -> dict[str, ArraySpec]:
+    if view.kind == "hop" and sizes.d > N_OWN:
+        return {}
+    specs = {f"mean.{view.name}": ArraySpec((r,)), f"scale.{view.name}": ArraySpec((r,), low=0)}
+    if view.is_spectral or (view.kind == "own" and sizes.d > N_OWN):
+        rows = sizes.n if view.kind == "structure" else sizes.d
+        specs[f"components.{view.name}"] = ArraySpec((rows, r))
+    return specs
+
+
+def _length(arrays: Mapping[str, np.ndarray], name: str) -> int:
+    """Length of an array; 0 if it is missing or no array, which its spec then reports."""
+    return len(array) if (array := arrays.get(name)) is not None and np.ndim(array) else 0
+
+
+def _under(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

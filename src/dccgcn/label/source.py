@@ -1,0 +1,146 @@
+"""What is labelled: a graph without labels, the labels and classes that came with it, and the rows of its table."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from dccgcn.errors import DataFileError, DccgcnError
+from dccgcn.graph import NodeGraph
+from dccgcn.graph.cells import MISSING_LABELS, is_missing, spell_id, spell_label
+from dccgcn.graph.splits import fingerprint
+from dccgcn.label.events import MAX_NAME, Event, Labels, replay
+from dccgcn.methods.registry import get_method
+from dccgcn.store.model import Model
+from dccgcn.tables.read import Tables
+from dccgcn.text import printable, truncate
+from dccgcn.workflow.result import Result
+from dccgcn.workflow.run import run
+
+MAX_CLASS_NAME = 60
+MAX_CELLS, MAX_TEXT = 40, 2000  # of a row shown, and characters of a cell
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A graph to label. Classes and ids are text here, as in the log."""
+
+    graph: NodeGraph
+    classes: tuple[str, ...] = ()
+    given: Mapping[str, str] = field(default_factory=dict)  # label by node
+    rows: pd.DataFrame | None = None  # the table of nodes, in the order of the graph
+    feature_names: Sequence[str] = ()
+    method: str = "concord"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    tables: Tables | None = None
+
+    @classmethod
+    def from_graph(cls, graph: NodeGraph, train: np.ndarray, classes: Sequence[str] = (), **given: Any) -> "Source":
+        """The labels at some positions are the ones to start from; all others are not used."""
+        names = [str(spell_label(name)) for name in graph.classes]
+        ids = [spell_id(i) for i in graph.ids.tolist()]
+        labels = {ids[node]: names[graph.labels[node]] for node in train if graph.labels[node] >= 0}
+        if (longest := max(map(len, names), default=0)) > MAX_NAME:
+            raise DccgcnError(f"A class has a name of {longest:,} characters.", f"Shorten it to {MAX_NAME:,}.")
+        listed = tuple(dict.fromkeys([*names, *(class_name(name) for name in classes)]))
+        tables = given.get("tables")
+        features = tables.encoder.names if tables is not None else ()
+        return cls(graph, listed, labels, feature_names=features, **given)
+
+    @classmethod
+    def from_model(cls, model: Model, **given: Any) -> "Source":
+        """The graph, training labels, method and settings of a saved run."""
+        result = model.result
+        return cls.from_graph(
+            result.graph,
+            result.split.train,
+            method=result.method,
+            settings=result.settings.model_dump(),
+            seed=result.seed,
+            tables=model.result.tables,
+            **given,
+        )
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """The node ids as text."""
+        return [spell_id(i) for i in self.graph.ids.tolist()]
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """Positions of the nodes by id."""
+        return {node: position for position, node in enumerate(self.ids)}
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the nodes, so that a log of other nodes is noticed."""
+        return fingerprint(self.graph)
+
+    def replay(self, events: Iterable[Event]) -> Labels:
+        """The labels after these events, whose audits must be of predictions of this graph."""
+        labels = replay(events, self.classes, self.given)
+        for audit in labels.audits:
+            if audit.draw.population > self.graph.n or not audit.predictions.keys() <= self.position.keys():
+                raise DataFileError("An audit of the log is of other nodes.", "Name another log with --log.")
+        return labels
+
+    def labelled_graph(self, labels: Labels) -> NodeGraph:
+        """The graph with the labels that people agree on."""
+        listed: list[str | None] = [None] * self.graph.n
+        for node, label in labels.labels.items():
+            if node in self.position:
+                listed[self.position[node]] = label
+        return self.graph.with_labels(listed, classes=labels.classes)
+
+    def fit(self, labels: Labels) -> Result | None:
+        """Classify all nodes from the labels; None with labels of fewer than two classes. Repeatable bit by bit."""
+        graph = self.labelled_graph(labels)
+        if len(np.unique(graph.labels[graph.labelled])) < 2:
+            return None
+        method = get_method(self.method)
+        return run(graph, None, method, method.published_settings(graph.name, self.settings), self.seed)
+
+    def row(self, node: int) -> tuple[list[tuple[str, str]], int]:
+        """Cells of the node's row of the table, else its features; and how many more there are.
+
+        A long row shows its texts first, then what is not zero.
+        """
+        if self.rows is not None:
+            cells = [(str(name), value) for name, value in self.rows.iloc[node].items() if not is_missing(value)]
+            texts = [(name, value) for name, value in cells if not _is_zero(value)]
+            shown = cells if len(cells) <= MAX_CELLS else texts[:MAX_CELLS]
+            return [(name, truncate(str(value), MAX_TEXT)) for name, value in shown], len(cells) - len(shown)
+        features = self.graph.features
+        row = features[[node]].toarray()[0] if sp.issparse(features) else features[node]
+        largest = np.argsort(-np.abs(row), kind="stable")[: min(MAX_CELLS, np.count_nonzero(row))]
+        names = self.feature_names if len(self.feature_names) == len(row) else [f"feature {j}" for j in range(len(row))]
+        return [(names[j], f"{row[j]:.3g}") for j in largest], int(np.count_nonzero(row)) - len(largest)
+
+    def title(self, node: int) -> str:
+        """A short text that tells the node: its name, else its first cell of several words, else its id."""
+        if self.graph.names is not None and str(self.graph.names[node]):
+            return printable(str(self.graph.names[node])[:100])
+        if self.rows is not None:
+            for value in self.rows.iloc[node]:
+                if isinstance(value, str) and len(value.split()) > 1:
+                    return printable(value[:100])
+        return printable(self.ids[node][:100])
+
+
+def class_name(text: str) -> str:
+    """The name of a class, checked: one line, not empty, not a spelling of "no label"."""
+    name = " ".join(printable(text).split())
+    if is_missing(name, MISSING_LABELS) or name == "-1":
+        raise DccgcnError(f"{name!r} cannot be the name of a class: it means unlabelled.", "Choose another name.")
+    if len(name) > MAX_CLASS_NAME:
+        raise DccgcnError(f"The name of a class has more than {MAX_CLASS_NAME} characters.", "Shorten it.")
+    return name
+
+
+def _is_zero(value: Any) -> bool:
+    return str(value) in {"0", "0.0"}

@@ -1,1 +1,0 @@
-"""Everything that can be fitted: Concord, DCC-GCN and the systems they are compared with."""

@@ -1,0 +1,1 @@
+"""DCC-GCN, the systems that the paper compares to, and newer ones."""

@@ -1,0 +1,155 @@
+"""CaGCN (Wang et al., NeurIPS 2021): a second GCN calibrates the confidence of the first, node by node.
+
+The logits V of a trained GCN are frozen. A GCN on the same graph maps them to one number per node, g = S relu(S V Θ1
++ b1) Θ2 + b2, and t = log(exp(g) + 1.1) > 0 scales them: softmax(t_v V_v) is calibrated, and its argmax is GCN's. Loss:
+cross-entropy + λ · mean of (1 - p_max + p_2nd for correct predictions, p_max - p_2nd for wrong ones).
+
+It calibrates on the validation nodes, as its code does, or on the training nodes if there are none.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from dccgcn.errors import Finding
+from dccgcn.features import topology_operator
+from dccgcn.graph import NodeGraph
+from dccgcn.methods.base import Method
+from dccgcn.methods.prediction import Prediction
+from dccgcn.networks.autograd import dropout_key, relu_dropout
+from dccgcn.networks.baselines import gcn
+from dccgcn.networks.baselines.pseudo_label_utils import fit_gcn, training_mask
+from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.training import seeded, train_full_batch, validation_score
+from dccgcn.progress import Progress
+from dccgcn.settings import count, rate, weight
+
+
+class CagcnSettings(gcn.GcnSettings):
+    """Those of the released code, which however applies weight decay to all parameters of the classifying GCN."""
+
+    hidden: int = count(64, "Width of the hidden layer of the classifying GCN.")
+    calibration_hidden: int = count(16, "Width of the hidden layer of the calibrating GCN.")
+    calibration_lr: float = rate(0.01, "Learning rate of Adam for calibration.")
+    calibration_weight_decay: float = weight(5e-3, "L2 penalty on the calibrating GCN.")
+    calibration_epochs: int = count(200, "Epochs of calibration on training nodes.")
+    most_epochs: int = count(2000, "Maximum epochs of either GCN with early stopping on validation nodes.")
+    patience: int = count(100, "Epochs without a smaller validation loss before training stops.")
+    margin: float = weight(0.5, "Weight λ of the term that separates correct from wrong predictions.")
+
+
+class Calibrator(nn.Module):
+    """The scale t of each node's logits from the logits of all, t = log(exp(g) + 1.1), g = S relu(S V Θ1 + b1) Θ2 + b2.
+
+    Shapes: V (n, c) → (n, 1).
+    """
+
+    def __init__(self, operator: TorchOperator, logits: Tensor, hidden: int, dropout: float) -> None:
+        super().__init__()
+        self.operator, self.dropout = operator, dropout
+        self.propagated = operator.propagate(logits)  # S V, the same in every epoch
+        self.theta1 = nn.Parameter(nn.init.xavier_uniform_(torch.empty(logits.shape[1], hidden)))
+        self.b1 = nn.Parameter(torch.zeros(hidden))
+        self.theta2 = nn.Parameter(nn.init.xavier_uniform_(torch.empty(hidden, 1)))
+        self.b2 = nn.Parameter(torch.zeros(1))
+
+    def forward(self, key: int = 0) -> Tensor:
+        p = self.dropout if self.training else 0.0
+        h = relu_dropout(self.propagated @ self.theta1 + self.b1, p, key)  # (n, hidden)
+        g = self.operator.propagate(h @ self.theta2) + self.b2
+        return torch.logaddexp(g, torch.tensor(math.log(1.1)))
+
+
+def margin_loss(probabilities: Tensor, correct: Tensor) -> Tensor:
+    """Mean of 1 - p_max + p_2nd where predictions are correct, p_max - p_2nd elsewhere. Shapes: (k, c), (k,) bool."""
+    top = probabilities.topk(2, dim=1).values
+    margin = top[:, 0] - top[:, 1]
+    return torch.where(correct, 1 - margin, margin).mean()
+
+
+def calibrate_logits(
+    operator: TorchOperator,
+    logits: Tensor,
+    nodes: np.ndarray,
+    labels: np.ndarray,
+    settings: CagcnSettings,
+    seed: int,
+    early_stopping: bool,
+) -> Tensor:
+    """Scaled logits of all nodes, (n, c), with t learned on the given ones; early stopping is by their loss."""
+    s = settings
+    with seeded(seed):
+        model = Calibrator(operator, logits, s.calibration_hidden, s.dropout)
+    positions, targets = torch.tensor(nodes), torch.tensor(labels)
+    unscaled = logits[positions]
+    correct = unscaled.argmax(1) == targets
+
+    def loss(epoch: int) -> Tensor:
+        scaled = unscaled * model(dropout_key(seed, epoch, 0))[positions]
+        return F.cross_entropy(scaled, targets) + s.margin * margin_loss(scaled.softmax(1), correct)
+
+    groups = [{"params": list(model.parameters()), "weight_decay": s.calibration_weight_decay}]
+    if early_stopping:
+        score = validation_score(model, lambda: unscaled * model()[positions], targets)  # accuracy never changes
+        train_full_batch(loss, groups, s.calibration_lr, s.most_epochs, score=score, patience=s.patience)
+    else:
+        train_full_batch(loss, groups, s.calibration_lr, s.calibration_epochs)
+    model.eval()
+    with torch.no_grad():
+        return logits * model()
+
+
+def fit(
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: CagcnSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
+) -> Prediction:
+    """CaGCN: train GCN, then calibrate it."""
+    first = fit_classifier(graph, training_mask(graph, train), settings, seed, progress, validation)
+    return calibrate_prediction(graph, train, first, settings, seed, validation)
+
+
+def fit_classifier(
+    graph: NodeGraph,
+    label_mask: np.ndarray,
+    settings: CagcnSettings,
+    seed: int,
+    progress: Progress | None,
+    validation: np.ndarray | None,
+) -> Prediction:
+    """GCN trained on the labels of an (n, c) mask, with early stopping if there are validation nodes."""
+    if validation is None:
+        return fit_gcn(graph, label_mask, settings, seed, progress, None)
+    s = settings.changed({"epochs": settings.most_epochs})
+    return fit_gcn(graph, label_mask, s, seed, progress, validation, s.patience)
+
+
+def calibrate_prediction(
+    graph: NodeGraph,
+    train: np.ndarray,
+    prediction: Prediction,
+    settings: CagcnSettings,
+    seed: int,
+    validation: np.ndarray | None,
+) -> Prediction:
+    """The prediction of a GCN, calibrated on validation or training labels."""
+    nodes = train if validation is None else validation
+    operator = TorchOperator.of(topology_operator(graph, settings.normalisation))
+    logits = torch.as_tensor(prediction.embeddings["output"])
+    stopping = validation is not None
+    scaled = calibrate_logits(operator, logits, nodes, graph.labels[nodes], settings, seed, early_stopping=stopping)
+    text = "Without validation nodes it is calibrated on the training nodes, where GCN is correct more often."
+    findings = () if stopping else (Finding("note", "calibrated-on-training-nodes", text),)
+    return replace(
+        prediction, probabilities=scaled.softmax(1).cpu().numpy(), findings=(*prediction.findings, *findings)
+    )
+
+
+METHOD = Method(name="cagcn", settings=CagcnSettings, fit=fit)

@@ -1,0 +1,160 @@
+"""D²PT (Liu et al., KDD 2023): one perceptron on features propagated over two graphs, with aligned class prototypes.
+
+P  = T steps of P ← (1-α) S P + α X, from X; S = D̃^-1/2 (A+I) D̃^-1/2                  (n, d)
+P' = the same with S' of the graph of the k nearest rows of P by cosine                (n, d)
+h = relu(P W1 + b1), o = log softmax(h W2 + b2), f = h W3 + b3; h', o', f' of P' with the same weights
+L = NLL(o) + λ_ce NLL(o') over the training nodes + λ_pa PA
+
+PA, prototype alignment: ŷ_i = argmax o_i with weight w_i = max exp(o_i) (a training node: its label, weight 1);
+p_j = the mean of f_i over ŷ_i = j, weighted by w_i and of unit length; p'_j of f' with the same ŷ and w;
+PA = mean_j -log( exp(p'_j·p_j / t) / (Σ_l exp(p'_j·p_l / t) + Σ_{l≠j} exp(p'_j·p'_l / t)) ), t = 0.3.
+
+P W1 is computed as the propagation of X W1, so P is formed once only, to find its nearest rows. The released code
+applies dropout in the first of its 2000 epochs only; here there is none. Its best epoch is that of 30 validation
+labels per class; without validation nodes the last one counts, so that the default is fewer epochs.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+import torch.nn.functional as F
+from pydantic import Field
+from torch import Tensor, nn
+
+from dccgcn.features import Operator, Scaling, knn_operator, normalise_rows, scaling, topology_operator
+from dccgcn.graph import NodeGraph
+from dccgcn.methods.base import Method
+from dccgcn.methods.prediction import Prediction
+from dccgcn.methods.resources import Cost, network_cost
+from dccgcn.networks.autograd import FeatureMatrix
+from dccgcn.networks.baselines.neural import prediction_from_logits
+from dccgcn.networks.baselines.polynomial_filter import ppr_filter
+from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.training import seeded, train_full_batch, validation_score
+from dccgcn.progress import Progress
+from dccgcn.settings import Settings, count, rate, weight
+
+_TEMPERATURE = 0.3
+
+
+class D2ptSettings(Settings):
+    """Those of the released code for Cora with few labels, but for the number of epochs (2000 there)."""
+
+    steps: int = count(20, "Steps of propagation, T.")
+    alpha: float = Field(0.1, gt=0, le=1, description="Share of the unpropagated features in each step.")
+    k: int = count(15, "Neighbours in the graph of the propagated features.")
+    hidden: int = count(64, "Width of the hidden layer.")
+    lambda_ce: float = weight(0.5, "Weight of the cross-entropy on the second graph.")
+    lambda_pa: float = weight(5.0, "Weight of the prototype alignment.")
+    lr: float = rate(0.1, "Learning rate of Adam.")
+    weight_decay: float = weight(5e-3, "L2 penalty on all parameters.")
+    epochs: int = count(200, "Training epochs.")
+    features: Scaling = scaling("raw")
+
+    @property
+    def neighbours(self) -> int:
+        return self.k
+
+
+class Channel:
+    """h → p(S) X h, the propagation of X over one graph: (d, width) → (n, width)."""
+
+    def __init__(self, operator: Operator, x: FeatureMatrix, alpha: float, steps: int) -> None:
+        self.operator, self.x, self.alpha, self.steps = TorchOperator.of(operator), x, alpha, steps
+
+    def times(self, theta: Tensor) -> Tensor:
+        return ppr_filter(self.operator.propagate, self.x.times(theta), self.alpha, self.steps)
+
+
+class D2pt(nn.Module):
+    """The perceptron that both channels share. Shapes: (n, d) → o (n, c) and f (n, hidden)."""
+
+    def __init__(self, d: int, hidden: int, c: int) -> None:
+        super().__init__()
+        self.w1, self.b1 = _layer(d, hidden)
+        self.w2, self.b2 = _layer(hidden, c)
+        self.w3, self.b3 = _layer(hidden, hidden)
+
+    def forward(self, channel: Channel) -> tuple[Tensor, Tensor]:
+        h = (channel.times(self.w1) + self.b1).relu()  # (n, hidden)
+        return (h @ self.w2 + self.b2).log_softmax(1), h @ self.w3 + self.b3
+
+
+def _layer(inputs: int, outputs: int) -> tuple[nn.Parameter, nn.Parameter]:
+    """W and b as the released code draws them: the range of b goes by the outputs."""
+    w = nn.init.uniform_(torch.empty(inputs, outputs), -(inputs**-0.5), inputs**-0.5)
+    return nn.Parameter(w), nn.Parameter(nn.init.uniform_(torch.empty(outputs), -(outputs**-0.5), outputs**-0.5))
+
+
+def prototype_alignment(o: Tensor, f: Tensor, f2: Tensor, train: Tensor, labels: Tensor) -> Tensor:
+    """PA. Shapes: o (n, c), f and f' (n, hidden), train and labels (train,) → ()."""
+    n, c = o.shape
+    confidence, classes = o.exp().max(1)
+    known = torch.zeros(n, dtype=torch.bool)
+    known[train] = True
+    w = torch.where(known, 1.0, confidence)
+    classes = classes.scatter(0, train, labels)
+    assignment = F.one_hot(classes, c) * w[:, None]  # (n, c); dividing by its sums is left to the normalisation
+    p, p2 = (F.normalize(assignment.T @ each) for each in (f, f2))  # (c, hidden)
+    own = torch.eye(c, dtype=torch.bool)
+    others = (p2 @ p2.T).masked_fill(own, -torch.inf)
+    return F.cross_entropy(torch.cat([p2 @ p.T, others], 1) / _TEMPERATURE, torch.arange(c))
+
+
+def fit(
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: D2ptSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
+) -> Prediction:
+    """Train on the labels of the nodes in ``train`` and classify all nodes."""
+    s = settings
+    features = normalise_rows(graph.features, s.features)
+    x, topology = FeatureMatrix.of(features), topology_operator(graph, "symmetric")
+    nearest = propagated_knn(graph, features, s, progress)
+    first, second = (Channel(operator, x, s.alpha, s.steps) for operator in (topology, nearest))
+    with seeded(seed):
+        model = D2pt(graph.d, s.hidden, graph.c)
+    nodes, labels = torch.tensor(train), torch.as_tensor(graph.labels[train])
+
+    def loss(epoch: int) -> Tensor:
+        (o, f), (o2, f2) = model(first), model(second)
+        alignment = prototype_alignment(o, f, f2, nodes, labels)
+        return F.nll_loss(o[nodes], labels) + s.lambda_ce * F.nll_loss(o2[nodes], labels) + s.lambda_pa * alignment
+
+    score = None
+    if validation is not None:
+        checked = torch.tensor(validation)
+        score = validation_score(model, lambda: model(first)[0][checked], torch.as_tensor(graph.labels[validation]))
+    groups = [{"params": list(model.parameters()), "weight_decay": s.weight_decay}]
+    train_full_batch(loss, groups, s.lr, s.epochs, progress, score)
+    with torch.no_grad():
+        return prediction_from_logits(model(first)[0], nearest.findings)
+
+
+def propagated_knn(graph: NodeGraph, x: Any, s: D2ptSettings, progress: Progress | None) -> Operator:
+    """S' of the k nearest rows of P."""
+
+    def build() -> Operator:
+        matrix = topology_operator(graph, "symmetric").matrix
+        dense = (x.toarray() if sp.issparse(x) else np.asarray(x)).astype(np.float32)
+        p = dense
+        for _ in range(s.steps):
+            p = (1 - s.alpha) * (matrix @ p) + s.alpha * dense
+        return knn_operator(graph.with_features(p.astype(np.float32)), s.k, "symmetric", progress)
+
+    return graph.cached(("propagated knn", s.features, s.steps, s.alpha, s.k), build)
+
+
+def cost(graph: NodeGraph, settings: D2ptSettings) -> Cost:
+    """That of a network whose operators are applied T times in each epoch, and of P in double precision."""
+    base = network_cost(graph, settings)
+    return replace(base, bytes=base.bytes + 16.0 * graph.n * graph.d, seconds=base.seconds * settings.steps)
+
+
+METHOD = Method(name="d2pt", settings=D2ptSettings, fit=fit, cost=cost)

@@ -1,0 +1,51 @@
+"""DAGNN (Liu et al., KDD 2020): each node weights the propagation steps.
+
+Z = relu(X W0 + b0) W1 + b1; the output is Σ_k sigmoid(S^k Z w + b) S^k Z over k = 0 … K, one gate per node and k.
+"""
+
+from functools import partial
+
+import torch
+from torch import Tensor, nn
+
+from dccgcn.features import normalise_rows, topology_operator
+from dccgcn.graph import NodeGraph
+from dccgcn.methods.base import Method
+from dccgcn.networks.autograd import FeatureMatrix, relu_dropout
+from dccgcn.networks.baselines.neural import Network, NetworkSettings, fit_network
+from dccgcn.networks.layers import FeatureLinear, random_key
+from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.settings import count, share, weight
+
+
+class DagnnSettings(NetworkSettings):
+    """The settings of the paper for Cora."""
+
+    hidden: int = count(64, "Width of the hidden layer.")
+    steps: int = count(10, "Steps of propagation, K.")
+    dropout: float = share(0.8, "Share of features and hidden units dropped in training.")
+    weight_decay: float = weight(5e-3, "L2 penalty on all parameters.")
+    patience: int = count(500, "Epochs without improvement on the validation nodes before training stops.")
+
+
+class Dagnn(Network):
+    """The network on one graph. Shapes: X (n, d) → (nodes, c), hidden layer (n, hidden)."""
+
+    def __init__(self, graph: NodeGraph, s: DagnnSettings) -> None:
+        super().__init__()
+        self.s, self.operator = s, TorchOperator.of(topology_operator(graph, "symmetric"))
+        self.x = FeatureMatrix.of(normalise_rows(graph.features, s.features))
+        self.first = FeatureLinear(graph.d, s.hidden, s.dropout)
+        self.second = nn.Linear(s.hidden, graph.c)
+        self.gate = nn.Linear(graph.c, 1)
+
+    def forward(self, nodes: Tensor) -> Tensor:
+        hidden = relu_dropout(self.first(self.x), self.s.dropout if self.training else 0.0, random_key(self.training))
+        z = [self.second(hidden)]  # (n, c) each
+        for _ in range(self.s.steps):
+            z.append(self.operator.propagate(z[-1]))
+        stack = torch.stack([z_k[nodes] for z_k in z], dim=1)  # (nodes, K + 1, c)
+        return (torch.sigmoid(self.gate(stack)) * stack).sum(1)
+
+
+METHOD = Method(name="dagnn", settings=DagnnSettings, fit=partial(fit_network, Dagnn))

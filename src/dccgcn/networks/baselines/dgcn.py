@@ -1,0 +1,149 @@
+"""DGCN (Zhuang & Ma, WWW 2018): one network on two graphs, trained to agree.
+
+Z_A = softmax(σ(S relu(S X W0) W1)) on the topology and Z_P, the same with P for S and the same weights, on the graph of
+co-occurrence: P = D^-1/2 PPMI D^-1/2, PPMI_ij = max(0, log(F_ij ΣF / (F_i· F_·j))), where F counts how often two nodes
+are on one random walk. Loss: Σ_labelled ‖Z_A - Y‖² + λ(t) Σ_all ‖Z_A - Z_P‖². Z_A is the prediction.
+"""
+
+import math
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+import torch.nn.functional as F
+from pydantic import Field
+from torch import Tensor, nn
+
+from dccgcn.features import Scaling, normalise_rows, scaling, topology_operator
+from dccgcn.graph import NodeGraph
+from dccgcn.methods.base import Method
+from dccgcn.methods.prediction import Prediction
+from dccgcn.networks.autograd import FeatureMatrix, Pattern, dropout_key, relu_dropout, spmm
+from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.training import seeded, train_full_batch, validation_score
+from dccgcn.progress import Progress
+from dccgcn.settings import Settings, count, rate, share, weight
+
+_OPTIMISERS = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
+
+
+class DgcnSettings(Settings):
+    """The settings of the released code, which are the same for all of its graphs."""
+
+    hidden: int = count(32, "Width of the hidden layer.")
+    dropout: float = share(0.1, "Share of hidden units dropped in training.")
+    optimiser: Literal["sgd", "adam"] = Field("sgd", description="Plain gradient descent, or Adam.")
+    lr: float = rate(0.05, "Learning rate.")
+    weight_decay: float = weight(0.0, "L2 penalty on both layers.")
+    epochs: int = count(300, "Training epochs.")
+    features: Scaling = scaling("raw")
+    supervised: Literal["squared", "cross-entropy"] = Field(
+        "squared",
+        description="Loss of the labelled nodes: their probabilities' squared errors summed, or cross-entropy.",
+    )
+    output_activation: bool = Field(True, description="ReLU before the softmax too, as released.")
+    walks: int = count(100, "Random walks from each node, self-loops included.")
+    walk_length: int = Field(2, ge=2, description="Nodes on each walk, including the first.")
+    consistency: float = weight(15.0, "Final weight of the consistency loss, times the share of labelled nodes.")
+    ramp_up: int = count(120, "Epochs until that weight is reached.")
+
+
+def fit(
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: DgcnSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
+) -> Prediction:
+    """Train on the labels of the nodes in ``train`` and classify all nodes."""
+    s, topology = settings, TorchOperator.of(topology_operator(graph, "symmetric"))
+    loops = topology_operator(graph, "none").matrix
+    counts = cooccurrence_counts(loops, s.walks, s.walk_length, np.random.default_rng(seed))
+    p = symmetric_normalise(ppmi(counts))
+    graphs = ((topology.pattern, topology.alpha), (Pattern.of(p), torch.as_tensor(p.data)))
+    x = FeatureMatrix.of(normalise_rows(graph.features, s.features))
+    nodes, labels = torch.tensor(train), torch.as_tensor(graph.labels[train])
+    y = F.one_hot(labels, graph.c)
+    with seeded(seed):
+        model = Dgcn(graph.d, graph.c, s)
+
+    def loss(epoch: int) -> Tensor:
+        a, b = (model(x, *g, dropout_key(seed, epoch, site)) for site, g in enumerate(graphs))
+        z_a, z_p = a.softmax(1), b.softmax(1)
+        if s.supervised == "squared":
+            supervised = (z_a[nodes] - y).square().sum()
+        else:
+            supervised = F.cross_entropy(a[nodes], labels, reduction="sum")
+        weight = ramp_up(epoch, s.consistency * len(train) / graph.n, s.ramp_up)
+        return supervised + weight * (z_a - z_p).square().sum()
+
+    score = None
+    if validation is not None:
+        checked, targets = torch.tensor(validation), torch.as_tensor(graph.labels[validation])
+        score = validation_score(model, lambda: model(x, *graphs[0])[checked], targets)
+    groups = [{"params": list(model.parameters()), "weight_decay": s.weight_decay}]
+    train_full_batch(loss, groups, s.lr, s.epochs, progress, score, optimiser=_OPTIMISERS[s.optimiser])
+    model.eval()
+    with torch.no_grad():
+        logits = [model(x, *g) for g in graphs]
+    z_a, z_p = (z.softmax(1).cpu().numpy() for z in logits)
+    return Prediction(z_a, channels={"topology": z_a, "ppmi": z_p}, embeddings={"output": logits[0].cpu().numpy()})
+
+
+class Dgcn(nn.Module):
+    """Z = σ(S relu(S X W0) W1), with weights that both branches share. Shapes: X (n, features) → (n, classes)."""
+
+    def __init__(self, features: int, classes: int, settings: DgcnSettings) -> None:
+        super().__init__()
+        self.dropout, self.output_activation = settings.dropout, settings.output_activation
+        self.w0 = nn.Parameter(nn.init.xavier_uniform_(torch.empty(features, settings.hidden)))
+        self.w1 = nn.Parameter(nn.init.xavier_uniform_(torch.empty(settings.hidden, classes)))
+
+    def forward(self, x: FeatureMatrix, pattern: Pattern, values: Tensor, key: int = 0) -> Tensor:
+        """Logits of one branch, (n, c)."""
+        h = relu_dropout(spmm(pattern, values, x.times(self.w0)), self.dropout if self.training else 0.0, key)
+        z = spmm(pattern, values, h @ self.w1)
+        return z.relu() if self.output_activation else z
+
+
+def cooccurrence_counts(matrix: sp.csr_array, walks: int, length: int, rng: np.random.Generator) -> sp.csr_array:
+    """F: how often two nodes are on one walk, over all pairs of positions, (n, n); equal nodes count once a pair."""
+    n, degree = matrix.shape[0], np.diff(matrix.indptr)
+    positions = [np.repeat(np.arange(n), walks)]
+    for _ in range(length - 1):
+        current = positions[-1]
+        positions.append(matrix.indices[matrix.indptr[current] + rng.integers(0, degree[current])])
+    counts = sp.csr_array((n, n))
+    for first, second in combinations(positions, 2):
+        pairs = sp.csr_array((np.ones(len(first)), (first, second)), shape=(n, n))
+        counts = counts + pairs + pairs.T - sp.diags_array(pairs.diagonal())
+    return sp.csr_array(counts)
+
+
+def ppmi(counts: sp.csr_array) -> sp.csr_array:
+    """max(0, log(F_ij ΣF / (F_i· F_·j))) where F_ij > 0."""
+    entries = sp.coo_array(counts)
+    totals = np.asarray(counts.sum(axis=1)).reshape(-1)  # F is symmetric: the sums of the columns too
+    information = np.log(entries.data * totals.sum() / (totals[entries.row] * totals[entries.col]))
+    positive = information > 0
+    return sp.csr_array((information[positive], (entries.row[positive], entries.col[positive])), shape=counts.shape)
+
+
+def symmetric_normalise(matrix: sp.csr_array) -> sp.csr_array:
+    """D^-1/2 M D^-1/2; a row of zeros stays one."""
+    degree = np.asarray(matrix.sum(axis=1)).reshape(-1)
+    scale = sp.diags_array(1 / np.sqrt(np.where(degree > 0, degree, 1)))
+    result = sp.csr_array(scale @ matrix @ scale, dtype=np.float32)
+    result.sort_indices()
+    return result
+
+
+def ramp_up(epoch: int, final: float, length: int) -> float:
+    """λ(t): from e^-5 of the final weight up to it."""
+    return final * math.exp(-5 * (1 - min(epoch, length) / length) ** 2)
+
+
+METHOD = Method(name="dgcn", settings=DgcnSettings, fit=fit)

@@ -1,0 +1,90 @@
+"""Training of a network on the labelled nodes of a graph."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from dccgcn.errors import Finding
+from dccgcn.features import Scaling, scaling
+from dccgcn.graph import NodeGraph
+from dccgcn.methods.prediction import Prediction
+from dccgcn.networks.training import seeded, train_full_batch, validation_score
+from dccgcn.progress import Progress
+from dccgcn.settings import Settings, count, rate, weight
+
+
+class NetworkSettings(Settings):
+    """The settings of training, with the values that most papers share."""
+
+    lr: float = rate(0.01, "Learning rate of Adam.")
+    weight_decay: float = weight(5e-4, "L2 penalty on all parameters.")
+    epochs: int = count(1000, "Maximum number of training epochs.")
+    patience: int = count(100, "Epochs without improvement on the validation nodes before training stops.")
+    features: Scaling = scaling("row")
+
+
+class Network(nn.Module):
+    """A network on one graph; forward(inputs_of(nodes)) gives the logits of these nodes, (nodes, c)."""
+
+    def inputs_of(self, nodes: np.ndarray) -> Any:
+        """The argument of forward() for these nodes: here their positions, for networks that read the whole graph."""
+        return torch.tensor(nodes)  # a copy: the array of a split is read-only
+
+    def loss(self, inputs: Any, labels: Tensor) -> Tensor:
+        """What training minimises."""
+        return F.cross_entropy(self(inputs), labels)
+
+    def decayed_parameters(self) -> list[nn.Parameter]:
+        """The parameters under the L2 penalty."""
+        return list(self.parameters())
+
+    def classify_all(self, n: int) -> Tensor:
+        """The logits of all n nodes, (n, c)."""
+        return self(self.inputs_of(np.arange(n)))
+
+
+def fit_network(
+    network_class: Callable[[NodeGraph, Any], Network],
+    graph: NodeGraph,
+    train: np.ndarray,
+    settings: NetworkSettings,
+    seed: int,
+    progress: Progress | None = None,
+    validation: np.ndarray | None = None,
+) -> Prediction:
+    """Build the network, train it on the labels of the nodes in ``train`` and classify all nodes."""
+    s = settings
+    with seeded(seed):
+        network = network_class(graph, s)
+    inputs, labels = network.inputs_of(train), torch.as_tensor(graph.labels[train])
+    score = None
+    if validation is not None:
+        checked, targets = network.inputs_of(validation), torch.as_tensor(graph.labels[validation])
+        score = validation_score(network, lambda: network(checked), targets)
+    decayed = network.decayed_parameters()
+    undecayed = [p for p in network.parameters() if all(p is not other for other in decayed)]
+    groups: list[dict[str, Any]] = [{"params": decayed, "weight_decay": s.weight_decay}, {"params": undecayed}]
+    with seeded(seed):
+        train_full_batch(
+            lambda epoch: network.loss(inputs, labels),
+            groups,
+            s.lr,
+            s.epochs,
+            progress,
+            score,
+            s.patience,
+            buffers=list(network.buffers()),
+        )
+    network.eval()
+    with torch.no_grad():
+        return prediction_from_logits(network.classify_all(graph.n))
+
+
+def prediction_from_logits(logits: Tensor, findings: tuple[Finding, ...] = ()) -> Prediction:
+    """The prediction whose probabilities are the softmax of logits, (n, c)."""
+    probabilities = logits.softmax(1).cpu().numpy()
+    return Prediction(probabilities, embeddings={"output": logits.cpu().numpy()}, findings=findings)

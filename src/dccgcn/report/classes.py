@@ -1,0 +1,112 @@
+"""Each class: its predictions, what can be said about them, and where to look for the nodes of a rare class."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from dccgcn.palette import class_colours
+from dccgcn.report.nodes import shown_ids
+from dccgcn.report.schema import ClassRanking, ClassSummary, RankedNode
+from dccgcn.report.trust_summary import TrustedNodes, rounded_mean
+from dccgcn.text import printable, truncate
+from dccgcn.workflow.class_summary import rank_nodes, ranked_classes, rare_class_scores
+from dccgcn.workflow.result import Result
+
+MAX_RANKED = 20  # nodes listed for a class
+MOSTLY = 0.8  # share of trusted predictions from which a class is called mostly trusted
+_MAX_NAMED = 4  # classes in one warning
+_LONGEST_NAME = 90
+
+
+def class_summaries(result: Result, trusted: TrustedNodes) -> list[ClassSummary]:
+    """One row for each class, in the order of the graph's classes."""
+    graph, predicted, test = result.graph, result.is_predicted, result.split.test
+    y_pred = result.prediction.y_pred
+    is_right = y_pred[test] == graph.labels[test]
+    labels = np.bincount(graph.labels[result.split.train], minlength=graph.c)
+    palette = class_colours(np.bincount(y_pred[predicted], minlength=graph.c).tolist())
+    rows = []
+    for k, name in enumerate(graph.classes):
+        of_class = predicted & (y_pred == k)
+        n_trusted, n = int((of_class & trusted.is_trusted).sum()), int(of_class.sum())
+        rows.append(
+            ClassSummary(
+                name=str(name),
+                colour=palette[k],
+                labels=int(labels[k]),
+                trusted=n_trusted,
+                doubtful=n - n_trusted,
+                expected=rounded_mean(trusted.confidence[of_class]),
+                precision=rounded_mean(is_right[y_pred[test] == k]),
+                recall=rounded_mean(is_right[graph.labels[test] == k]),
+                verdict=_verdict(int(labels[k]), n, n_trusted),
+            )
+        )
+    return rows
+
+
+def _verdict(labels: int, predictions: int, trusted: int) -> str:
+    if not predictions:
+        return "never predicted" if labels else "no label to learn from"
+    if not trusted:
+        return "none trusted"
+    if trusted == predictions:
+        return "all trusted"
+    return "mostly trusted" if trusted >= MOSTLY * predictions else "partly trusted"
+
+
+def class_warnings(classes: list[ClassSummary]) -> list[str]:
+    """What the share of trusted predictions hides: classes that are never predicted, or never trusted."""
+    if sum(row.trusted + row.doubtful for row in classes) == 0:
+        return []
+    return [
+        *_warning(classes, "never predicted", "is never predicted", "are never predicted"),
+        *_warning(classes, "no label to learn from", "has no training label", "have no training label"),
+        *(
+            _warning(classes, "none trusted", "has no trusted prediction", "have no trusted prediction")
+            if any(row.trusted for row in classes)
+            else ()
+        ),
+    ]
+
+
+def _warning(classes: list[ClassSummary], verdict: str, one: str, many: str) -> Iterator[str]:
+    names = [_name(row.name) for row in classes if row.verdict == verdict]
+    if len(names) == 1:
+        yield f"The class {names[0]} {one}."
+    elif names:
+        more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
+        yield f"{len(names)} of {len(classes)} classes {many}: {', '.join(names[:_MAX_NAMED])}{more}."
+
+
+def _name(name: str) -> str:
+    text = printable(" ".join(name[: 2 * _LONGEST_NAME].split()))
+    return f"“{truncate(text, _LONGEST_NAME)}”"
+
+
+def class_rankings(result: Result) -> list[ClassRanking]:
+    """For each class that is rare or never predicted, the nodes that most probably belong to it."""
+    graph, prediction = result.graph, result.prediction
+    scores = {row["class"]: row for row in rare_class_scores(graph, result.split, prediction)}
+    rankings = []
+    for k in ranked_classes(graph, result.split, prediction):
+        nodes = rank_nodes(graph, result.split, prediction, k)[:MAX_RANKED]
+        score = scores.get(str(graph.classes[k]), {})
+        rankings.append(
+            ClassRanking(
+                class_position=k,
+                nodes=[
+                    RankedNode(id=i, probability=round(1000 * float(p)), prediction=int(y))
+                    for i, p, y in zip(
+                        shown_ids(graph, nodes),
+                        prediction.probabilities[nodes, k],
+                        prediction.y_pred[nodes],
+                        strict=True,
+                    )
+                ],
+                average_precision=score.get("average_precision"),
+                recall=score.get("recall_at_k"),
+                test_nodes=score.get("k"),
+            )
+        )
+    return rankings

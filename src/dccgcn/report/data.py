@@ -1,0 +1,213 @@
+"""Result → report data. schema.py describes each field."""
+
+import json
+from datetime import UTC, datetime
+
+import numpy as np
+
+from dccgcn.concord.channel_names import channel_description, channel_title
+from dccgcn.methods import registry
+from dccgcn.progress import Progress
+from dccgcn.quality.audit import AuditSummary
+from dccgcn.report import drawing, notes, schema
+from dccgcn.report.advice import findings, label_suggestions, nodes_to_label
+from dccgcn.report.calibration import calibration
+from dccgcn.report.classes import class_rankings, class_summaries, class_warnings
+from dccgcn.report.embedding import project
+from dccgcn.report.nodes import node_columns, shown_ids
+from dccgcn.report.rows import OwnTable, table_columns
+from dccgcn.report.sample import sample
+from dccgcn.report.trust_summary import TrustedNodes, headline, summarise_trust, trusted_nodes, verdict
+from dccgcn.workflow.frames import run_csv
+from dccgcn.workflow.result import Result
+
+MAX_NODES = 20_000  # with their probabilities and neighbours in the page
+MAX_CSV = 6_000_000  # characters of their rows
+MAX_MAP_NODES = drawing.MAX_MAP_NODES
+MAX_MAP_EDGES = drawing.MAX_MAP_EDGES
+MAX_COMMUNITIES = 24
+MIN_COMMUNITY = 0.01  # share of the nodes of a community that is named
+MAX_EMBEDDED = 1_000  # t-SNE takes a second or two for so many nodes
+STAGES = 3
+
+
+def report_data(
+    result: Result,
+    command: str | None = None,
+    progress: Progress | None = None,
+    audit: AuditSummary | None = None,
+    table: OwnTable | None = None,
+) -> schema.Report:
+    """All data of the page. command: what was typed to make the run, if anything. table: the nodes' own rows."""
+    on_progress = progress or (lambda stage, done, total: None)
+    graph, train = result.graph, result.split.train
+    trusted = trusted_nodes(result)
+    trust = summarise_trust(result, trusted)
+    on_progress("report", 0, STAGES)
+    size = max_nodes(result)
+    drawn = drawing.draw_graph(graph, train, min(MAX_MAP_NODES, size), MAX_MAP_EDGES)
+    to_label = nodes_to_label(result)
+    linked = [suggestion.position for suggestion in to_label][: size - len(drawn.nodes)]
+    always = np.union1d(drawn.nodes, linked).astype(np.int64)
+    shown = sample(graph, train, trusted.confidence, size, always=always)
+    community = _named_communities(drawn.community)
+    on_progress("report", 1, STAGES)
+    embeddings = _embeddings(result, shown)
+    on_progress("report", 2, STAGES)
+    label_next, label_next_csv = label_suggestions(result, to_label)
+    classes = class_summaries(result, trusted)
+    report = schema.Report(
+        format=schema.FORMAT,
+        headline=headline(trust),
+        warnings=class_warnings(classes),
+        verdict=verdict(result, trust),
+        trust=trust,
+        graph=schema.GraphSummary(
+            name=graph.name,
+            nodes=graph.n,
+            edges=len(graph.edges),
+            features=graph.d if graph.has_features.any() else 0,
+            labels=len(train),
+            target=None if table is None else table.label,
+        ),
+        classes=classes,
+        rankings=class_rankings(result),
+        channels=_channels(result),
+        channel_contingency=_channel_contingency(result),
+        nodes=node_columns(result, trusted, shown, community, table_columns(table, graph.n, shown)),
+        predictions_csv=run_csv(result, shown),
+        map=_map(result, trusted, shown, drawn, community),
+        embeddings=embeddings,
+        calibration=calibration(result, trusted),
+        label_next=label_next,
+        label_next_csv=label_next_csv,
+        findings=findings(result),
+        run=_run_summary(result, command),
+        audit=audit,
+    )
+    on_progress("report", STAGES, STAGES)
+    return report
+
+
+def max_nodes(result: Result) -> int:
+    """Fewer nodes fit where ids or class names are long."""
+    n = result.graph.n
+    probe = np.linspace(0, n - 1, min(n, 1000)).astype(np.int64)
+    width = len(run_csv(result, probe)) / len(probe)
+    return max(1, min(MAX_NODES, int(MAX_CSV / width)))
+
+
+def _channels(result: Result) -> list[schema.Channel]:
+    weights = result.prediction.channel_weights
+    return [
+        schema.Channel(
+            name=name,
+            title=channel_title(name),
+            description=channel_description(name),
+            weight=weights.get(name),
+            accuracy=result.channel_accuracy.get(name),
+        )
+        for name in result.prediction.channels
+    ]
+
+
+def _channel_contingency(result: Result) -> list[list[int]] | None:
+    """[i][j]: predictions for which the first channel predicts class i and the second class j."""
+    if len(result.prediction.channels) != 2:
+        return None
+    c, predicted = result.graph.c, result.is_predicted
+    first, second = (p.argmax(axis=1)[predicted] for p in result.prediction.channels.values())
+    return np.bincount(first * c + second, minlength=c * c).reshape(c, c).tolist()
+
+
+def _named_communities(community: np.ndarray) -> np.ndarray:
+    """(n,) the communities that are named on the map; -1 for nodes of no such community."""
+    size = np.bincount(community + 1, minlength=2)[1:]
+    named = int((size[:MAX_COMMUNITIES] >= max(MIN_COMMUNITY * len(community), 3)).sum())  # the largest come first
+    return np.where(community < named, community, -1)
+
+
+def _map(
+    result: Result, trusted: TrustedNodes, shown: np.ndarray, drawn: drawing.Drawing, community: np.ndarray
+) -> schema.GraphMap:
+    row = np.searchsorted(shown, drawn.nodes)
+    return schema.GraphMap(
+        note=notes.map_note(result.graph, len(drawn.nodes), drawn.n_edges, len(drawn.edges)),
+        nodes=row.tolist(),
+        x=_fixed_point(drawn.position[:, 0]),
+        y=_fixed_point(drawn.position[:, 1]),
+        edges=row[drawn.edges].reshape(-1).tolist(),
+        communities=[
+            _community(result, trusted, np.flatnonzero(community == c), drawn.position[community[drawn.nodes] == c])
+            for c in range(community.max(initial=-1) + 1)
+        ],
+    )
+
+
+def _community(result: Result, trusted: TrustedNodes, nodes: np.ndarray, position: np.ndarray) -> schema.Community:
+    """nodes: its members. position: those of its members on the map."""
+    predicted = result.is_predicted[nodes]
+    count = np.bincount(result.prediction.y_pred[nodes], minlength=result.graph.c)
+    x, y = np.median(position[:, 0]), np.quantile(position[:, 1], 0.1)  # its name stands above most of its nodes
+    return schema.Community(
+        nodes=len(nodes),
+        predictions=int(predicted.sum()),
+        trusted=int((predicted & trusted.is_trusted[nodes]).sum()),
+        prediction=int(count.argmax()),
+        share=round(float(count.max() / len(nodes)), 4),
+        hub=shown_ids(result.graph, nodes[[result.graph.degree[nodes].argmax()]])[0],
+        x=round(10_000 * x),
+        y=round(10_000 * y),
+    )
+
+
+def _embeddings(result: Result, shown: np.ndarray) -> schema.Embeddings:
+    """A sample of the nodes shown: training nodes, at most half of it, and random others."""
+    rng = np.random.default_rng(0)
+    labels = np.intersect1d(result.split.train, shown)
+    if len(shown) > MAX_EMBEDDED and len(labels) > MAX_EMBEDDED // 2:
+        labels = rng.choice(labels, MAX_EMBEDDED // 2, replace=False)
+    others = np.setdiff1d(shown, result.split.train)
+    others = rng.permutation(others)[: MAX_EMBEDDED - len(labels)]
+    chosen = np.sort(np.concatenate([labels, others]))
+    return schema.Embeddings(
+        note=notes.embeddings_note(result.graph, result.prediction, len(chosen)),
+        nodes=np.searchsorted(shown, chosen).tolist(),
+        projections=[
+            schema.Projection(name=name, x=_fixed_point(p[:, 0]), y=_fixed_point(p[:, 1]))
+            for name, p in project(result.prediction, chosen).items()
+        ],
+    )
+
+
+def _run_summary(result: Result, command: str | None) -> schema.RunSummary:
+    entry = registry.ENTRIES.get(result.method)
+    fields = type(result.settings).model_fields
+    return schema.RunSummary(
+        method=result.method,
+        description=entry.summary if entry else "",
+        reference=entry.reference if entry else "",
+        accuracy=result.accuracy,
+        macro_f1=result.macro_f1,
+        # file names that are not UTF-8 reach Python as lone surrogates
+        command=command and command.encode(errors="replace").decode(),
+        seed=result.seed,
+        split=schema.SplitSummary(kind=result.split.kind, seed=result.split.seed, hash=result.split.hash),
+        seconds=round(result.seconds, 3),
+        threads=result.threads,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        settings=[
+            schema.Setting(
+                name=name,
+                value=value if isinstance(value, str) else json.dumps(value),
+                description=fields[name].description or "",
+            )
+            for name, value in result.settings.model_dump(mode="json").items()
+        ],
+        versions=result.summary()["versions"],
+    )
+
+
+def _fixed_point(positions: np.ndarray) -> list[int]:
+    """Ten-thousandths: short in JSON and finer than a screen."""
+    return np.rint(positions * 10_000).astype(int).tolist()

@@ -1,0 +1,1 @@
+"""A run on disk: the run folder, the model files and their checks."""

@@ -1,0 +1,234 @@
+"""Tables of edges: one, or one of each relation."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from dccgcn.errors import DccgcnError, Finding, GraphError
+from dccgcn.graph.cells import MISSING_LABELS, is_missing, spell_label
+from dccgcn.graph.relations import check_relation_names
+from dccgcn.kernels.texts import BLANK, UNKNOWN, Texts
+from dccgcn.progress import Progress
+from dccgcn.tables.columns import EdgeColumns, decimal_points, to_numbers
+from dccgcn.tables.edge_rows import EdgeTable, edge_table
+from dccgcn.tables.frames import Source
+from dccgcn.tables.id_index import IdIndex
+from dccgcn.tables.options import Decimal, UnknownIds
+from dccgcn.tables.table import Table
+from dccgcn.text import first_few
+
+EdgeSources: TypeAlias = "Source | Sequence[Source] | Mapping[str, Source]"
+
+ONE_KIND = ""  # key of a table whose name is not that of a relation
+MAX_RELATIONS = 20  # that a column may name
+_MOST_STRANGERS = 10_000  # unknown ids that are looked at for what they have in common
+_MOST_LISTED = 5  # rows in a message
+
+
+def read_edge_tables(given: EdgeSources, encoding: str) -> dict[str, EdgeTable]:
+    """The tables by the names of their relations. A single file or DataFrame has the key ""."""
+
+    def read(source: Source, what: str) -> EdgeTable:
+        return edge_table(source, what, encoding)
+
+    if isinstance(given, Mapping | list | tuple) and not given:
+        raise GraphError("There is no table of edges.", "Give at least one (--edges).")
+    if isinstance(given, Mapping):
+        return {name: read(source, f"edges of {name}") for name, source in given.items()}
+    sources = [given] if isinstance(given, str | os.PathLike | pd.DataFrame) else list(given)
+    if len(sources) == 1:
+        return {ONE_KIND: read(sources[0], "edges")}
+    if any(isinstance(source, pd.DataFrame) for source in sources):
+        raise GraphError("Several DataFrames of edges need names.", "Give a mapping: {'cites': …, 'likes': …}.")
+    tables: dict[str, EdgeTable] = {}
+    for source in sources:
+        table = read(source, "edges")
+        name = relation_name(table)
+        if name in tables:
+            raise GraphError(
+                f"Several tables of edges are called {name}, and the name of a table is that of its relation.",
+                "Name them (--edges cites=a/edges.csv --edges likes=b/edges.csv), or write edges of one kind into one "
+                "table.",
+            )
+        tables[name] = table
+    return tables
+
+
+def relation_name(table: Table) -> str:
+    """The name of a table's file without its endings, or of its folder: cites of cites.csv.gz; else "edges"."""
+    file = table.name.removesuffix(".gz")
+    name = Path(file).stem if Path(file).suffix or file.endswith("/") else "edges"
+    try:
+        check_relation_names([name])
+    except GraphError as error:
+        remedy = f"{error.remedy} To name the relation of a file otherwise: --edges cites={table.name}."
+        raise GraphError(f"{table.name}: {error.what}", remedy) from None
+    return name
+
+
+def by_relation(tables: dict[str, EdgeTable], relation: str | None, directed: bool) -> dict[str, EdgeTable]:
+    """The tables under the keys that their edges are read by: a single directed one has a relation's name too."""
+    check_relation_names(name for name in tables if name != ONE_KIND)
+    if relation is not None and ONE_KIND not in tables:
+        raise GraphError(
+            f"Each table of edges is a relation ({first_few(list(tables))}), and so is each value of column "
+            f"{relation[:60]!r}.",
+            "Give one table of edges and its column of relations (--relation), or several tables.",
+        )
+    if directed and relation is None and ONE_KIND in tables:
+        return {relation_name(tables[ONE_KIND]): tables[ONE_KIND]}
+    return tables
+
+
+def read_relations(
+    tables: Mapping[str, EdgeTable],
+    columns: Mapping[str, EdgeColumns],
+    ids: Sequence[Any],
+    unknown_ids: UnknownIds,
+    decimal: Decimal,
+    findings: list[Finding],
+    progress: Progress | None = None,
+) -> tuple[dict[str, sp.coo_array], list[DccgcnError]]:
+    """The edges of each relation, and everything that is wrong with the tables.
+
+    The edges are (n, n) with duplicates and weights; those of a single kind have the key "".
+    """
+    n, index = len(ids), IdIndex(ids)
+    relations: dict[str, sp.coo_array] = {}
+    errors: list[DccgcnError] = []
+    for name, table in tables.items():
+        pairs, known, cells, found = _read_pairs(table, columns[name], index, unknown_ids, findings, progress)
+        errors += found
+        try:
+            weights = _weights(cells, columns[name].weight, decimal)
+            names = _relation_names(cells, columns[name].relation)
+        except DccgcnError as error:
+            errors.append(error)
+            continue
+        values = np.ones(len(pairs), np.float32) if weights is None else weights
+        parts = {name: known} if names is None else {r: known & (names == r) for r in sorted(set(names[known]))}
+        for relation, part in parts.items():
+            rows = slice(None) if part.all() else part
+            relations[relation] = sp.coo_array((values[rows], tuple(pairs[rows].T)), shape=(n, n))
+    return relations, errors
+
+
+def _read_pairs(
+    table: EdgeTable,
+    columns: EdgeColumns,
+    index: IdIndex,
+    unknown_ids: UnknownIds,
+    findings: list[Finding],
+    progress: Progress | None,
+) -> tuple[np.ndarray, np.ndarray, Table, list[DccgcnError]]:
+    """(E, 2) positions of the ends, which edges have two, the other columns, and errors."""
+    ends = (columns.source, columns.target)
+    others = [column for column in (columns.weight, columns.relation) if column]
+    parts, cells = [np.empty((0, 2), np.int32)], [pd.DataFrame(index=pd.Index([], name=table.frame.index.name))]
+    empty, unknown = {end: _RowList(table) for end in ends}, _RowList(table)
+    strangers: dict[Any, None] = {}  # some of the unknown ids
+    n_rows = 0
+    for rows in table.batches(list(dict.fromkeys([*ends, *others]))):
+        pairs = np.stack([index.positions(rows.columns[end], table, end) for end in ends], axis=1)
+        for end, positions in zip(ends, pairs.T, strict=True):
+            empty[end].add(rows.numbers, positions == BLANK)
+            missing = np.flatnonzero(positions == UNKNOWN)[: _MOST_STRANGERS - len(strangers)]
+            strangers |= dict.fromkeys(rows.columns[end][missing].tolist())
+        unknown.add(rows.numbers, (pairs == UNKNOWN).any(axis=1))
+        parts.append(pairs)
+        cells.append(pd.DataFrame({c: _shared(rows.columns[c]) for c in others}, index=rows.numbers))
+        n_rows += len(pairs)
+        if progress is not None:
+            progress(f"edges of {table.name}", n_rows, max(table.n_rows, n_rows))
+    if progress is not None:
+        progress(f"edges of {table.name}", n_rows, n_rows)
+    pairs = np.concatenate(parts)
+    known: np.ndarray = np.all(pairs >= 0, axis=1)
+    errors: list[DccgcnError] = [
+        GraphError(
+            f"{rows.count} cells of column {first_few([end])} are empty, on {rows}.",
+            "Every node needs an id, and every edge two.",
+        )
+        for end, rows in empty.items()
+        if rows.count
+    ]
+    if unknown.count:
+        text = f"{unknown.count} edges have an end that is not among the nodes ({first_few(strangers)}), on {unknown}"
+        if unknown_ids == "error" or not known.any():
+            reason = index.likely_reason(strangers)
+            remedy = "Add these nodes, or drop such edges (--unknown-ids drop, unknown_ids='drop')."
+            errors.append(GraphError(f"{text}.{reason}", remedy))
+        else:
+            findings.append(Finding("warning", "dropped-edges", f"{text}; dropped."))
+    frame = pd.concat(cells).rename_axis(table.frame.index.name) if others else cells[0]
+    return pairs, known, Table(frame, table.name), errors
+
+
+@dataclass(eq=False)
+class _RowList:
+    """How many rows of a table are of some kind, and the numbers of the first ones."""
+
+    table: Table
+    count: int = 0
+    first: list[int] = field(default_factory=list)
+
+    def add(self, numbers: np.ndarray, chosen: np.ndarray) -> None:
+        at = np.flatnonzero(chosen)
+        self.count += len(at)
+        self.first += numbers[at[: _MOST_LISTED - len(self.first)]].tolist()
+
+    def __str__(self) -> str:
+        listed = first_few(self.first, _MOST_LISTED, total=self.count)
+        return f"{self.table.frame.index.name}{'s' if self.count > 1 else ''} {listed} of {self.table.name}"
+
+
+def _shared(cells: "Texts | pd.Series") -> np.ndarray:
+    """Cells as objects, of which equal texts are one."""
+    if not isinstance(cells, Texts):
+        return cells.array
+    codes, distinct = pd.factorize(np.array(cells.tolist(), dtype=object))
+    return distinct[codes]
+
+
+def _weights(table: Table, column: str | None, decimal: Decimal) -> np.ndarray | None:
+    if column is None:
+        return None
+    table = decimal_points(table, [column], decimal)
+    values, wrong = to_numbers(table.frame[[column]])
+    bad = wrong[:, 0] | ~(np.isfinite(values[:, 0]) & (values[:, 0] > 0))
+    if bad.any():
+        raise GraphError(
+            f"{int(bad.sum())} edge weights are negative, zero or not numbers, on {table.where(bad)}.",
+            "Weights must be positive; leave edges that do not exist out, or name another weight column.",
+        )
+    return values[:, 0]
+
+
+def _relation_names(table: Table, column: str | None) -> np.ndarray | None:
+    """(E,) the relation of each edge, as text."""
+    if column is None:
+        return None
+    cells = table.frame[column].tolist()
+    missing = np.array([is_missing(cell, MISSING_LABELS) for cell in cells], dtype=bool)
+    if missing.any():
+        raise GraphError(
+            f"{int(missing.sum())} edges have no relation in column {first_few([column])}, on {table.where(missing)}.",
+            "Name the kind of every edge, for example other.",
+        )
+    names = np.array([str(spell_label(cell)).strip() for cell in cells], dtype=object)
+    if len(distinct := set(names)) > MAX_RELATIONS:
+        raise GraphError(
+            f"Column {first_few([column])} of {table.name} has {len(distinct)} different values "
+            f"({first_few(sorted(distinct))}), but each relation gets channels of its own, and {MAX_RELATIONS} are the "
+            "most.",
+            "Name a column of few kinds, or call the rare ones other.",
+        )
+    with table.named_in_errors():
+        check_relation_names(sorted(distinct))
+    return names

@@ -1,0 +1,301 @@
+"""Feature columns as one sparse matrix. The fitted encoder is plain data and is stored with a model.
+
+scikit-learn's transformers are fitted, and only plain values of them are kept (means and scales, categories, words and
+their weights). Nothing is unpickled, so an encoder from an untrusted source can only encode.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from dccgcn.errors import DataFileError, Finding, GraphError
+from dccgcn.graph.cells import MISSING_FEATURES, is_missing, spell_id
+from dccgcn.progress import Progress, tracked
+from dccgcn.tables.columns import NUMERIC, Role, to_numbers
+from dccgcn.tables.lists import expand_as_trained, is_list, tags_as_text
+from dccgcn.tables.options import Impute
+from dccgcn.tables.table import Table
+from dccgcn.text import first_few
+
+if TYPE_CHECKING:  # slow to import: each function imports what it uses
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.preprocessing import OneHotEncoder
+
+_FORM = 1  # version of the dictionary
+_LARGEST = 1e15  # larger features count as infinite: their squares are, in single precision
+_LARGEST_UNSCALED = 1e150  # the variance of larger numbers is infinite
+_MAX_WORDS = 20_000  # of one text column
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Columns of numbers: (x - centre) / scale."""
+
+    columns: list[str]
+    centre: list[float]  # 0 where a column must stay sparse
+    scale: list[float]
+    fill: list[float] | None  # replaces missing numbers; None: they are an error
+
+
+@dataclass(frozen=True)
+class Categories:
+    """A categorical column: one feature for each value."""
+
+    column: str
+    values: list[str]
+
+
+@dataclass(frozen=True)
+class Words:
+    """A column of text: one tf-idf feature for each word."""
+
+    column: str
+    words: list[str]
+    idf: list[float]
+
+
+@dataclass(frozen=True)
+class FeatureEncoder:
+    """Turns the feature columns of a table into a sparse matrix, in the same way for every table."""
+
+    numbers: Numbers
+    categories: tuple[Categories, ...]
+    texts: tuple[Words, ...]
+    weights: tuple[float, ...]  # of the blocks: numbers, each categorical column, each text column; see fit_transform
+
+    @classmethod
+    def fit_transform(
+        cls,
+        frame: pd.DataFrame,
+        roles: Mapping[str, Role],
+        impute: Impute = "error",
+        progress: Progress | None = None,
+    ) -> tuple[Self, sp.csr_array]:
+        """Fit an encoder to the columns of a table; the encoder and its matrix of the table, (rows, features) float32.
+
+        If there are columns of several kinds, the blocks are weighted to a mean squared row norm of one each.
+        Otherwise a few standardised numbers would outweigh a text. A single block is left unweighted.
+        """
+        if not roles:
+            raise GraphError("There are no feature columns.", "Both channels need features: name feature columns.")
+        named = {role: [column for column in roles if roles[column] == role] for role in set(roles.values())}
+        numbers = _fit_numbers(frame, {column: role for column, role in roles.items() if role in NUMERIC}, impute)
+        categories = tuple(_fit_categories(frame, column) for column in named.get("categorical", ()))
+        texts = [_fit_words(frame, column, progress) for column in named.get("text", ())]
+        blocks = [*_number_and_category_blocks(numbers, categories, frame), *(tfidf for _, tfidf in texts)]
+        norms = [float(np.sqrt((block.multiply(block)).sum() / max(len(frame), 1))) for block in blocks]
+        weights = tuple(1 / norm if norm > 0 and len(blocks) > 1 else 1.0 for norm in norms)
+        return cls(numbers, categories, tuple(words for words, _ in texts), weights), _weighted(blocks, weights)
+
+    @classmethod
+    def featureless(cls) -> Self:
+        """For nodes of which only the edges are known: one constant feature."""
+        return cls(Numbers([], [], [], None), (), (), ())
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that a table needs."""
+        return [*self.numbers.columns, *(c.column for c in self.categories), *(t.column for t in self.texts)]
+
+    @property
+    def names(self) -> list[str]:
+        """A name for each feature: the column, followed by an equals sign and the category or word."""
+        classes = [f"{c.column}={value}" for c in self.categories for value in c.values]
+        return [*self.numbers.columns, *classes, *(f"{t.column}={word}" for t in self.texts for word in t.words)]
+
+    def transform(self, frame: pd.DataFrame) -> sp.csr_array:
+        """(rows, features) float32. Categories and words that were not in the fitted table are ignored."""
+        frame = expand_as_trained(frame, self.columns)
+        missing = [column for column in self.columns if column not in frame.columns]
+        if missing:
+            raise GraphError(
+                f"The table lacks columns that were there at training: {first_few(missing)}.",
+                f"Its columns are: {first_few(frame.columns, 12)}.",
+            )
+        if not self.columns:
+            return sp.csr_array(np.ones((len(frame), 1), np.float32))
+        blocks = _number_and_category_blocks(self.numbers, self.categories, frame)
+        blocks += [_tfidf(t).transform(_texts(frame, t.column)) for t in self.texts]
+        return _weighted(blocks, self.weights)
+
+    def imputation_findings(self, table: Table) -> list[Finding]:
+        """A finding if numbers of the table are missing or too large and so were replaced."""
+        if self.numbers.fill is None:
+            return []
+        bad = _bad(_scaled(self.numbers, expand_as_trained(table.frame, self.numbers.columns)))
+        if not bad.any():
+            return []
+        names = [self.numbers.columns[i] for i in np.flatnonzero(bad.any(axis=0))]
+        text = f"{int(bad.sum())} numbers in columns {first_few(names)} were missing or too large and were replaced"
+        return [Finding("warning", "imputed-features", f"{text}, on {table.where(bad.any(axis=1))}.")]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {"form": _FORM, **asdict(self)}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+        """The encoder that ``to_dict`` was called on."""
+        try:
+            if given["form"] != _FORM:
+                raise DataFileError(
+                    f"The encoder has version {given['form']!r}, not {_FORM}.", "Train the model again."
+                )
+            return cls(
+                Numbers(**given["numbers"]),
+                tuple(Categories(**c) for c in given["categories"]),
+                tuple(Words(**t) for t in given["texts"]),
+                tuple(given["weights"]),
+            )
+        except (KeyError, TypeError) as error:
+            raise DataFileError(f"This is not an encoder ({error!r}).", "Train the model again.") from None
+
+
+def _number_and_category_blocks(
+    numbers: Numbers, categories: Sequence[Categories], frame: pd.DataFrame
+) -> list[sp.csr_array]:
+    """The blocks of the numbers, if there are any, and of each categorical column."""
+    blocks = [_numbers(numbers, frame)] if numbers.columns else []
+    return blocks + [_one_hot(c).transform(_texts(frame, c.column)[:, None]) for c in categories]
+
+
+def _weighted(blocks: Sequence[sp.csr_array], weights: Sequence[float]) -> sp.csr_array:
+    weighted = [(block * weight).astype(np.float32) for block, weight in zip(blocks, weights, strict=True)]
+    return sp.csr_array(sp.hstack(weighted, format="csr"))
+
+
+def _fit_numbers(frame: pd.DataFrame, roles: Mapping[str, Role], impute: Impute) -> Numbers:
+    names = list(roles)
+    from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+
+    values = _parsed(frame, names, impute != "error")
+    limits = [_LARGEST if role == "as-is" else _LARGEST_UNSCALED for role in roles.values()]
+    values = np.where(np.abs(values) < limits, values, np.nan)  # scikit-learn's scalers ignore NaN
+    known = ~np.isnan(values).all(axis=0)
+    is_standard = known & np.array([roles[name] == "standard" for name in names], dtype=bool)
+    is_max_abs = known & np.array([roles[name] == "max-abs" for name in names], dtype=bool)
+    centre, scale, fill = np.zeros(len(names)), np.ones(len(names)), np.zeros(len(names))
+    if is_standard.any():
+        standard = StandardScaler().fit(values[:, is_standard])
+        centre[is_standard], scale[is_standard] = standard.mean_, standard.scale_
+    if is_max_abs.any():
+        scale[is_max_abs] = MaxAbsScaler().fit(values[:, is_max_abs]).scale_
+    if impute == "mean":
+        fill = np.nansum(values, axis=0) / np.maximum((~np.isnan(values)).sum(axis=0), 1)
+    return Numbers(names, centre.tolist(), scale.tolist(), None if impute == "error" else fill.tolist())
+
+
+def _numbers(fitted: Numbers, frame: pd.DataFrame) -> sp.csr_array:
+    values = _scaled(fitted, frame)
+    bad = _bad(values)
+    if bad.any() and fitted.fill is None:
+        too_large = bad & np.isfinite(values)
+        missing = bad & ~too_large
+        which, what = (missing, "missing or not finite") if missing.any() else (too_large, "too large to be squared")
+        rows = np.asarray(which.any(axis=1))
+        names = [fitted.columns[i] for i in np.flatnonzero(which.any(axis=0))]
+        remedy = "Fix them, or replace them by zero or by the mean of their column (--impute mean, impute='mean')."
+        if not missing.any():
+            remedy = f"Features must be below {_LARGEST:g}: scale the column, or leave an id column out (--ignore)."
+        raise GraphError(
+            f"{int(which.sum())} features are {what}, in columns {first_few(names)}, {_where(frame, rows)}.", remedy
+        )
+    if fitted.fill is not None:
+        values = np.where(bad, (np.array(fitted.fill) - fitted.centre) / np.array(fitted.scale), values)
+    return sp.csr_array(values)
+
+
+def _scaled(fitted: Numbers, frame: pd.DataFrame) -> np.ndarray:
+    """(rows, columns) scaled numbers; NaN where missing."""
+    values = _parsed(frame, fitted.columns, fitted.fill is not None)
+    with np.errstate(over="ignore"):  # what becomes infinite is refused as too large
+        return np.asarray((np.where(np.isinf(values), np.nan, values) - fitted.centre) / fitted.scale)
+
+
+def _bad(values: np.ndarray) -> np.ndarray:
+    return np.asarray(~(np.abs(values) < _LARGEST))  # NaN too
+
+
+def _parsed(frame: pd.DataFrame, names: Sequence[str], imputed: bool) -> np.ndarray:
+    """Numbers of these columns, NaN where missing. Other cells are an error, or missing where those are imputed."""
+    values, wrong = to_numbers(frame[list(names)])
+    if wrong.any() and not imputed:
+        column = int(np.flatnonzero(wrong.any(axis=0))[0])
+        rows = wrong[:, column]
+        seen = [str(cell) for cell in frame[names[column]][rows]]
+        raise GraphError(
+            f"Column {first_few([names[column]])} holds cells that are not numbers: {first_few(seen)}, "
+            f"{_where(frame, rows)}.",
+            "Fix them, or declare the column with --categorical or --text.",
+        )
+    return values
+
+
+def _where(frame: pd.DataFrame, rows: np.ndarray) -> str:
+    return f"at {frame.index.name or 'row'} {first_few(frame.index[rows].tolist())}"
+
+
+def _texts(frame: pd.DataFrame, column: str) -> np.ndarray:
+    """The cells of a column as text, "" where missing."""
+    return np.array([_text(cell) for cell in frame[column]], dtype=object)
+
+
+def _text(cell: Any) -> str:
+    if isinstance(cell, str):
+        return cell
+    if is_list(cell):
+        return tags_as_text(cell)
+    return "" if is_missing(cell) else spell_id(cell)
+
+
+def _fit_categories(frame: pd.DataFrame, column: str) -> Categories:
+    """Values that occur once connect no two nodes, so they get no feature, unless all of them occur once."""
+    known = [cell for cell in _texts(frame, column) if not is_missing(cell, MISSING_FEATURES)]
+    values, counts = np.unique(known, return_counts=True)
+    kept = values[counts > 1] if (counts > 1).any() else values
+    if len(kept) == 0:
+        raise GraphError(f"Column {first_few([column])} is empty.", "Leave it out of the features.")
+    return Categories(column, [str(value) for value in kept])
+
+
+def _one_hot(fitted: Categories) -> "OneHotEncoder":
+    from sklearn.preprocessing import OneHotEncoder
+
+    known = np.array(fitted.values, dtype=object)
+    return OneHotEncoder(categories=[known], handle_unknown="ignore").fit(known[:1, None])
+
+
+def _fit_words(frame: pd.DataFrame, column: str, progress: Progress | None) -> tuple[Words, sp.csr_matrix]:
+    """The words of a text column, and its tf-idf matrix, (rows, words).
+
+    A word of one node connects no two nodes, and a word of most nodes distinguishes none: both are left out, unless no
+    word remains.
+    """
+    from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+
+    cells = _texts(frame, column)
+    for min_df, max_df in ((2, 0.5), (1, 1.0)):
+        vectoriser = CountVectorizer(min_df=min_df, max_df=max_df, max_features=_MAX_WORDS, dtype=np.float64)
+        try:
+            counts = vectoriser.fit_transform(tracked(cells, len(cells), f"words of {column}", progress))
+        except ValueError:  # no word remains
+            continue
+        counts.sort_indices()  # the order of a restored vectoriser, on which the rounding of row norms depends
+        tfidf = TfidfTransformer().fit(counts)
+        words = Words(column, vectoriser.get_feature_names_out().tolist(), tfidf.idf_.tolist())
+        return words, tfidf.transform(counts, copy=False)
+    raise GraphError(f"Column {first_few([column])} holds no words.", "Leave it out, or declare it categorical.")
+
+
+def _tfidf(fitted: Words) -> "TfidfVectorizer":
+    """The vectoriser with the stored words and weights."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    vectoriser = TfidfVectorizer(vocabulary=fitted.words)
+    vectoriser.fit([fitted.words[0]])  # allocates the weights, which the stored ones replace
+    vectoriser.idf_ = np.array(fitted.idf)
+    return vectoriser

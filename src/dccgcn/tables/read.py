@@ -1,0 +1,292 @@
+"""A table of nodes and one or several tables of edges as one checked graph."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dccgcn.errors import DccgcnError, Finding, GraphError
+from dccgcn.graph import NodeGraph
+from dccgcn.graph.cells import spell_id
+from dccgcn.progress import Progress
+from dccgcn.tables.columns import Columns
+from dccgcn.tables.edge_rows import EdgeTable, in_memory
+from dccgcn.tables.edge_tables import (
+    ONE_KIND,
+    EdgeSources,
+    by_relation,
+    read_edge_tables,
+    read_relations,
+)
+from dccgcn.tables.encoder import FeatureEncoder
+from dccgcn.tables.frames import Source, read_table
+from dccgcn.tables.graphml import is_graphml, read_graphml
+from dccgcn.tables.labels import add_labels, nodes_to_classify
+from dccgcn.tables.options import Decimal, Impute, TableOptions, UnknownIds
+from dccgcn.tables.parse import read_ids, read_labels
+from dccgcn.tables.roles import choose_columns, choose_features, refuse_features
+from dccgcn.tables.table import Table, unescaped_cells
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """A graph read from tables, and what is needed to read further nodes in the same way."""
+
+    graph: NodeGraph
+    encoder: FeatureEncoder
+    columns: Columns
+
+
+def read_tables(
+    nodes: Source,
+    edges: "EdgeSources | None" = None,
+    *,
+    label: str | None = None,
+    id: str | None = None,
+    features: Sequence[str] | None = None,
+    text: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    source: str | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    relation: str | None = None,
+    directed: bool = False,
+    classes: Sequence[Any] | None = None,
+    unlabelled: Sequence[Any] = (),
+    unknown_ids: UnknownIds = "error",
+    impute: Impute = "error",
+    scale: bool = True,
+    encoding: str = "utf-8",
+    featureless: bool = False,
+    name: str | None = None,
+    labels: "Source | None" = None,
+    node_name: str | None = None,
+    classify: Sequence[str] = (),
+    decimal: Decimal = ".",
+) -> Tables:
+    """Read a graph from a table of nodes and a table of edges.
+
+    Columns that are not named are guessed, and a finding lists the guesses. The ids are the column whose cells differ
+    and hold the ends of the edges; if two columns fit, that is an error. Ids of text files stay text, exactly as
+    written.
+
+    Parameters
+    ----------
+    nodes, edges : path or DataFrame
+        CSV, TSV or JSON lines (plain or gzip), Parquet, Feather, Excel, a folder of such files, or a pandas DataFrame.
+        Edges in CSV and Parquet files are read in pieces and never are in memory as text. A GraphML file is given as
+        the nodes, without edges. Edges of several relations, such as citations and shared authors: a list of paths,
+        whose file names are those of the relations, or a mapping of names to paths or DataFrames.
+    label, id : str, optional
+        Columns of the nodes. An empty label, or -1 among whole numbers, means unlabelled.
+    features : sequence of str, optional
+        Feature columns, or patterns such as ``w*``. Default: all remaining columns.
+    text, categorical : sequence of str, default ()
+        Feature columns that hold text or categories. Default: detected from the cells.
+    ignore : sequence of str, default ()
+        Columns or patterns that are not features.
+    source, target, weight : str, optional
+        Columns of the edges.
+    relation : str, optional
+        Column of the edges that names the relation (the kind) of each.
+    directed : bool, default False
+        Whether edges lead from source to target, so that both directions get channels of their own.
+    classes, unlabelled : sequence, optional
+        As for ``NodeGraph``.
+    unknown_ids : {"error", "drop"}, default "error"
+        An edge with an id that is not among the nodes is refused or dropped.
+    impute : {"error", "zero", "mean"}, default "error"
+        A missing number is refused, or replaced by zero or by the mean of its column.
+    scale : bool, default True
+        Standardise dense numeric columns to mean 0 and variance 1. False: use all numbers as they are.
+    encoding : str, default "utf-8"
+        Encoding of text files.
+    featureless : bool, default False
+        Use no column as a feature: learn from the edges alone.
+    name : str, optional
+        Name of the graph. Default: the name of the nodes' file.
+    labels : path or DataFrame, optional
+        A further table of ids and labels, which are added to those of the nodes.
+    node_name : str, optional
+        Column with a name for each node, which predictions and reports show beside its id.
+    classify : sequence of str, default ()
+        Conditions such as ``"type=movie"``: only nodes that fulfil one of them are classified. The others stay in the
+        graph without labels.
+    decimal : {".", ","}, default "."
+        The decimal sign of numbers in text.
+
+    Returns
+    -------
+    Tables
+        The graph, the fitted feature encoder and the columns used.
+
+    Raises
+    ------
+    GraphError, DataFileError
+        If a file cannot be read or the tables do not fit together. The message names the lines.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> nodes = pd.DataFrame({"id": ["a", "b", "c"], "topic": ["x", "y", None], "age": [30, 40, 50]})
+    >>> edges = pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"]})
+    >>> read_tables(nodes, edges, label="topic", name="people").graph
+    NodeGraph('people': 3 nodes, 2 edges, 1 feature, 2 classes, 2 labelled)
+    """
+    options = TableOptions(
+        label=label,
+        id=id,
+        features=features,
+        text=text,
+        categorical=categorical,
+        ignore=ignore,
+        source=source,
+        target=target,
+        weight=weight,
+        relation=relation,
+        directed=directed,
+        classes=classes,
+        unlabelled=unlabelled,
+        unknown_ids=unknown_ids,
+        impute=impute,
+        scale=scale,
+        encoding=encoding,
+        featureless=featureless,
+        name=name,
+        labels=labels,
+        node_name=node_name,
+        classify=classify,
+        decimal=decimal,
+    )
+    return read_with_options(nodes, edges, options)
+
+
+def read_with_options(nodes: Source, edges: "EdgeSources | None", options: TableOptions) -> Tables:
+    """``read_tables`` with its keywords in one object."""
+    tables, problems = check_tables(nodes, edges, options)
+    if tables is None:
+        raise problems[0]
+    return tables
+
+
+def check_tables(
+    nodes: Source, edges: "EdgeSources | None", options: TableOptions, progress: Progress | None = None
+) -> tuple[Tables | None, list[DccgcnError]]:
+    """The graph, or None and everything that is wrong with the tables, the most basic first."""
+    problems: list[DccgcnError] = []
+    findings: list[Finding] = []
+    with _collected(problems):
+        node_table, edge_tables = _read_all(nodes, edges, options, progress)
+        findings += [*node_table.findings, *(found for table in edge_tables.values() for found in table.findings)]
+        more = None if options.labels is None else read_table(options.labels, "labels", options.encoding)
+        columns = choose_columns(node_table, edge_tables, options, findings, more)
+    if problems:
+        return None, problems
+    with _collected(problems):
+        if options.featureless:
+            refuse_features(options)
+        else:
+            node_table, columns = choose_features(node_table, columns, options, findings, progress)
+    ids: list[Any] | None = None
+    with _collected(problems), _guesses_in_errors(findings):
+        ids = read_ids(node_table, columns.id)
+    if ids is None:  # some repeat; are the edges right?
+        ids = list(dict.fromkeys(map(spell_id, node_table.frame[columns.id])))
+    with _collected(problems), _guesses_in_errors(findings):
+        relations, errors = read_relations(
+            edge_tables, columns.edges, ids, options.unknown_ids, options.decimal, findings, progress
+        )
+        problems += [_with_guesses(error, findings) for error in errors]
+    encoder = FeatureEncoder.featureless()
+    with _collected(problems), node_table.named_in_errors():
+        if columns.features:
+            encoder, features = FeatureEncoder.fit_transform(
+                node_table.frame, columns.features, options.impute, progress
+            )
+        else:
+            features = encoder.transform(node_table.frame)
+        findings += encoder.imputation_findings(node_table)
+    with _collected(problems):
+        targets = nodes_to_classify(node_table, options.classify or ())
+        if more is not None:
+            node_table = add_labels(node_table, columns, more, findings)
+        labels = read_labels(node_table, columns.label, options.unlabelled or (), options.classes, findings)
+        labels = _labels_of_targets(labels, targets, findings)
+    if problems:
+        return None, problems
+    name, names = node_table.name, columns.name and unescaped_cells(node_table, columns.name)
+    del node_table, edge_tables  # checking the edges needs the memory of the cells
+    with _collected(problems):
+        graph = NodeGraph(
+            features,
+            relations.get(ONE_KIND, ()),
+            labels,
+            ids=ids,
+            classes=options.classes,
+            unlabelled=options.unlabelled or (),
+            featureless=options.featureless,
+            name=options.name or name,
+            findings=findings,
+        )
+        if ONE_KIND not in relations:
+            graph = graph.with_relations(relations, options.directed)
+        graph = graph.with_targets(targets)
+        if names is not None:
+            graph = graph.with_names(names)
+    return (None, problems) if problems else (Tables(graph, encoder, columns), [])
+
+
+@contextmanager
+def _collected(problems: list[DccgcnError]) -> Iterator[None]:
+    """Keep an error, so that further steps can find theirs."""
+    try:
+        yield
+    except DccgcnError as error:
+        problems.append(error)
+
+
+def _read_all(
+    nodes: Source, edges: "EdgeSources | None", options: TableOptions, progress: Progress | None
+) -> tuple[Table, dict[str, EdgeTable]]:
+    """The table of nodes, and the tables of edges by relation; a GraphML file is both."""
+    if edges is not None:
+        node_table = read_table(nodes, "nodes", options.encoding, progress)
+        edge_tables = read_edge_tables(edges, options.encoding)
+    elif isinstance(nodes, str | os.PathLike) and is_graphml(Path(nodes)):
+        node_table, edge_table = read_graphml(Path(nodes))
+        edge_tables = {ONE_KIND: in_memory(edge_table)}
+    else:
+        raise GraphError("There is no table of edges.", "Give one (--edges), or a GraphML file as the nodes.")
+    return node_table, by_relation(edge_tables, options.relation, options.directed)
+
+
+def _labels_of_targets(
+    labels: list[Any] | None, targets: np.ndarray | None, findings: list[Finding]
+) -> list[Any] | None:
+    """The labels of the nodes to classify; those of other nodes are left out with a finding."""
+    if labels is None or targets is None:
+        return labels
+    if others := [row for row, label in enumerate(labels) if label is not None and not targets[row]]:
+        text = f"{len(others)} labels of nodes that are not to be classified were not used."
+        findings.append(Finding("note", "labels-of-others", text))
+    return [label if target else None for label, target in zip(labels, targets, strict=True)]
+
+
+@contextmanager
+def _guesses_in_errors(findings: Sequence[Finding]) -> Iterator[None]:
+    """Add the guessed columns to errors about ids."""
+    try:
+        yield
+    except GraphError as error:
+        raise _with_guesses(error, findings) from None
+
+
+def _with_guesses(error: DccgcnError, findings: Sequence[Finding]) -> DccgcnError:
+    """The error with the guessed columns: a wrong guess may be the cause."""
+    guesses = [finding.text for finding in findings if finding.code in ("guessed-columns", "index-left-out")]
+    return type(error)(error.what, " ".join([error.remedy, *guesses]))

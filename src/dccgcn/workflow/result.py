@@ -1,0 +1,321 @@
+"""Result: what a method predicted for a graph, how accurate it was, and the ways to keep it."""
+
+import platform
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dccgcn import __version__
+from dccgcn.errors import DccgcnError, Finding
+from dccgcn.graph import NodeGraph
+from dccgcn.graph.splits import Split
+from dccgcn.methods.prediction import Prediction
+from dccgcn.progress import Progress
+from dccgcn.runtime.outputs import check_output, write_output
+from dccgcn.settings import Settings
+from dccgcn.tables.read import Tables
+from dccgcn.tables.write import csv_pieces, csv_text, write_frames
+from dccgcn.workflow.class_summary import class_counts, predicted_nodes, ranking, rare_class_scores, trust_summary
+from dccgcn.workflow.frames import target_frame
+from dccgcn.workflow.suspect_labels import suspect_frame
+
+_PACKAGES = ("torch", "torch_geometric", "numpy", "scipy", "scikit-learn", "numba")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result:
+    """The predictions of one run, with its measurements and the ways to keep them.
+
+    ``run`` makes it. Fractions are between 0 and 1, and None where the split has no test nodes.
+
+    Attributes
+    ----------
+    graph, split, method, settings, seed
+        What was run.
+    prediction : Prediction
+        Class probabilities, trust and channels, one row per node.
+    accuracy, macro_f1 : float or None
+        On the test nodes.
+    channel_accuracy : dict of str to float
+        Accuracy of each channel alone.
+    agreement : float or None
+        Fraction of test nodes on which the channels agree.
+    accuracy_high, accuracy_low_before, accuracy_low_after : float or None
+        Accuracy where the channels agree; where they disagree, before and after correction.
+    corrected : float or None
+        Fraction of test nodes whose prediction was corrected from neighbours.
+    findings : tuple of Finding
+        What was unusual about graph, split and fit.
+    seconds, threads, device
+        Of the fit.
+    tables : Tables or None
+        How the nodes were read, if ``run`` was given tables.
+
+    Examples
+    --------
+    >>> from dccgcn import load_dataset, per_class, run
+    >>> cora = load_dataset("cora").graph
+    >>> result = run(cora, per_class(cora, 2, seed=0))
+    >>> result.to_frame().columns.tolist()[:5]
+    ['node_id', 'prediction', 'trust', 'channels_agree', 'prediction_own']
+    >>> result.accuracy > 0.5
+    True
+    """
+
+    graph: NodeGraph
+    split: Split
+    method: str
+    settings: Settings
+    seed: int
+    prediction: Prediction
+    accuracy: float | None
+    macro_f1: float | None
+    channel_accuracy: dict[str, float]
+    agreement: float | None
+    accuracy_high: float | None
+    accuracy_low_before: float | None
+    accuracy_low_after: float | None
+    corrected: float | None
+    findings: tuple[Finding, ...]
+    seconds: float
+    threads: int
+    device: str = "cpu"
+    tables: Tables | None = None
+
+    @property
+    def is_predicted(self) -> np.ndarray:
+        """(n,) bool: nodes without a training label whose class is wanted and so predicted."""
+        return predicted_nodes(self.graph, self.split)
+
+    def summary(self) -> dict[str, Any]:
+        """Everything but the predictions, as plain values for JSON."""
+        split = {"kind": self.split.kind, "seed": self.split.seed, "hash": self.split.hash}
+        return {
+            "dataset": self.graph.name,
+            "method": self.method,
+            "seed": self.seed,
+            "n_train": len(self.split.train),
+            "n_test": len(self.split.test),
+            "accuracy": self.accuracy,
+            "macro_f1": self.macro_f1,
+            "channel_accuracy": self.channel_accuracy,
+            "agreement": self.agreement,
+            "accuracy_high": self.accuracy_high,
+            "accuracy_low_before": self.accuracy_low_before,
+            "accuracy_low_after": self.accuracy_low_after,
+            "corrected": self.corrected,
+            "predictions": self._prediction_summary(),
+            "rare_classes": rare_class_scores(self.graph, self.split, self.prediction),
+            "seconds": round(self.seconds, 3),
+            "threads": self.threads,
+            "device": self.device,
+            "split": split,
+            "settings": self.settings.model_dump(),
+            "findings": [vars(finding) for finding in self.findings],
+            "versions": _versions(),
+        }
+
+    def _prediction_summary(self) -> dict[str, Any]:
+        """Number of predictions, how many are trusted, their mean trust, and these for each class."""
+        nodes = np.flatnonzero(self.is_predicted)
+        return {
+            "nodes": len(nodes),
+            **trust_summary(self.prediction, nodes),
+            "classes": class_counts(self.graph, self.split, self.prediction),
+        }
+
+    def __repr__(self) -> str:
+        from dccgcn.report.notebook import summary_text
+
+        return summary_text(self)
+
+    def _repr_html_(self) -> str:
+        from dccgcn.report.notebook import summary_html
+
+        return summary_html(self)
+
+    def to_frame(self, probabilities: bool = False, abstain_below: float | None = None) -> pd.DataFrame:
+        """One row per node to classify, in the columns of predictions.csv.
+
+        Parameters
+        ----------
+        probabilities : bool, default False
+            Add a column ``probability_<class>`` for each class.
+        abstain_below : float, optional
+            Add a column ``abstain``: yes where trust is below this number.
+
+        Returns
+        -------
+        DataFrame
+            ``node_id``; ``name`` if the nodes have names; ``prediction``; ``trust``, or ``probability`` where the
+            method does not estimate trust; ``channels_agree`` (yes or no) and ``prediction_<channel>`` for methods with
+            channels; ``role`` (train, validation, test, unused or unlabelled); ``label``.
+        """
+        return target_frame(self, probabilities, abstain_below)
+
+    def suspect_labels(self) -> pd.DataFrame:
+        """Training labels that look wrong: predicted from all others, these nodes are clearly of another class.
+
+        Returns
+        -------
+        DataFrame
+            Most suspect first: ``node_id``; ``name`` if the nodes have names; ``label``; ``prediction`` without that
+            label; the probabilities of both; ``channels_against``, the weight of the channels that predict another
+            class than the label. Empty for methods other than Concord.
+        """
+        return suspect_frame(self.graph, self.split.train, self.prediction)
+
+    def to_csv(
+        self,
+        path: str | Path | None = None,
+        probabilities: bool = False,
+        abstain_below: float | None = None,
+        overwrite: bool = False,
+    ) -> str | None:
+        """Write ``to_frame()`` as CSV that is safe to open in a spreadsheet.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File to write. Omitted: the text is returned.
+        probabilities, abstain_below
+            As for ``to_frame``.
+        overwrite : bool, default False
+            Replace a file that dccgcn wrote, which is an error otherwise.
+        """
+        frame = self.to_frame(probabilities, abstain_below)
+        if path is None:
+            return csv_text(frame, float_format="%.6f")
+        write_output(path, csv_pieces(frame, float_format="%.6f"), overwrite)
+        return None
+
+    def write(
+        self,
+        path: str | Path,
+        probabilities: bool = False,
+        abstain_below: float | None = None,
+        overwrite: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
+        """Write ``to_frame()`` in the form of the file's ending: .csv, .parquet, .sqlite or .duckdb.
+
+        Parameters
+        ----------
+        path : str or Path
+            In a database the rows go to the table ``predictions``.
+        probabilities, abstain_below
+            As for ``to_frame``.
+        overwrite : bool, default False
+            Replace a file, or the table of a database, that dccgcn wrote, which is an error otherwise.
+        progress : callable, optional
+            Called with the name of a task, the steps done and all steps.
+        """
+        write_frames({"predictions": self.to_frame(probabilities, abstain_below)}, path, overwrite, progress)
+
+    def ranking(self, class_name: Any) -> pd.DataFrame:
+        """The predicted nodes by falling probability of one class: where to look for the nodes of a rare class.
+
+        Parameters
+        ----------
+        class_name
+            One of ``graph.classes``.
+
+        Returns
+        -------
+        DataFrame
+            ``class``, ``rank``, ``node_id``, ``name`` if the nodes have names, ``probability``, ``prediction``.
+        """
+        return ranking(self.graph, self.split, self.prediction, class_name)
+
+    def embeddings(self) -> pd.DataFrame:
+        """What the method knows of each node as a vector: for a map, for neighbours, for a model of your own.
+
+        Returns
+        -------
+        DataFrame
+            One row per node, indexed by its id. Of methods with several embeddings, such as those of two channels, all
+            columns beside one another, called ``<embedding>_<number>``.
+
+        Examples
+        --------
+        >>> from dccgcn import load_dataset, per_class, run
+        >>> cora = load_dataset("cora").graph
+        >>> len(run(cora, per_class(cora, 2, seed=0)).embeddings())
+        2708
+        """
+        parts = self.prediction.embeddings
+        if not parts:
+            raise DccgcnError(f"{self.method} has no embeddings.", "Use concord, or a network such as gcn.")
+        columns = [f"{name}_{i}" for name, rows in parts.items() for i in range(rows.shape[1])]
+        index = pd.Index(self.graph.ids, name="node_id")
+        return pd.DataFrame(np.hstack(list(parts.values())), index=index, columns=columns)
+
+    def save(
+        self,
+        folder: str | Path,
+        tables: Tables | None = None,
+        overwrite: bool = False,
+        probabilities: bool = False,
+        abstain_below: float | None = None,
+        command: str | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Write predictions.csv, result.json, settings.yaml, split.json and the model to a folder.
+
+        All files are written, or none: an earlier run in the folder is there until the new one is complete.
+        ``load_model`` reads the folder.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Created if it does not exist. Refused if it holds any file that no run wrote.
+        tables : Tables, optional
+            What ``read_tables`` returned, so that the loaded model can read new nodes from tables. Not needed if
+            ``run`` was given it.
+        overwrite : bool, default False
+            Replace an earlier run in the folder, which is an error otherwise.
+        probabilities, abstain_below
+            Columns of predictions.csv, as for ``to_frame``.
+        command : str, optional
+            What was typed to make the run; settings.yaml keeps it.
+        progress : callable, optional
+            As for ``write``.
+        """
+        from dccgcn.store.run_folder import save_run
+
+        frame = self.to_frame(probabilities, abstain_below)
+        save_run(self, folder, tables or self.tables, overwrite, frame, command, progress)
+
+    def report(self, path: str | Path, overwrite: bool = False, rows: pd.DataFrame | None = None) -> None:
+        """Write a report of the run: one HTML file that needs no network.
+
+        Parameters
+        ----------
+        path : str or Path
+            The HTML file.
+        overwrite : bool, default False
+            Replace an earlier report, which is an error otherwise.
+        rows : DataFrame, optional
+            Your table of nodes, in the order of the graph. The page then shows the row of each node.
+        """
+        from dccgcn.report import write_report
+        from dccgcn.report.rows import OwnTable
+
+        check_output(path, overwrite)
+        label = None if self.tables is None else self.tables.columns.label
+        write_report(self, path, overwrite, table=None if rows is None else OwnTable(rows, label))
+
+
+def _versions() -> dict[str, str]:
+    """Of Python, this package and the installed packages it computes with."""
+    found = {"python": platform.python_version(), "dccgcn": __version__}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # an optional one
+            continue
+    return found

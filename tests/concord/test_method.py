@@ -1,0 +1,280 @@
+"""Properties of Concord's predictions on graphs of several kinds, and on graphs that have grown."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from dccgcn import NodeGraph, per_class
+from dccgcn.concord import method
+from dccgcn.concord.settings import ConcordSettings
+from dccgcn.datasets.synthetic import synthetic_graph
+from dccgcn.errors import SettingsError
+from helpers.groups import blocks, many_words
+
+RNG = np.random.default_rng(3)
+
+
+@pytest.fixture(scope="module")
+def graph() -> NodeGraph:
+    return blocks()
+
+
+def test_every_field_of_a_prediction(graph: NodeGraph) -> None:
+    split = per_class(graph, 3, 0)
+    prediction = method.fit(graph, split.train, ConcordSettings(), 0)
+    right = prediction.y_pred == graph.labels
+    assert right[split.test].mean() > 0.9
+    assert right[split.train].all()
+    assert (prediction.trust[split.train] == 1).all()
+    np.testing.assert_allclose(prediction.probabilities.sum(axis=1), 1, rtol=1e-5)
+    trust = np.maximum(prediction.trust, 1 / graph.c)[split.test]  # a largest probability is at least 1/C
+    np.testing.assert_allclose(prediction.probabilities.max(axis=1)[split.test], trust, atol=2e-3)
+    assert sum(prediction.channel_weights.values()) == pytest.approx(1)
+    names = ["own", "hop1", "hop2", "propagated", "structure", "similar", "sizes", "joint", "labels"]
+    assert list(prediction.channels) == list(prediction.channel_weights) == names
+    assert list(prediction.held_out) == [*names, "pool"]
+    assert all(p.shape == (len(split.train), graph.c) for p in prediction.held_out.values())
+    prediction.check(graph.n, graph.c)
+    votes = np.zeros(graph.n)
+    for name, weight in prediction.channel_weights.items():
+        votes += weight * (prediction.channels[name].argmax(axis=1) == prediction.y_pred)
+    np.testing.assert_array_equal(prediction.channels_agree, votes > 0.5)
+
+
+def test_held_out_predictions_find_a_wrong_label() -> None:
+    graph = blocks(300)
+    train = per_class(graph, 10, 0).train
+    labels = graph.labels.copy()
+    labels[train[4]] = (labels[train[4]] + 1) % 3
+    prediction = method.fit(graph.with_labels(labels), train, ConcordSettings(), 0)
+    given = prediction.held_out["pool"][np.arange(len(train)), labels[train]]
+    assert given.argmin() == 4
+    assert prediction.held_out["pool"][4].argmax() == graph.labels[train[4]]
+
+
+def test_excluded_channels_are_left_out(graph: NodeGraph) -> None:
+    train = per_class(graph, 3, 0).train
+    prediction = method.fit(graph, train, ConcordSettings(exclude=("labels", "own")), 0)
+    assert "labels" not in prediction.channels
+    assert "own" not in prediction.channels
+    with pytest.raises(SettingsError, match="no channel 'hop3'"):
+        method.fit(graph, train, ConcordSettings(exclude=("hop3",)), 0)
+
+
+def test_uninformative_edges_are_down_weighted() -> None:
+    graph = blocks(300)
+    shuffled = RNG.permutation(graph.n)[graph.edges]
+    other = NodeGraph(graph.features, shuffled, graph.labels)
+    prediction = method.fit(other, per_class(other, 10, 0).train, ConcordSettings(), 0)
+    weights = prediction.channel_weights
+    assert weights["own"] + weights["similar"] > 2 * (weights["hop2"] + weights["structure"] + weights["labels"])
+
+
+def test_uninformative_edges_do_not_outvote_features_with_few_labels() -> None:
+    for seed in range(5):
+        graph = synthetic_graph(800, 8000, 60, classes=2, homophily=0.5, class_words=0.4, words=10, seed=seed % 3)
+        prediction = method.fit(graph, per_class(graph, 2, seed).train, ConcordSettings(), 0)
+        assert np.bincount(prediction.y_pred, minlength=2).min() > 0.1 * graph.n  # not constant
+
+
+def test_noise_features_do_little_harm_beside_informative_edges() -> None:
+    noise = synthetic_graph(1500, 4500, 60, classes=4, homophily=0.75, class_words=0.0)
+    none = NodeGraph(np.ones((noise.n, 1)), noise.edges, noise.labels, featureless=True)
+    split = per_class(noise, 3, 0)
+
+    def accuracy(graph: NodeGraph, settings: ConcordSettings) -> float:
+        return float((method.fit(graph, split.train, settings, 0).y_pred == noise.labels)[split.test].mean())
+
+    assert accuracy(noise, ConcordSettings()) > 0.75
+    assert accuracy(none, ConcordSettings()) > 0.75
+    assert accuracy(noise, ConcordSettings(exclude=("structure", "labels"))) < 0.75
+
+
+def test_trust_is_low_where_nothing_is_informative() -> None:
+    """Neither edges nor features depend on the classes, and there are enough labels to show it."""
+    graph = synthetic_graph(800, 3000, 60, classes=5, homophily=0.2, class_words=0.0)
+    split = per_class(graph, 20, 0)
+    prediction = method.fit(graph, split.train, ConcordSettings(), 0)
+    assert (prediction.y_pred == graph.labels)[split.test].mean() < 0.3
+    assert prediction.trust is not None
+    assert prediction.trust[split.test].mean() < 0.3
+    assert "uninformative" in {finding.code for finding in prediction.findings}
+    informative = method.fit(blocks(), np.arange(0, 90, 9), ConcordSettings(), 0)
+    assert "uninformative" not in {finding.code for finding in informative.findings}
+
+
+def test_nodes_with_the_same_neighbours_are_equal() -> None:
+    """Every edge leads to the next class, never within one, and there are no features."""
+    rng = np.random.default_rng(0)
+    labels = np.arange(1500) % 5
+    of_class = [np.flatnonzero(labels == j) for j in range(5)]
+    start = np.repeat(np.arange(1500), 5)
+    end = np.array([rng.choice(of_class[(labels[v] + 1) % 5]) for v in start])
+    graph = NodeGraph(np.ones((1500, 1)), np.stack([start, end], axis=1), labels, featureless=True)
+    split = per_class(graph, 10, 0)
+    prediction = method.fit(graph, split.train, ConcordSettings(), 0)
+    assert (prediction.y_pred == labels)[split.test].mean() > 0.6
+
+
+@pytest.mark.parametrize("unit", [1e4, 1e-4])
+def test_edge_weights_of_any_unit(unit: float) -> None:
+    plain = blocks(180)
+    graph = NodeGraph(plain.features, plain.edges, plain.labels, edge_weights=np.full(len(plain.edges), unit))
+    split = per_class(graph, 3, 0)
+    prediction = method.fit(graph, split.train, ConcordSettings(), 0)
+    assert np.isfinite(prediction.probabilities).all()
+    assert (prediction.y_pred == graph.labels)[split.test].mean() > 0.85
+
+
+def test_units_of_numeric_columns_do_not_matter() -> None:
+    whole = blocks(180)
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal((180, 6)) + 2 * np.eye(3)[whole.labels][:, [0, 1, 2, 0, 1, 2]]
+    train, settings = per_class(whole, 3, 0).train, ConcordSettings()
+    plain = method.fit(NodeGraph(x, whole.edges, whole.labels), train, settings, 0)
+    for form in (np.asarray, sp.csr_array):
+        other = NodeGraph(form(x * [1, 1000, 0.01, 1, 1, 1] + [50, 0, 3, -7, 0, 0]), whole.edges, whole.labels)
+        rescaled = method.fit(other, train, settings, 0)
+        assert (rescaled.y_pred == plain.y_pred).mean() > 0.99
+        again = method.predict_new(rescaled.model, other, settings)
+        np.testing.assert_allclose(again.probabilities, rescaled.probabilities, atol=1e-3)
+
+
+def test_extending_by_nothing_gives_the_same_predictions(graph: NodeGraph) -> None:
+    train, settings = per_class(graph, 3, 0).train, ConcordSettings()
+    prediction = method.fit(graph, train, settings, 0)
+    again = method.predict_new(prediction.model, blocks(), settings)
+    np.testing.assert_allclose(again.probabilities, prediction.probabilities, atol=1e-5)
+
+
+def test_new_nodes_are_classified_without_training() -> None:
+    whole = blocks(240)
+    old = np.arange(180)
+    inside = (whole.edges < 180).all(axis=1)
+    part = NodeGraph(whole.features[old], whole.edges[inside], whole.labels[old])
+    settings = ConcordSettings()
+    model = method.fit(part, per_class(part, 4, 0).train, settings, 0).model
+    y_pred = method.predict_new(model, whole, settings).y_pred
+    assert (y_pred[180:] == whole.labels[180:]).mean() > 0.85
+
+
+def agreement(graph: NodeGraph, other: NodeGraph, train: np.ndarray, other_train: np.ndarray) -> float:
+    """Share of nodes with the same prediction; both graphs list the nodes in the same order."""
+    one, two = (method.fit(g, t, ConcordSettings(k=3), 0) for g, t in ((graph, train), (other, other_train)))
+    return float((np.array(graph.classes)[one.y_pred] == np.array(other.classes)[two.y_pred]).mean())
+
+
+def test_the_order_of_nodes_does_not_matter() -> None:
+    graph = blocks(90)
+    order = np.random.default_rng(1).permutation(graph.n)
+    place = np.argsort(order)
+    permuted = NodeGraph(graph.features[order], place[graph.edges], graph.labels[order])
+    train = per_class(graph, 4, 0).train
+    ours = method.fit(graph, train, ConcordSettings(k=3), 0)
+    theirs = method.fit(permuted, place[train], ConcordSettings(k=3), 0)
+    # ties among neighbours are broken by position, so a few predictions may differ
+    assert (ours.y_pred[order] == theirs.y_pred).mean() > 0.95
+
+
+def test_the_order_of_classes_does_not_matter() -> None:
+    graph = blocks(120)
+    other = graph.with_labels(graph.labels, classes=[2, 0, 1])
+    train = per_class(graph, 4, 0).train
+    assert agreement(graph, other, train, train) > 0.98
+
+
+def test_the_order_of_feature_columns_does_not_matter() -> None:
+    graph = many_words(150)
+    order = np.random.default_rng(1).permutation(graph.d)
+    other = NodeGraph(sp.csr_array(graph.features[:, order]), graph.edges, graph.labels)
+    train = per_class(graph, 4, 0).train
+    assert agreement(graph, other, train, train) > 0.95  # directions of small singular values are not converged
+
+
+def test_dense_and_sparse_features_give_the_same_predictions() -> None:
+    graph = many_words(150)
+    dense = NodeGraph(graph.features.toarray(), graph.edges, graph.labels)
+    train = per_class(graph, 4, 0).train
+    assert agreement(graph, dense, train, train) > 0.98
+
+
+def test_constant_columns_and_isolated_nodes_do_no_harm() -> None:
+    graph = blocks(150)
+    x = np.hstack([graph.features.toarray(), np.full((150, 2), 3.0)])
+    edges = graph.edges[(graph.edges > 4).all(axis=1)]
+    other = NodeGraph(x, edges, graph.labels)
+    split = per_class(other, 4, 0)
+    prediction = method.fit(other, split.train, ConcordSettings(), 0)
+    assert np.isfinite(prediction.probabilities).all()
+    assert (prediction.y_pred == graph.labels)[split.test].mean() > 0.9
+
+
+def test_with_one_label_per_class_no_channel_is_preferred(graph: NodeGraph) -> None:
+    """A held-out label whose class has no other one says nothing about a channel."""
+    prediction = method.fit(graph, per_class(graph, 1, 0).train, ConcordSettings(), 0)
+    weights = {name: 0 if name in ("sizes", "joint") else 1 / 7 for name in prediction.channel_weights}
+    assert prediction.channel_weights == pytest.approx(weights)
+    assert prediction.uncorrected.max(axis=1).mean() > 0.5  # such labels do not take the weight from all channels
+
+
+@pytest.mark.parametrize("counts", [(1, 1, 1), (1, 4, 2), (5, 1, 1)])
+def test_classes_with_a_single_label(counts: tuple[int, ...]) -> None:
+    graph = blocks(150)
+    train = np.concatenate([np.flatnonzero(graph.labels == j)[:count] for j, count in enumerate(counts)])
+    prediction = method.fit(graph, train, ConcordSettings(), 0)
+    assert (prediction.y_pred == graph.labels).mean() > 0.8
+    if counts == (1, 1, 1):
+        assert "too-few-labels" in {finding.code for finding in prediction.findings}
+
+
+def test_two_classes_with_two_labels_each_promise_nothing() -> None:
+    graph = blocks(150, c=2)
+    prediction = method.fit(graph, np.arange(4), ConcordSettings(), 0)
+    assert (prediction.y_pred == graph.labels).mean() > 0.9
+    assert np.delete(prediction.trust, np.arange(4)).max() < 0.8
+    assert "too-few-labels" in {finding.code for finding in prediction.findings}
+
+
+@pytest.mark.parametrize("edges", [True, False])
+def test_featureless_graphs(edges: bool) -> None:
+    whole = blocks(150)
+    graph = NodeGraph(np.ones((150, 1)), whole.edges if edges else whole.edges[:0], whole.labels, featureless=True)
+    split = per_class(graph, 4, 0)
+    prediction = method.fit(graph, split.train, ConcordSettings(), 0)
+    assert np.isfinite(prediction.probabilities).all()
+    if edges:
+        assert (prediction.y_pred == whole.labels)[split.test].mean() > 0.85
+        assert set(prediction.channels) == {"structure", "sizes", "joint", "labels"}
+
+
+def test_equal_settings_give_equal_predictions_however_they_are_given(graph: NodeGraph) -> None:
+    train = per_class(graph, 3, 0).train
+    given = [ConcordSettings(), ConcordSettings(k=6), ConcordSettings.of({"k": 6}), ConcordSettings.of({"k": None})]
+    first, *others = (method.fit(graph, train, settings, 0).probabilities for settings in given)
+    assert all(first.tobytes() == other.tobytes() for other in others)
+
+
+def test_only_the_default_k_adapts_to_tiny_graphs() -> None:
+    assert [ConcordSettings().k_for(n) for n in (4, 7, 100)] == [3, 6, 6]
+    assert ConcordSettings(k=6).k_for(4) == ConcordSettings.of(ConcordSettings(k=6).model_dump()).k_for(4) == 6
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_relation_that_misleads_gets_little_weight(directed: bool) -> None:
+    graph = blocks(300)
+    noise = RNG.permutation(graph.n)[graph.edges]
+    other = graph.with_relations({"good": graph.edges, "noise": noise}, directed)
+    split = per_class(other, 10, 0)
+    prediction = method.fit(other, split.train, ConcordSettings(), 0)
+    assert (prediction.y_pred == graph.labels)[split.test].mean() > 0.95
+    weights = prediction.channel_weights
+
+    def total(relation: str) -> float:
+        return sum(weight for name, weight in weights.items() if name.startswith(relation))
+
+    assert total("good") > 2 * total("noise")
+    again = method.predict_new(prediction.model, other, ConcordSettings())
+    np.testing.assert_allclose(again.probabilities, prediction.probabilities, atol=1e-3)
+    fewer = method.fit(other, split.train, ConcordSettings(exclude=("labels", "noise.structure")), 0)
+    assert not {"good.labels", "noise.labels", "noise.structure"} & set(fewer.channels)
+    assert "good.structure" in fewer.channels

@@ -1,0 +1,229 @@
+"""DGCN, ConfGCN and AM-GCN: each against its literal version, and on degenerate graphs."""
+
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from benchmarks import gcn as gcn_benchmark
+from dccgcn.features import topology_operator
+from dccgcn.graph import NodeGraph
+from dccgcn.methods.registry import METHODS
+from dccgcn.networks.baselines import am_gcn, confgcn, dgcn, gram
+from dccgcn.networks.training import seeded
+from dccgcn.workflow.run import run
+from helpers import literal_dual
+from helpers.command import benchmarks
+
+TRAIN = np.array([0, 1, 2, 6, 7, 9])
+
+
+@pytest.fixture(scope="module")
+def graph():
+    rng = np.random.default_rng(0)
+    return NodeGraph(np.abs(rng.normal(size=(15, 6))), rng.integers(0, 14, (25, 2)), np.arange(15) % 3)
+
+
+# DGCN
+
+
+@pytest.mark.parametrize("length", [2, 3])
+def test_walks_cooccur_as_often_as_expected(length):
+    adjacency = np.zeros((5, 5))  # a triangle with a tail, and a node alone
+    for u, v in ((0, 1), (1, 2), (0, 2), (2, 3)):
+        adjacency[u, v] = adjacency[v, u] = 1
+    matrix = sp.csr_array(adjacency + np.eye(5))
+    found = dgcn.cooccurrence_counts(matrix, 40_000, length, np.random.default_rng(0)).toarray()
+    expected = literal_dual.expected_counts(adjacency, 40_000, length)
+    assert (found == found.T).all()
+    np.testing.assert_allclose(found, expected, rtol=0.04)
+
+
+def test_ppmi_is_the_formula(graph):
+    counts = dgcn.cooccurrence_counts(topology_operator(graph, "none").matrix, 20, 2, np.random.default_rng(1))
+    expected = literal_dual.ppmi(counts.toarray())
+    np.testing.assert_allclose(dgcn.ppmi(counts).toarray(), expected, atol=1e-9)
+    degree = expected.sum(1)
+    scaled = expected / np.sqrt(np.outer(degree, degree))
+    np.testing.assert_allclose(dgcn.symmetric_normalise(dgcn.ppmi(counts)).toarray(), scaled, atol=1e-6)
+
+
+def test_a_row_without_information_stays_zero():
+    uniform = sp.csr_array(np.ones((3, 3)))  # all co-occur equally often
+    assert dgcn.ppmi(uniform).nnz == 0
+    assert not dgcn.symmetric_normalise(dgcn.ppmi(uniform)).toarray().any()
+
+
+def test_the_weight_of_agreement_ramps_up():
+    assert dgcn.ramp_up(0, 2.0, 120) == pytest.approx(2 * np.exp(-5))
+    assert dgcn.ramp_up(60, 2.0, 120) == pytest.approx(2 * np.exp(-1.25))
+    assert dgcn.ramp_up(120, 2.0, 120) == dgcn.ramp_up(300, 2.0, 120) == 2.0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"supervised": "cross-entropy", "optimiser": "adam", "weight_decay": 0.01, "output_activation": False}],
+)
+def test_dgcn_trains_as_dense_matrices_do(graph, options):
+    s = dgcn.DgcnSettings(dropout=0, epochs=30, ramp_up=20, hidden=8, features="unit", **options)
+    prediction = dgcn.fit(graph, TRAIN, s, 4)
+    matrix = topology_operator(graph, "none").matrix
+    counts = dgcn.cooccurrence_counts(matrix, s.walks, s.walk_length, np.random.default_rng(4)).toarray()
+    z_a, z_p = literal_dual.dgcn(graph, TRAIN, s, 4, counts)
+    np.testing.assert_allclose(prediction.probabilities, z_a, atol=1e-4)
+    np.testing.assert_allclose(prediction.channels["ppmi"], z_p, atol=1e-4)
+
+
+# ConfGCN
+
+EVERY_TERM = {"l_smooth": 0.3, "l_label": 0.7, "l_const": 0.5, "l_reg": 0.9, "gamma": 2.0, "bias": 0.4, "l2": 0.3}
+
+
+@pytest.mark.parametrize("options", [{}, EVERY_TERM, {**EVERY_TERM, "activation": True}])
+def test_confgcn_trains_as_dense_matrices_do(graph, options):
+    s = confgcn.ConfGcnSettings(dropout=0, epochs=30, hidden=8, lr=0.05, **options)
+    found = confgcn.fit(graph, TRAIN, s, 4).probabilities
+    np.testing.assert_allclose(found, literal_dual.confgcn(graph, TRAIN, s, 4), atol=1e-4)
+
+
+def test_confgcn_without_activation_still_drops_hidden_units(graph):
+    s = confgcn.ConfGcnSettings(epochs=5, dropout=0.5)
+    kept = confgcn.fit(graph, TRAIN, s, 0).probabilities
+    assert np.abs(kept - confgcn.fit(graph, TRAIN, s.changed({"dropout": 0}), 0).probabilities).max() > 1e-4
+
+
+def test_confgcns_published_settings():
+    settings = METHODS["confgcn"].published_settings
+    assert settings("cora") == confgcn.ConfGcnSettings()
+    assert (settings("citeseer").bias, settings("citeseer").l_const, settings("citeseer").dropout) == (0.1, 10, 0.3)
+    assert (settings("pubmed").l_smooth, settings("pubmed").l2, settings("pubmed").gamma) == (10, 0.1, 1)
+
+
+def test_confgcn_on_coras_public_split(cora):
+    s = METHODS["confgcn"].published_settings("cora", {"epochs": 100})
+    result = run(cora.graph, cora.splits["public"], METHODS["confgcn"], s, seed=0)
+    assert result.accuracy > 0.79  # published: 82.0
+
+
+# AM-GCN
+
+
+@pytest.mark.parametrize(
+    ("quick", "slow"),
+    [(gram.hsic, literal_dual.hsic), (gram.gram_difference, literal_dual.gram_difference)],
+)
+def test_losses_without_n_by_n_matrices_are_the_same(quick, slow):
+    rng = np.random.default_rng(0)
+    pairs = [[torch.from_numpy(rng.normal(size=(40, 7)) + 1).requires_grad_() for _ in range(2)] for _ in range(2)]
+    for z, twin in zip(*pairs, strict=True):
+        twin.data = z.data.clone()
+    found, expected = quick(*pairs[0]), slow(*pairs[1])
+    torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-12)
+    found.backward()
+    expected.backward()
+    for z, twin in zip(*pairs, strict=True):
+        torch.testing.assert_close(z.grad, twin.grad, rtol=1e-8, atol=1e-12)
+
+
+def test_the_gram_difference_vanishes_in_single_precision_where_the_embeddings_agree():
+    z = torch.from_numpy(np.random.default_rng(0).normal(size=(300, 8)).astype(np.float32))
+    assert abs(gram.gram_difference(z, 3 * z)) < 1e-6
+
+
+def test_later_neighbours_are_half_of_the_feature_graph(graph):
+    found = am_gcn.later_neighbours(graph, 3)
+    expected = literal_dual.later_neighbours(graph.features, 3)
+    assert (found.adjacency.toarray() == expected).all()
+    np.testing.assert_allclose(found.matrix.toarray().sum(1), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize("options", [{}, {"feature_edges": "either", "features": "row", "beta": 0}])
+def test_am_gcn_trains_as_dense_matrices_do(graph, options):
+    s = am_gcn.AmGcnSettings(
+        **{"hidden1": 12, "hidden2": 6, "k": 3, "dropout": 0, "lr": 0.01, "beta": 0.5, "theta": 0.2, **options}
+    )
+    with seeded(4):
+        start = dict(am_gcn.AmGcn(graph.d, graph.c, s).named_parameters())
+    found = am_gcn.fit(graph, TRAIN, s, 4).probabilities
+    np.testing.assert_allclose(found, literal_dual.am_gcn(graph, TRAIN, s, start), atol=1e-4)
+
+
+def test_am_gcns_published_settings():
+    settings = METHODS["am-gcn"].published_settings
+    chosen = {name: settings(name) for name in ("acm", "flickr", "uai2010")}
+    assert {name: (s.hidden1, s.hidden2, s.k, s.epochs) for name, s in chosen.items()} == {
+        "acm": (768, 256, 5, 20),
+        "flickr": (512, 128, 5, 60),
+        "uai2010": (512, 128, 5, 50),
+    }
+    assert chosen["flickr"].beta == pytest.approx(1e-10 * 7574**2, rel=1e-3)  # as released, without (n-1)^-2
+
+
+# All three
+
+QUICK = {
+    "dgcn": {"epochs": 8, "ramp_up": 4},
+    "confgcn": {"epochs": 8},
+    "am-gcn": {"epochs": 8, "hidden1": 16, "hidden2": 8, "k": 2},
+}
+
+
+@pytest.fixture(scope="module")
+def odd_graph():
+    """An isolated node (8), a row of zeros (5) and a component without a label (5 to 7)."""
+    features = sp.csr_array(np.abs(np.random.default_rng(0).normal(size=(9, 4))))
+    features = sp.csr_array(sp.diags_array([1.0] * 5 + [0] + [1] * 3) @ features)
+    return NodeGraph(features, [(0, 1), (1, 2), (2, 3), (3, 4), (5, 6), (6, 7)], [0, 1, 0, 1, 1] + [None] * 4)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_probabilities_are_valid_on_a_degenerate_graph(odd_graph, name):
+    s = METHODS[name].published_settings("mine", QUICK[name])
+    prediction = METHODS[name].fit(odd_graph, np.array([0, 1]), s, 0, None, None)
+    for probabilities in (prediction.probabilities, *prediction.channels.values()):
+        assert probabilities.dtype == np.float32
+        assert probabilities.shape == (9, 2)
+        assert np.isfinite(probabilities).all()
+        np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-6)
+    assert all(np.isfinite(embedding).all() for embedding in prediction.embeddings.values())
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_the_same_to_the_bit_for_a_seed(graph, name):
+    s = METHODS[name].published_settings("mine", QUICK[name])
+    fits = [METHODS[name].fit(graph, TRAIN, s, seed, None, None).probabilities for seed in (1, 1, 2)]
+    assert fits[0].tobytes() == fits[1].tobytes()
+    assert fits[0].tobytes() != fits[2].tobytes()
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_validation_nodes_choose_the_epoch(graph, name):
+    s = METHODS[name].published_settings("mine", {**QUICK[name], "epochs": 30})
+    validation = np.setdiff1d(np.arange(graph.n), TRAIN)
+    last, chosen = (METHODS[name].fit(graph, TRAIN, s, 0, None, v) for v in (None, validation))
+    truth = graph.labels[validation]
+    right = [float((prediction.y_pred[validation] == truth).mean()) for prediction in (last, chosen)]
+    assert right[1] >= right[0]
+    assert (chosen.probabilities != last.probabilities).any()
+
+
+# The benchmark of GCN itself
+
+BENCH = ["gcn", "--dataset", "cora", "--hidden", "8", "--rounds", "1", "--threads", "1", "--json"]
+
+
+def test_bench_gcn_compares_what_computes_the_same():
+    measured = json.loads(benchmarks(*BENCH).stdout)
+    assert measured["parity"] < 1e-4
+    assert measured["labels"] == 140
+    assert 140 < measured["nodes_in_field"][0] < measured["nodes_in_field"][1] == 2708
+    assert all(measured[what] > 0 for what in ("pyg_ms", "whole_graph_ms", "receptive_field_ms"))
+
+
+def test_bench_gcn_refuses_forms_that_differ(monkeypatch):
+    monkeypatch.setattr(gcn_benchmark.OurForm, "copy_weights", lambda *_: None)
+    done = benchmarks(*BENCH)
+    assert done.returncode == 2
+    assert "differ" in done.stderr

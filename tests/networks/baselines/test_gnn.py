@@ -1,0 +1,283 @@
+"""The graph networks: each trains as its formula in dense matrices does, and accepts degenerate graphs."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from dccgcn import datasets
+from dccgcn.features import topology_operator
+from dccgcn.graph import NodeGraph
+from dccgcn.methods.registry import METHODS
+from dccgcn.networks.baselines import agnn, appnp, dagnn, gat, grand, krylov
+from dccgcn.networks.receptive_field import receptive_layers
+from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.training import seeded
+from helpers import literal, literal_gnn
+
+NAMES = ("mlp", "knn-gcn", "gat", "agnn", "appnp", "dagnn", "krylov", "grand")
+TRAIN = np.array([0, 1, 2, 6, 7, 9])
+
+
+@pytest.fixture(scope="module", params=["dense", "sparse"])
+def graph(request):
+    rng = np.random.default_rng(0)
+    x = np.abs(rng.normal(size=(15, 9)))
+    if request.param == "sparse":
+        x = sp.csr_array(x * (rng.random(x.shape) < 0.2) + np.eye(15, 9))
+    return NodeGraph(x, rng.integers(0, 14, (25, 2)), np.arange(15) % 3)
+
+
+def dense_inputs(graph, scaling):
+    x = graph.features.toarray() if sp.issparse(graph.features) else graph.features
+    return torch.from_numpy(literal.normalise_rows(x.astype(float), scaling)), graph.adjacency.toarray().astype(float)
+
+
+# MLP and kNN-GCN are GCN on other graphs
+
+
+def fit(name, graph, seed=4, **options):
+    method = METHODS[name]
+    return method.fit(graph, TRAIN, method.settings.of(options), seed, None, None)
+
+
+def test_mlp_is_gcn_without_edges(graph):
+    alone = NodeGraph(graph.features, np.empty((0, 2), int), graph.labels)
+    found, expected = fit("mlp", graph, epochs=20), fit("gcn", alone, epochs=20)
+    assert found.probabilities.tobytes() == expected.probabilities.tobytes()
+
+
+def test_knn_gcn_is_gcn_on_the_nearest_neighbours(graph):
+    x = graph.features.toarray() if sp.issparse(graph.features) else graph.features
+    other = NodeGraph(graph.features, sp.csr_array(literal.feature_adjacency(x, 3)), graph.labels)
+    found, expected = fit("knn-gcn", graph, epochs=20, k=3), fit("gcn", other, epochs=20)
+    assert found.probabilities.tobytes() == expected.probabilities.tobytes()
+
+
+# The others against dense matrices: formula, gradient, loss and weight decay at once
+
+# network on a graph, its logits by formula, and the parameters that are decayed (None: all)
+NETWORKS = {
+    "gat": (gat.Gat, literal_gnn.gat, None),
+    "agnn": (agnn.Agnn, literal_gnn.agnn, None),
+    "appnp": (appnp.Appnp, literal_gnn.appnp, {"first.weight"}),
+    "dagnn": (dagnn.Dagnn, literal_gnn.dagnn, None),
+    "grand": (grand.Grand, literal_gnn.grand, None),
+    "krylov": (krylov.Krylov, literal_gnn.krylov, None),
+}
+NO_DROPOUT = {
+    "grand": {"drop_node": 0, "input_dropout": 0, "hidden_dropout": 0, "order": 3},
+    "gat": {"dropout": 0, "heads": 3, "hidden": 4, "output_heads": 2},
+    "agnn": {"dropout": 0, "layers": 3, "first_beta": 0.5, "features": "unit"},
+    "krylov": {"dropout": 0, "blocks": 4, "hidden": 300},
+    "appnp": {"dropout": 0, "steps": 3, "alpha": 0.2},
+    "dagnn": {"dropout": 0, "steps": 3},
+}
+
+
+def train_densely(name, graph, s, seed):
+    """Probabilities after Adam on the formula, from the same start."""
+    build, logits, decayed = NETWORKS[name]
+    with seeded(seed):
+        start = dict(build(graph, s).named_parameters())
+    p = {key: value.detach().double().requires_grad_() for key, value in start.items()}
+    groups = [
+        {"params": [value], "weight_decay": s.weight_decay if decayed is None or key in decayed else 0}
+        for key, value in p.items()
+    ]
+    x, a = dense_inputs(graph, s.features)
+    truth = torch.from_numpy(np.eye(graph.c)[graph.labels[TRAIN]])
+    optimiser = torch.optim.Adam(groups, lr=s.lr)
+    for _ in range(s.epochs):
+        optimiser.zero_grad()
+        found = logits(p, x, a, s)
+        loss = literal.l_cross(found[TRAIN], truth, "mean")
+        if name == "grand":  # all samples are the same
+            probabilities = found.softmax(1)
+            sharp = probabilities.detach() ** (1 / s.temperature)
+            sharp = sharp / sharp.sum(1, keepdim=True)
+            loss = loss + s.consistency * ((probabilities - sharp) ** 2).sum(1).mean()
+        loss.backward()
+        optimiser.step()
+    return logits(p, x, a, s).softmax(1).detach().numpy()
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_trains_as_dense_matrices_do(graph, name):
+    options = {"epochs": 20, "lr": 0.01, "weight_decay": 0.05, **NO_DROPOUT[name]}
+    s = METHODS[name].settings.of(options)
+    found = fit(name, graph, seed=4, **options).probabilities
+    np.testing.assert_allclose(found, train_densely(name, graph, s, 4), atol=1e-4)
+
+
+def test_gats_layer_is_pygs(graph):
+    from torch_geometric.nn import GATConv
+
+    s = gat.GatSettings(dropout=0, slope=0.3)
+    operator = TorchOperator.of(topology_operator(graph, "none"))
+    (everything,) = receptive_layers(operator, np.arange(graph.n), depth=1)
+    pattern = everything.pattern
+    with seeded(0):
+        layer, h = gat.AttentionLayer(3, 4, s), torch.randn(graph.n, 12, requires_grad=True)
+        theirs = GATConv(12, 4, 3, negative_slope=0.3, add_self_loops=False, bias=False)
+    theirs.lin = torch.nn.Identity()
+    theirs.att_src.data[0], theirs.att_dst.data[0] = layer.source.data, layer.target.data
+    found, expected = layer(everything, h).flatten(1), theirs(h, torch.stack([pattern.cols, pattern.rows]))
+    torch.testing.assert_close(found, expected)
+    ours = torch.autograd.grad(found.square().sum(), [h, layer.source, layer.target])
+    pygs = torch.autograd.grad(expected.square().sum(), [h, theirs.att_src, theirs.att_dst])
+    for mine, other in zip(ours, pygs, strict=True):
+        torch.testing.assert_close(mine, other.view_as(mine), rtol=1e-4, atol=1e-5)
+
+
+def test_agnns_layer_is_pygs(graph):
+    from torch_geometric.nn import AGNNConv
+
+    operator = TorchOperator.of(topology_operator(graph, "none"))
+    (everything,) = receptive_layers(operator, np.arange(graph.n), depth=1)
+    pattern = everything.pattern
+    h = torch.randn(graph.n, 5, generator=torch.Generator().manual_seed(0))
+    h[3] = 0
+    expected = AGNNConv(requires_grad=False)(h, torch.stack([pattern.cols, pattern.rows]))
+    torch.testing.assert_close(agnn.cosine_attention(everything, torch.tensor(1.0), h), expected)
+
+
+def test_krylov_reads_the_same_from_rows_as_from_the_graph(graph):
+    s = krylov.KrylovSettings(blocks=4, hidden=300)
+    with seeded(0):
+        network = krylov.Krylov(graph, s).eval()
+    rows, every = network.inputs_of(np.array([5, 2])), network.classify_all(graph.n)
+    torch.testing.assert_close(network(rows), every[[5, 2]], atol=1e-4, rtol=1e-4)
+
+
+# GRAND's randomness
+
+
+def test_grand_drops_whole_nodes_and_scales_the_others(graph, monkeypatch):
+    s = grand.GrandSettings(input_dropout=0, drop_node=0.5, samples=40)
+    with seeded(0):
+        network = grand.Grand(graph, s)
+        seen = []
+        monkeypatch.setattr(network, "mean_propagation", lambda h: seen.append(h) or h)
+        network.sample_logits()
+    x, _ = dense_inputs(graph, s.features)
+    whole = (x.float() @ network.first.weight)[:, None]  # (n, 1, hidden)
+    found = seen[0].view(graph.n, s.samples, s.hidden)
+    kept = found.abs().sum(2, keepdim=True) > 0
+    torch.testing.assert_close(found, 2 * whole * kept)
+    assert 0.4 < kept.float().mean() < 0.6
+
+
+def test_grand_samples_without_drops_are_its_predictions(graph):
+    with seeded(0):
+        network = grand.Grand(graph, grand.GrandSettings(**NO_DROPOUT["grand"], samples=3))
+    samples, whole = network.sample_logits(), network(network.inputs_of(np.arange(graph.n)))
+    for sample in samples:
+        torch.testing.assert_close(sample, whole)
+
+
+def test_grand_normalises_the_columns_of_x_bar_and_the_hidden_units(graph):
+    s = grand.GrandSettings(**NO_DROPOUT["grand"], samples=2, batch_norm=True)
+    with seeded(0):
+        network = grand.Grand(graph, s)
+    x, a = dense_inputs(graph, s.features)
+    weights = {key: p.detach().double() for key, p in network.named_parameters()}
+    found = literal_gnn.normalised_grand(weights, x, a, s)
+    for logits in (network(network.inputs_of(np.arange(graph.n))), *network.sample_logits()):
+        torch.testing.assert_close(logits.double(), found, atol=1e-3, rtol=1e-3)
+
+
+def test_grands_consistency_loss():
+    p = np.random.default_rng(0).dirichlet(np.ones(3), size=(4, 5))
+    found = grand.consistency_loss(torch.from_numpy(p), 0.4)
+    assert float(found) == pytest.approx(literal_gnn.consistency_loss(p, 0.4))
+
+
+# All of them
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_to_the_bit_for_a_seed(graph, name):
+    first, again, other = (fit(name, graph, seed=seed, epochs=5).probabilities for seed in (1, 1, 2))
+    assert first.tobytes() == again.tobytes()
+    assert first.tobytes() != other.tobytes()
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_dropout_in_training_only(graph, name):
+    network = NETWORKS[name][0](graph, METHODS[name].settings())
+    everything = network.inputs_of(np.arange(graph.n))
+    forward = network.sample_logits if name == "grand" else lambda: network(everything)
+    assert not torch.equal(forward(), forward())
+    network.eval()
+    state = torch.get_rng_state()
+    assert torch.equal(network(everything), network(everything))
+    assert torch.equal(torch.get_rng_state(), state)  # so validation does not change the training
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_part_predicts_and_trains_as_the_whole_does(graph, name):
+    network = NETWORKS[name][0](graph, METHODS[name].settings()).eval()
+    nodes = np.array([9, 2, 4])  # in any order
+    some, all_of_them = network(network.inputs_of(nodes)), network(network.inputs_of(np.arange(graph.n)))[nodes]
+    torch.testing.assert_close(some, all_of_them)
+    parameters = list(network.parameters())
+    by_part, by_whole = (torch.autograd.grad(found.square().sum(), parameters) for found in (some, all_of_them))
+    torch.testing.assert_close(by_part, by_whole)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_validation_nodes_choose_the_epoch(name):
+    """With labels that are wrong on the validation nodes, the best epoch is an early one."""
+    rng = np.random.default_rng(1)
+    labels = np.arange(30) % 2
+    x = np.abs(rng.normal(size=(30, 4))) + 3 * np.eye(4)[labels]
+    edges = np.array([(i, j) for i in range(30) for j in range(i) if (i - j) % 2 == 0])
+    wrong = labels.copy()
+    wrong[20:] = 1 - wrong[20:]
+    graph = NodeGraph(x, edges, wrong)
+    method = METHODS[name]
+    s = method.settings.of({"epochs": 60})
+    last = method.fit(graph, np.arange(10), s, 0, None, None).probabilities
+    chosen = method.fit(graph, np.arange(10), s, 0, None, np.arange(20, 30)).probabilities
+    right = np.arange(20, 30), wrong[20:]
+    assert chosen[right].mean() > last[right].mean()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_degenerate_graphs(name):
+    """An isolated node (4), a row of zeros (1), a component without a label (5, 6)."""
+    x = np.array([[1, 0, 2], [0, 0, 0], [0, 1, 0], [3, 0, 1], [0, 2, 0], [1, 1, 1], [0, 0, 1]])
+    graph = NodeGraph(x, [[0, 1], [1, 2], [2, 3], [5, 6]], [0, -1, 1, -1, -1, -1, -1])
+    method = METHODS[name]
+    options = {"k": 2} if name == "knn-gcn" else {}
+    found = method.fit(graph, np.array([0, 2]), method.settings.of({"epochs": 20, **options}), 0, None, None)
+    assert found.probabilities.shape == (7, 2)
+    assert found.probabilities.dtype == np.float32
+    assert (found.probabilities >= 0).all()
+    np.testing.assert_allclose(found.probabilities.sum(axis=1), 1, atol=1e-5)
+
+
+def test_knn_gcn_reports_ties():
+    graph = NodeGraph(np.eye(6)[[0, 0, 0, 1, 1, 1]], [[0, 1]], [0, 1, -1, -1, -1, -1])
+    method = METHODS["knn-gcn"]
+    found = method.fit(graph, np.array([0, 1]), method.settings.of({"epochs": 1, "k": 1}), 0, None, None)
+    assert [finding.code for finding in found.findings] == ["knn-ties"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_published_settings_are_readable(name):
+    method = METHODS[name]
+    assert all(type(method.published_settings(dataset)) is method.settings for dataset in datasets.DATASETS)
+
+
+@pytest.mark.parametrize("dataset", ["cora", "citeseer", "pubmed", "corafull", "acm", "flickr", "uai2010"])
+def test_knn_gcn_has_table_8s_neighbours(dataset):
+    assert METHODS["knn-gcn"].published_settings(dataset).k == METHODS["dcc-gcn"].published_settings(dataset).k
+
+
+def test_appnp_on_coras_public_split(cora):
+    split = cora.splits["public"]
+    settings = appnp.AppnpSettings(epochs=150)
+    y_pred = appnp.METHOD.fit(cora.graph, split.train, settings, 0).y_pred
+    assert (y_pred[split.test] == cora.graph.labels[split.test]).mean() > 0.79  # published: about 82.5

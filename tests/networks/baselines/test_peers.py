@@ -1,0 +1,243 @@
+"""Logistic regression and recent few-label systems against slow literal versions, and on public splits."""
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+import dccgcn
+from dccgcn import append_nodes, datasets
+from dccgcn.graph import NodeGraph
+from dccgcn.methods.registry import METHODS
+from dccgcn.networks.baselines import logreg
+from dccgcn.networks.baselines.d2pt import D2pt, prototype_alignment
+from dccgcn.networks.baselines.iceberg import Iceberg
+from dccgcn.networks.training import seeded
+from helpers import literal_peers
+
+TRAIN = np.array([0, 1, 2, 6, 9, 12, 15])
+
+
+def make_graph(classes=3, numeric=False, sparse=False):
+    """20 nodes with weighted edges; node 4 has no features, node 19 no edges."""
+    rng = np.random.default_rng(0)
+    edges = np.array([*((u, u + 1) for u in range(18)), (0, 5), (2, 9), (1, 7), (3, 11), (12, 15)])
+    x = np.abs(rng.normal(size=(20, 6))) * (rng.random((20, 6)) < 0.6)
+    x[4] = 0
+    if numeric:
+        x[:, 0], x[:, 1] = rng.normal(40, 10, 20), rng.normal(1, 0.1, 20)
+    labels = np.arange(20) % classes
+    return NodeGraph(sp.csr_array(x) if sparse else x, edges, labels, edge_weights=rng.uniform(0.5, 2, len(edges)))
+
+
+def fit(name, graph, train=TRAIN, /, seed=0, validation=None, **options):
+    method = METHODS[name]
+    return method.fit(graph, np.asarray(train), method.settings.of(options), seed, None, validation)
+
+
+def accuracy(name, dataset, **options):
+    loaded = datasets.load(dataset)
+    split = loaded.splits["public"]
+    found = fit(name, loaded.graph, split.train, **options).y_pred[split.test]
+    return (found == loaded.graph.labels[split.test]).mean()
+
+
+# logistic regression
+
+
+SCALINGS = ["few", "numeric", "words"]
+
+
+@pytest.fixture(params=SCALINGS)
+def scaled(request, monkeypatch):
+    """A function from classes to a graph and its features as logistic regression scales them."""
+    if request.param != "few":
+        monkeypatch.setattr(logreg, "_FEW", 0)
+
+    def make(classes, sparse=False):
+        graph = make_graph(classes, request.param == "numeric", sparse)
+        x = literal_peers.dense_features(graph)
+        if request.param == "words":
+            return graph, literal_peers.unit(x)
+        columns = range(6) if request.param == "few" else (0, 1)
+        for column in columns:
+            x[:, column] = (x[:, column] - x[:, column].mean()) / x[:, column].std()
+        return graph, x
+
+    make.words = request.param == "words"
+    return make
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_logreg_minimises_its_objective(scaled, classes, sparse):
+    graph, x = scaled(classes, sparse)
+    expected = literal_peers.logistic_regression(x, graph.labels, TRAIN, classes, 3.0)
+    np.testing.assert_allclose(fit("logreg", graph, C=3).probabilities, expected, atol=2e-3)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("r", [3, 128])
+def test_logreg_hops_is_logistic_regression_on_three_blocks(scaled, classes, r):
+    graph, x = scaled(classes)
+    rows = literal_peers.hops(graph, x, r, scaled.words)
+    expected = literal_peers.logistic_regression(rows, graph.labels, TRAIN, classes, 1.0)
+    np.testing.assert_allclose(fit("logreg-hops", graph, C=1, n_components=r).probabilities, expected, atol=2e-3)
+
+
+@pytest.mark.parametrize("name", ["logreg", "logreg-hops", "graphany"])
+def test_a_new_twin_of_a_node_gets_its_class(scaled, name):
+    graph, _ = scaled(3)
+    prediction = fit(name, graph)
+    twin = append_nodes(graph, graph.features[[7]])
+    again = METHODS[name].predict_new(prediction.model, twin, METHODS[name].settings())
+    np.testing.assert_allclose(again.probabilities[:20], prediction.probabilities, atol=1e-6)
+    if name == "logreg":  # without edges the others know less of it
+        np.testing.assert_allclose(again.probabilities[20], prediction.probabilities[7], atol=1e-6)
+
+
+def imported_modules(path):
+    """Names that a module imports when it is loaded, and the names inside each."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
+
+
+@pytest.mark.parametrize("name", ["logreg", "graphany"])
+def test_they_do_not_import_torch(name):
+    package = Path(dccgcn.__file__).parent
+    seen, left = set(), {f"dccgcn.networks.baselines.{name}"}
+    while left:
+        module = left.pop()
+        seen.add(module)
+        stem = package.joinpath(*module.split(".")[1:])
+        files = [path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()]
+        if module.startswith("dccgcn.") and files:
+            left |= {other for other in imported_modules(files[0]) if other not in seen}
+    assert "dccgcn.features.scaling" in seen
+    assert not any(module.split(".")[0] == "torch" for module in seen)
+
+
+def test_logreg_on_coras_public_split():
+    assert accuracy("logreg", "cora") == pytest.approx(0.58, abs=0.03)  # an MLP: 55.5
+    assert accuracy("logreg-hops", "cora") > 0.76
+
+
+def test_boosting_is_scikit_learns_on_the_rows_of_logreg_hops(cora):
+    graph = cora.graph
+    rows, _ = logreg.hop_features(graph, 16)
+    train = np.flatnonzero(np.arange(graph.n) % 2 == 0)
+    trees = HistGradientBoostingClassifier(max_iter=5, early_stopping=False, random_state=0)
+    expected = trees.fit(rows[train], graph.labels[train]).predict_proba(rows)
+    found = fit("boosting-hops", graph, train, n_iterations=5, n_components=16).probabilities
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert (found.argmax(axis=1) == graph.labels)[1::2].mean() > 0.75
+
+
+def test_they_predict_a_graph_without_features():
+    edges = np.array([(0, 1), (1, 2), (2, 3), (4, 5)])
+    graph = NodeGraph(np.ones((7, 1)), edges, np.arange(7) % 2, featureless=True)
+    for name in ("logreg", "logreg-hops", "boosting-hops", "graphany"):
+        p = fit(name, graph, [0, 1]).probabilities
+        assert (p.dtype, p.shape) == (np.float32, (7, 2))
+        np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-6)
+
+
+# GraphAny's channels
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_graphany_is_the_mean_of_least_squares_classifiers(sparse):
+    graph = make_graph(sparse=sparse)
+    expected = literal_peers.graphany(graph, TRAIN)
+    np.testing.assert_allclose(fit("graphany", graph).probabilities, expected, atol=1e-5)
+    assert fit("graphany", graph, seed=3).probabilities.tobytes() == fit("graphany", graph).probabilities.tobytes()
+
+
+def test_graphany_on_coras_public_split():
+    assert accuracy("graphany", "cora") == pytest.approx(0.794, abs=0.01)  # its arxiv checkpoint: 79.4
+
+
+@pytest.mark.benchmark_files("citeseer")
+def test_graphany_on_citeseers_public_split():
+    assert accuracy("graphany", "citeseer") == pytest.approx(0.684, abs=0.01)  # its arxiv checkpoint: 68.4
+
+
+# D²PT and IceBerg
+
+
+def doubles(*tensors):
+    return [tensor.detach().double().requires_grad_() for tensor in tensors]
+
+
+def test_prototype_alignment_is_its_formula():
+    generator = torch.Generator().manual_seed(0)
+    o = torch.randn(12, 3, generator=generator).log_softmax(1)
+    f, f2 = torch.randn(2, 12, 5, generator=generator)
+    nodes, labels = torch.tensor([4, 0, 7]), torch.tensor([2, 1, 0])
+    expected = literal_peers.alignment(o, f, f2, dict(zip(nodes.tolist(), labels.tolist(), strict=True)))
+    assert prototype_alignment(o, f, f2, nodes, labels).item() == pytest.approx(expected.item(), rel=1e-5)
+
+
+@pytest.mark.parametrize("options", [{}, {"alpha": 0.4, "lambda_pa": 0.5, "lambda_ce": 2, "steps": 3}])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_d2pt_trains_as_loops_over_dense_matrices_do(options, sparse):
+    graph = make_graph(sparse=sparse)
+    settings = METHODS["d2pt"].settings.of({"k": 3, "hidden": 5, "lr": 0.02, "epochs": 12, **options})
+    with seeded(4):
+        model = D2pt(graph.d, settings.hidden, graph.c)
+    start = doubles(model.w1, model.b1, model.w2, model.b2, model.w3, model.b3)
+    expected = literal_peers.d2pt(graph, TRAIN, settings, start)
+    found = METHODS["d2pt"].fit(graph, TRAIN, settings, 4, None, None)
+    np.testing.assert_allclose(found.probabilities, expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("options", [{}, {"alpha": 0.4, "pseudo_weight": 0.3, "steps": 3}])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_iceberg_trains_as_loops_over_dense_matrices_do(options, sparse):
+    graph = make_graph(sparse=sparse)
+    settings = METHODS["iceberg"].settings.of({"hidden": 5, "lr": 0.02, "epochs": 12, "dropout": 0, **options})
+    with seeded(4):
+        model = Iceberg(graph.d, settings.hidden, graph.c, 0)
+    start = doubles(model.first.weight.T, model.first.bias, model.second.weight.T, model.second.bias)
+    expected = literal_peers.iceberg(graph, TRAIN, settings, start)
+    found = METHODS["iceberg"].fit(graph, TRAIN, settings, 4, None, None)
+    np.testing.assert_allclose(found.probabilities, expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["d2pt", "iceberg"])
+def test_the_same_to_the_bit_for_a_seed(name):
+    graph, options = make_graph(), {"epochs": 5, **({"k": 3} if name == "d2pt" else {})}
+    first, again, other = (fit(name, graph, seed=seed, **options).probabilities.tobytes() for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+
+
+@pytest.mark.parametrize("name", ["d2pt", "iceberg"])
+def test_validation_nodes_choose_the_epoch(name):
+    graph, validation = make_graph(), np.array([3, 4, 5, 7, 8, 10, 11, 13, 14])
+    options = {"lr": 0.5, **({"k": 3} if name == "d2pt" else {"dropout": 0})}
+    right = [
+        (fit(name, graph, validation=nodes, epochs=20, **options).y_pred == graph.labels)[validation].mean()
+        for nodes in (None, validation)
+    ]
+    assert right[1] >= right[0]
+
+
+def test_iceberg_with_a_label_on_every_node():
+    graph = make_graph()
+    p = fit("iceberg", graph, np.arange(20), epochs=3).probabilities
+    np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-6)
+
+
+def test_published_settings():
+    assert METHODS["d2pt"].published_settings("citeseer").lambda_pa == 15
+    pubmed = METHODS["d2pt"].published_settings("pubmed")
+    assert (pubmed.alpha, pubmed.lambda_pa, pubmed.lambda_ce, pubmed.k) == (0.05, 10, 1, 5)
+    assert METHODS["iceberg"].published_settings("pubmed").lr == 0.05

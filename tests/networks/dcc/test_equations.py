@@ -1,0 +1,289 @@
+"""Each equation of Section 3 against its literal form."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from dccgcn.features import hop_blocks, hops, topology_operator
+from dccgcn.graph import NodeGraph
+from dccgcn.networks.autograd import Pattern, dropout_key
+from dccgcn.networks.autograd.dropout_ops import keep_mask
+from dccgcn.networks.dcc import calibration, objective
+from dccgcn.networks.dcc.calibration import calibrate, calibrate_all, calibration_weights
+from dccgcn.networks.dcc.influence import distance, influence, propagation_weights, row_sums
+from dccgcn.networks.dcc.selection import ChannelClassifier, high_confidence, padded_logits
+from dccgcn.networks.layers import TwoLayerGcn
+from dccgcn.networks.receptive_field import ReceptiveField
+from dccgcn.networks.torch_operator import TorchOperator
+from helpers import literal
+
+N, C = 25, 3
+KINDS = [("softmax", "normalised"), ("inverse", "normalised"), ("inverse", "plain")]
+
+
+@pytest.fixture(scope="module")
+def graph():
+    rng = np.random.default_rng(0)
+    edges = rng.integers(0, N - 2, (35, 2))  # the last two nodes have no edge
+    return NodeGraph(rng.normal(size=(N, 6)), edges, edge_weights=rng.uniform(0.5, 2, 35))
+
+
+@pytest.fixture(scope="module")
+def operator(graph):
+    return TorchOperator.of(topology_operator(graph, "symmetric"))
+
+
+@pytest.fixture
+def labels_of_nodes():
+    """μ and Σ⁻¹ in double precision."""
+    rng = np.random.default_rng(1)
+    return torch.from_numpy(rng.normal(size=(N, C))), torch.from_numpy(rng.uniform(0.2, 3, (N, C)))
+
+
+def rows_of(pattern):
+    return [range(pattern.indptr[v], pattern.indptr[v + 1]) for v in range(pattern.shape[0])]
+
+
+# Section 3.2
+
+
+def test_eq_5_distance(operator, labels_of_nodes):
+    mu, s = labels_of_nodes
+    d = distance(operator.pattern, mu, s)
+    for e, (v, u) in enumerate(zip(operator.pattern.rows, operator.pattern.cols, strict=True)):
+        assert float(d[e]) == pytest.approx(literal.distance(mu[u], s[u], mu[v], s[v]), abs=1e-12)
+        assert v != u or d[e] == 0
+
+
+@pytest.mark.parametrize("kind", ["softmax", "inverse"])
+@pytest.mark.parametrize("bias", [0.01, 1.0])
+def test_influence(operator, labels_of_nodes, kind, bias):
+    d = distance(operator.pattern, *labels_of_nodes)
+    r = influence(operator.pattern, d, kind, bias)
+    for entries in rows_of(operator.pattern):
+        np.testing.assert_allclose(r[list(entries)], literal.influence(d[list(entries)].tolist(), kind, bias))
+
+
+@pytest.mark.parametrize("kind", ["softmax", "inverse"])
+def test_row_33_influence_is_finite_where_the_distance_is_nothing(operator, kind):
+    mu = torch.ones(N, C, requires_grad=True)
+    s = torch.ones(N, C, requires_grad=True)
+    r = influence(operator.pattern, distance(operator.pattern, mu, s), kind, 0.1)
+    r.sum().backward()
+    assert r.isfinite().all()
+    assert mu.grad.isfinite().all()
+    assert s.grad.isfinite().all()
+    if kind == "inverse":
+        torch.testing.assert_close(r, torch.full_like(r, 10))
+
+
+def test_propagation_weights(operator, labels_of_nodes):
+    p, alpha = operator.pattern, operator.alpha.double()
+    r = influence(p, distance(p, *labels_of_nodes), "inverse", 1.0)
+    assert torch.equal(propagation_weights(p, r, alpha, "influence"), r)
+    np.testing.assert_allclose(propagation_weights(p, r, alpha, "product"), [r[e] * alpha[e] for e in range(p.entries)])
+    normalised = propagation_weights(p, r, alpha, "normalised")
+    for entries in rows_of(p):
+        product = [float(r[e] * alpha[e]) for e in entries]
+        np.testing.assert_allclose(normalised[list(entries)], [x / sum(product) for x in product])
+
+
+def test_row_sums_can_divide():
+    p = Pattern.of(sp.csr_array(np.array([[1.0, 1, 0], [0, 0, 0], [0, 0, 1]])))
+    assert row_sums(p, torch.tensor([2.0, 3.0, 4.0])).tolist() == [5, 1, 4]
+
+
+@pytest.mark.parametrize("activation", [False, True])
+@pytest.mark.parametrize("dropout_at", [None, (3, 7, 1)], ids=["evaluation", "training"])
+def test_eq_6_channel(graph, operator, labels_of_nodes, activation, dropout_at):
+    channel = TwoLayerGcn(graph.d, 5, 4, dropout=0.5, output_activation=activation).train(dropout_at is not None)
+    weights = (
+        influence(operator.pattern, distance(operator.pattern, *labels_of_nodes), "inverse", 1.0).float()
+        * operator.alpha
+    )
+    found = channel(ReceptiveField.of(graph, "raw", operator, np.arange(N)), weights, dropout_at or (0, 0, 0)).detach()
+
+    def dropped(h, site):
+        if dropout_at is None:
+            return h
+        return h * keep_mask(torch.from_numpy(h), 0.5, dropout_key(*dropout_at[:2], site)).numpy() * 2
+
+    def layer(h, theta):
+        rows = []
+        for v in range(N):
+            row = np.zeros(theta.shape[1])
+            for e in range(operator.pattern.indptr[v], operator.pattern.indptr[v + 1]):
+                row += float(weights[e]) * (h[operator.pattern.indices[e]] @ theta)
+            rows.append(row)
+        return np.array(rows)
+
+    theta1, theta2 = (theta.detach().double().numpy() for theta in (channel.theta1, channel.theta2))
+    h1 = np.maximum(layer(dropped(graph.features.astype(float), 2), theta1), 0)
+    h2 = layer(dropped(h1, 3), theta2)
+    np.testing.assert_allclose(found, np.maximum(h2, 0) if activation else h2, rtol=1e-4, atol=1e-5)
+
+
+# Section 3.3
+
+
+def test_selection_where_both_channels_give_the_same_class():
+    first, second = torch.from_numpy(np.random.default_rng(6).normal(size=(2, 50, 4)))
+    second[::2] = first[::2] * 3 + 1  # the same order of classes
+    high = high_confidence(first, second)
+    pairs = zip(first.tolist(), second.tolist(), strict=True)
+    assert high.tolist() == [a.index(max(a)) == b.index(max(b)) for a, b in pairs]
+    assert high[::2].all()
+    assert not high.all()
+
+
+def test_channel_classifier_doubles_the_width():
+    classifier = ChannelClassifier(6, 4)
+    h = torch.randn(5, 6)
+    wide = torch.clamp(h @ classifier[0].weight.T + classifier[0].bias, min=0)
+    assert wide.shape == (5, 12)
+    torch.testing.assert_close(classifier(h), wide @ classifier[2].weight.T + classifier[2].bias)
+
+
+def test_padded_classification_is_eq_8_on_embeddings_beside_zeros():
+    rng = np.random.default_rng(8)
+    h, w, b = (torch.from_numpy(rng.normal(size=size)) for size in ((5, 6), (4, 12), (4,)))
+    zeros = torch.zeros_like(h)
+    for padded, block in ((torch.cat([h, zeros], 1), w[:, :6]), (torch.cat([zeros, h], 1), w[:, 6:])):
+        torch.testing.assert_close(padded_logits(h @ block.T, b), padded @ w.T + b)
+
+
+# Section 3.4
+
+
+@pytest.fixture(params=[0.0, 0.3, 0.7, 1.0], ids=lambda share: f"{share:.0%} high")
+def high(request):
+    drawn = torch.from_numpy(np.random.default_rng(2).random(N) < request.param)
+    if 0 < request.param < 1:
+        drawn[-2:] = torch.tensor([True, False])  # of the two nodes without an edge, one is to be corrected
+    return drawn
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4])
+@pytest.mark.parametrize("bias", [1e-9, 0.5])
+@pytest.mark.parametrize(("kind", "total"), KINDS)
+def test_eq_7_calibration(graph, labels_of_nodes, high, m, bias, kind, total):
+    mu, s = labels_of_nodes
+    h = torch.from_numpy(np.random.default_rng(3).normal(size=(N, 5)))
+    z, corrected = calibrate_all(graph.adjacency, m, h, mu, s, high, kind, bias, total)
+    dense = graph.adjacency.toarray()
+    arrays = (t.numpy() for t in (h, mu, s, high))
+    expected, changed = literal.calibrated(dense, m, *arrays, kind, bias, total)
+    np.testing.assert_allclose(z, expected, rtol=1e-10)
+    assert corrected.tolist() == changed.tolist()
+    assert z.isfinite().all()
+    assert torch.equal(z[~corrected], h[~corrected])  # high-confidence, or no high-confidence neighbour
+    assert not corrected[-2:].any()
+    assert torch.equal(h, torch.from_numpy(np.random.default_rng(3).normal(size=(N, 5))))  # left as given
+
+
+@pytest.mark.parametrize("kind", ["softmax", "inverse"])
+def test_calibration_of_equal_distributions_is_the_mean(graph, kind):
+    """d_M = 0 for every pair: the neighbours count equally."""
+    high = torch.arange(N) % 2 == 0
+    h = torch.from_numpy(np.random.default_rng(3).normal(size=(N, 5)))
+    z, corrected = calibrate_all(
+        graph.adjacency, 2, h, torch.ones(N, C).double(), torch.ones(N, C).double(), high, kind, 1e-3, "normalised"
+    )
+    dense = graph.adjacency.toarray()
+    assert corrected.sum() > 5
+    for u in np.flatnonzero(corrected):
+        near = [v for v in literal.within_hops(dense, u, 2) if high[v]]
+        np.testing.assert_allclose(z[u], h[near].mean(0))
+
+
+@pytest.mark.parametrize("max_entries", [1, 9, 50])
+@pytest.mark.parametrize(("kind", "total"), KINDS)
+def test_calibration_in_blocks_is_calibration(monkeypatch, graph, labels_of_nodes, max_entries, kind, total):
+    high = torch.arange(N) % 3 == 0
+    h = torch.from_numpy(np.random.default_rng(3).normal(size=(N, 5)))
+    arguments = graph.adjacency, 2, h, *labels_of_nodes, high, kind, 0.5, total
+    whole = calibrate_all(*arguments)
+    calls = []
+
+    def small(*args):
+        for block in hop_blocks(*args, max_entries=max_entries):
+            calls.append(block)
+            yield block
+
+    monkeypatch.setattr(calibration, "hop_blocks", small)
+    blocks = calibrate_all(*arguments)
+    assert len(calls) > 1
+    assert torch.equal(blocks[0], whole[0])
+    assert torch.equal(blocks[1], whole[1])
+
+
+@pytest.mark.parametrize(("kind", "total"), KINDS)
+def test_the_linear_layer_may_come_before_calibration(graph, labels_of_nodes, kind, total):
+    high = torch.arange(N) % 3 == 0
+    h = torch.from_numpy(np.random.default_rng(3).normal(size=(N, 5)))
+    w = torch.from_numpy(np.random.default_rng(4).normal(size=(5, C)))
+    calibrated = partial(calibrate_all, graph.adjacency, 2)
+    rest = (*labels_of_nodes, high, kind, 0.5, total)
+    torch.testing.assert_close(calibrated(h @ w, *rest)[0], calibrated(h, *rest)[0] @ w)
+
+
+@pytest.mark.parametrize("bias", [1e-9, 0.5])
+@pytest.mark.parametrize(("kind", "total"), KINDS)
+def test_calibration_has_the_gradient_of_its_formula(graph, labels_of_nodes, bias, kind, total):
+    rows = np.array([0, 3, 4, N - 1])
+    pattern = Pattern.of(hops(graph.adjacency, rows, 2))
+    high = torch.arange(N) % 2 == 1
+    h = torch.from_numpy(np.random.default_rng(3).normal(size=(N, 2)))
+
+    def z(mu, s, h):
+        r, chosen = calibration_weights(pattern, mu[rows], s[rows], mu, s, high, kind, bias, total)
+        return calibrate(h[rows], pattern, r, chosen, h)
+
+    inputs = [t.clone().requires_grad_() for t in (*labels_of_nodes, h)]
+    assert torch.autograd.gradcheck(z, inputs)
+
+
+# Section 3.5
+
+
+def test_eq_9_smoothness(graph, operator, labels_of_nodes):
+    mu, s = labels_of_nodes
+    found = objective.l_smooth(distance(operator.pattern, mu, s), N, "sum")
+    assert float(found) == pytest.approx(sum(literal.distance(mu[u], s[u], mu[v], s[v]) for u, v in graph.edges))
+
+
+def test_eq_9_as_a_mean_per_edge(graph, operator, labels_of_nodes):
+    mu, s = labels_of_nodes
+    found = objective.l_smooth(distance(operator.pattern, mu, s), N, "mean")
+    per_edge = [literal.distance(mu[u], s[u], mu[v], s[v]) for u, v in graph.edges]
+    assert float(found) == pytest.approx(sum(per_edge) / len(per_edge))
+
+
+@pytest.mark.parametrize("reduction", ["sum", "mean"])
+@pytest.mark.parametrize("phi", [0.5, 1.0, 10.0])
+def test_eq_10_labels(labels_of_nodes, reduction, phi):
+    mu, s = labels_of_nodes
+    labels = torch.arange(N) % C
+    terms = []
+    for v in range(N):
+        gap = mu[v].numpy() - np.eye(C)[labels[v]]
+        terms.append(gap @ (np.diag(s[v].numpy()) + np.eye(C) / phi) @ gap)
+    expected = sum(terms) / (N if reduction == "mean" else 1)
+    assert float(objective.l_label(mu, s, labels, phi, reduction)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("reduction", ["sum", "mean"])
+def test_eq_8_and_11_cross_entropy(reduction):
+    logits = torch.from_numpy(np.random.default_rng(5).normal(size=(10, C)) * 3)
+    labels = torch.arange(10) % C
+    terms = [-np.log(literal.softmax(row.tolist())[label]) for row, label in zip(logits, labels, strict=True)]
+    expected = sum(terms) / (10 if reduction == "mean" else 1)
+    assert float(objective.l_cross(logits, labels, reduction)) == pytest.approx(expected)
+
+
+def test_eq_12_total():
+    terms = torch.tensor([2.0, 3.0, 5.0])
+    assert float(objective.total(*terms, lambda1=0.25, lambda2=0.5)) == 2 + 0.75 + 2.5

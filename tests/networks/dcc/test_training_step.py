@@ -1,0 +1,137 @@
+"""A training step of DCC-GCN against dense matrices."""
+
+import numpy as np
+import pytest
+import torch
+
+from dccgcn.networks.dcc.method import TrainingStep, build_operators
+from helpers import literal
+from helpers.small_dcc import TRAIN, N, doubled, random_model, settings_of, torn_model
+
+
+def compare_step(graph, s, epoch, calibrating):
+    """The loss of a step and all its gradients against the literal one."""
+    model = torn_model(graph, s)
+    loss = TrainingStep(graph, TRAIN, build_operators(graph, s), model, seed=0).loss(epoch)
+    loss.backward()
+    parameters = doubled(model)
+    expected, seen = literal.step_loss(graph, TRAIN, s, parameters, calibrating)
+    expected.backward()
+    assert 0 < seen["high"].sum() < N
+    assert seen["corrected"][TRAIN].any() == calibrating  # so that the labelled nodes' own calibration is in the loss
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad:
+            known = parameters[name].grad
+            assert parameter.grad is not None, name
+            tolerance = 1e-5 * max(1.0, float(known.abs().max()))
+            torch.testing.assert_close(parameter.grad.double(), known, rtol=1e-4, atol=tolerance, msg=name)
+
+
+@pytest.mark.parametrize("calibrate_from", [0.0, 1.0])
+@pytest.mark.parametrize("influence", ["softmax", "inverse"])
+@pytest.mark.parametrize("propagation", ["product", "normalised", "influence"])
+@pytest.mark.parametrize("calibration_sum", ["normalised", "plain"])
+def test_step_with_every_kind_of_weight(graph, calibrate_from, influence, propagation, calibration_sum):
+    s = settings_of(
+        calibrate_from=calibrate_from, influence=influence, propagation=propagation, calibration_sum=calibration_sum
+    )
+    compare_step(graph, s, epoch=0, calibrating=calibrate_from == 0)
+
+
+@pytest.mark.parametrize("calibrate_from", [0.0, 1.0])
+@pytest.mark.parametrize("mu", ["softmax", "free"])
+@pytest.mark.parametrize("share_mu", [True, False])
+@pytest.mark.parametrize("smooth_over", ["topology", "both"])
+@pytest.mark.parametrize("penalty_reduction", ["sum", "mean"])
+def test_step_with_every_kind_of_label_distribution(
+    graph, calibrate_from, mu, share_mu, smooth_over, penalty_reduction
+):
+    s = settings_of(
+        calibrate_from=calibrate_from,
+        mu=mu,
+        share_mu=share_mu,
+        smooth_over=smooth_over,
+        penalty_reduction=penalty_reduction,
+    )
+    compare_step(graph, s, epoch=0, calibrating=calibrate_from == 0)
+
+
+@pytest.mark.parametrize("calibrate_from", [0.0, 1.0])
+@pytest.mark.parametrize("channel_classifier", ["padded", "mlp"])
+@pytest.mark.parametrize("aggregation", [True, False])
+@pytest.mark.parametrize("cross_entropy_reduction", ["mean", "sum"])
+@pytest.mark.parametrize("calibration_bias", [1e-9, 1.0])
+def test_step_with_every_kind_of_classification(
+    graph, calibrate_from, channel_classifier, aggregation, cross_entropy_reduction, calibration_bias
+):
+    s = settings_of(
+        calibrate_from=calibrate_from,
+        channel_classifier=channel_classifier,
+        aggregation=aggregation,
+        cross_entropy_reduction=cross_entropy_reduction,
+        calibration_bias=calibration_bias,
+        output_activation=False,
+    )
+    compare_step(graph, s, epoch=0, calibrating=calibrate_from == 0)
+
+
+@pytest.mark.parametrize("calibrate_from", [0.0, 1.0])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"aggregation": False},
+        {"output_activation": True, "channel_classifier": "mlp"},
+        {"aggregation": False, "output_activation": True, "share_mu": False},
+        {"learn_sigma": False},
+        {"normalisation": "symmetric", "features": "raw"},
+        {"normalisation": "none", "features": "row"},
+        {"m": 1},
+        {"m": 3, "influence": "softmax"},
+        {"phi": 0.3, "head_weight": 0.2, "lambda1": 2.0, "lambda2": 0.0, "influence_bias": 0.2},
+        {"influence_bias": 0.2, "calibration_bias": 3.0},
+        {"channel_classifier": "padded", "calibration_rounds": 10},
+        {"k": N - 1},
+    ],
+    ids=lambda options: ", ".join(f"{name}={value}" for name, value in options.items()),
+)
+def test_step_with_the_other_choices(graph, calibrate_from, options):
+    compare_step(graph, settings_of(calibrate_from=calibrate_from, **options), 0, calibrate_from == 0)
+
+
+def test_step_calibrates_from_the_epoch_asked_for(graph):
+    for epoch in range(4):
+        compare_step(graph, settings_of(calibrate_from=0.5), epoch, calibrating=epoch >= 2)
+    compare_step(graph, settings_of(calibrate_from=0.0, calibration=False), 0, calibrating=False)
+
+
+def test_step_takes_training_nodes_in_any_order_and_once(graph):
+    s = settings_of(calibrate_from=0.0)
+    model, operators = torn_model(graph, s), build_operators(graph, s)
+    shuffled = np.array([20, 3, 3, 0, 2, 16, 12, 11, 7])
+    losses = [TrainingStep(graph, train, operators, model, 0).loss(0).item() for train in (TRAIN, shuffled)]
+    assert losses[0] == losses[1]
+
+
+@pytest.mark.parametrize("calibrate_from", [0.0, 1.0])
+@pytest.mark.parametrize("calibration_bias", [1e-9, 1.0])
+def test_step_is_finite_where_every_distribution_is_the_same(graph, calibrate_from, calibration_bias):
+    s = settings_of(calibrate_from=calibrate_from, calibration_bias=calibration_bias)
+    model = random_model(graph, s)
+    with torch.no_grad():
+        model.mu_scores[0].fill_(0.3)
+    loss = TrainingStep(graph, TRAIN, build_operators(graph, s), model, 0).loss(0)
+    loss.backward()
+    assert loss.isfinite()
+    assert all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())
+
+
+def test_weight_decay_spares_the_label_distributions(graph):
+    model = random_model(graph, settings_of(share_mu=False, weight_decay=0.1))
+    network, free = model.groups()
+    assert network["weight_decay"] == 0.1
+    assert "weight_decay" not in free
+    assert {id(p) for p in free["params"]} == {id(p) for p in [*model.mu_scores, *model.log_s]}
+    assert len(network["params"]) + len(free["params"]) == len(list(model.parameters()))
+    fixed = random_model(graph, settings_of(learn_sigma=False))
+    assert {id(p) for p in fixed.groups()[1]["params"]} == {id(p) for p in fixed.mu_scores}

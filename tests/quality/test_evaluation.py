@@ -1,0 +1,308 @@
+"""Every measure against a slow literal version, a closed form, or an order of nodes that must not matter."""
+
+import doctest
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+
+from dccgcn.errors import DccgcnError
+from dccgcn.quality import metrics, paired, trust
+
+SCHEMES = ["equal-mass", "equal-width"]
+
+
+@st.composite
+def predictions(draw):
+    """Probabilities with many ties, and a truth, for 1 to 25 nodes in 2 to 4 classes."""
+    n, c = draw(st.integers(1, 25)), draw(st.integers(2, 4))
+    rows = st.lists(st.integers(0, 6), min_size=c, max_size=c).filter(any)
+    counts = np.array(draw(st.lists(rows, min_size=n, max_size=n)), dtype=float)
+    truth = np.array(draw(st.lists(st.integers(0, c - 1), min_size=n, max_size=n)))
+    return counts / counts.sum(axis=1, keepdims=True), truth
+
+
+@st.composite
+def ranked(draw, most=25):
+    """Trust scores with ties, and whether the predictions are right."""
+    n = draw(st.integers(1, most))
+    score = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
+    return np.array(score, dtype=float), np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+
+
+# metrics
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), min_size=1, max_size=30))
+def test_accuracy_and_macro_f1_against_loops(pairs):
+    truth, prediction = zip(*pairs, strict=True)
+    f1 = []
+    for k in set(truth):
+        hit = sum(t == k and p == k for t, p in pairs)
+        f1.append(2 * hit / (truth.count(k) + prediction.count(k)))
+    assert metrics.macro_f1(truth, prediction) == pytest.approx(sum(f1) / len(f1))
+    assert metrics.accuracy(truth, prediction) == pytest.approx(sum(t == p for t, p in pairs) / len(pairs))
+
+
+def test_macro_f1_averages_over_the_classes_of_the_truth():
+    assert metrics.macro_f1([0, 0, 1, 1], [0, 2, 1, 1]) == pytest.approx((2 / 3 + 1) / 2)  # class 2 has no F1
+    assert metrics.macro_f1([0, 0, 1], [0, 0, 0]) == pytest.approx(0.8 / 2)  # class 1 is never found
+
+
+def test_confidence_split_looks_at_the_right_nodes():
+    split = metrics.confidence_split(
+        truth=[0, 0, 0, 0, 0],
+        prediction_before=[0, 0, 1, 1, 0],
+        prediction_after=[1, 1, 1, 0, 0],
+        agree=[True, True, True, False, False],
+    )
+    assert split == metrics.ConfidenceSplit(
+        accuracy_high=2 / 3, accuracy_low_before=0.5, accuracy_low_after=1.0, agreement=0.6
+    )
+
+
+def test_confidence_split_is_none_for_an_empty_side():
+    everything = metrics.confidence_split([0, 1], [0, 0], [0, 1], [1, 1])
+    assert (everything.accuracy_high, everything.accuracy_low_before, everything.accuracy_low_after) == (
+        0.5,
+        None,
+        None,
+    )
+    nothing = metrics.confidence_split([0, 1], [0, 0], [0, 1], [0, 0])
+    assert (nothing.accuracy_high, nothing.accuracy_low_after, nothing.agreement) == (None, 1.0, 0.0)
+
+
+# calibration
+
+
+@given(predictions(), st.integers(1, 20))
+def test_equal_width_ece_against_a_loop(case, bins):
+    p, truth = case
+    total = 0.0
+    edges = np.linspace(0, 1, bins + 1)
+    for lower, upper in itertools.pairwise(edges):
+        inside = [i for i in range(len(p)) if lower < max(p[i]) <= upper]
+        if inside:
+            right = sum(p[i].argmax() == truth[i] for i in inside) / len(inside)
+            stated = sum(max(p[i]) for i in inside) / len(inside)
+            total += len(inside) / len(p) * abs(right - stated)
+    assert trust.ece(p, truth, bins, "equal-width") == pytest.approx(total, abs=1e-12)
+
+
+@given(st.integers(1, 40), st.integers(1, 20), st.integers(0, 10**6))
+def test_equal_mass_ece_against_a_loop(n, bins, seed):
+    rng = np.random.default_rng(seed)
+    p = rng.dirichlet(np.ones(3), size=n)  # no ties
+    truth = rng.integers(0, 3, size=n)
+    groups: dict[int, list[int]] = {}
+    for rank, i in enumerate(sorted(range(n), key=lambda i: max(p[i]))):
+        groups.setdefault(rank * bins // n, []).append(i)
+    total = sum(abs(sum(float(p[i].argmax() == truth[i]) - max(p[i]) for i in group)) for group in groups.values()) / n
+    assert trust.ece(p, truth, bins, "equal-mass") == pytest.approx(total, abs=1e-12)
+    sizes = [bar.count for bar in trust.reliability(p, truth, bins, "equal-mass")]
+    assert max(sizes) - min(sizes) <= 1
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@given(case=predictions(), bins=st.integers(1, 20), seed=st.integers(0, 10**6))
+def test_calibration_does_not_depend_on_the_order_of_nodes(scheme, case, bins, seed):
+    p, truth = case
+    order = np.random.default_rng(seed).permutation(len(p))
+    before, after = trust.reliability(p, truth, bins, scheme), trust.reliability(p[order], truth[order], bins, scheme)
+    assert [(b.lower, b.upper, b.count) for b in before] == [(b.lower, b.upper, b.count) for b in after]
+    assert [b.accuracy for b in before] == pytest.approx([b.accuracy for b in after])
+    assert trust.ece(p, truth, bins, scheme) == pytest.approx(
+        trust.ece(p[order], truth[order], bins, scheme), abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@given(case=predictions(), bins=st.integers(1, 20))
+def test_gap_is_at_most_ece_and_equals_it_in_one_bin(scheme, case, bins):
+    p, truth = case
+    gap = trust.confidence_gap(p, truth)
+    assert abs(gap) <= trust.ece(p, truth, bins, scheme) + 1e-12
+    assert abs(gap) == pytest.approx(trust.ece(p, truth, 1, scheme), abs=1e-12)
+    bars = trust.reliability(p, truth, bins, scheme)
+    assert sum(bar.count for bar in bars) == len(p)
+    assert all(bar.lower <= bar.confidence + 1e-12 and bar.confidence <= bar.upper + 1e-12 for bar in bars)
+
+
+def test_sign_of_the_gap():
+    p = np.tile([0.3, 0.7], (10, 1))
+    assert trust.confidence_gap(p, np.repeat([0, 1], [6, 4])) == pytest.approx(0.3)  # over-confident
+    assert trust.confidence_gap(p, np.ones(10, dtype=int)) == pytest.approx(-0.3)  # under-confident
+    assert trust.ece(p, np.repeat([0, 1], [3, 7])) == pytest.approx(0, abs=1e-12)
+
+
+def test_a_confidence_on_an_edge_belongs_to_the_bin_below():
+    bars = trust.reliability([[0.5, 0.5], [0.75, 0.25], [1.0, 0.0]], [0, 0, 0], bins=4, scheme="equal-width")
+    assert [(bar.lower, bar.upper) for bar in bars] == [(0.25, 0.5), (0.5, 0.75), (0.75, 1.0)]
+
+
+# scores
+
+
+def test_scores_on_known_rows():
+    p = [[0.5, 0.3, 0.2], [1.0, 0.0, 0.0], [1 / 3, 1 / 3, 1 / 3]]
+    np.testing.assert_allclose(trust.confidence(p), [0.5, 1, 1 / 3])
+    np.testing.assert_allclose(trust.margin(p), [0.2, 1, 0])
+    entropy = -(0.5 * math.log(0.5) + 0.3 * math.log(0.3) + 0.2 * math.log(0.2))
+    np.testing.assert_allclose(trust.negative_entropy(p), [-entropy, 0, -math.log(3)])
+
+
+@given(predictions())
+def test_scores_agree_on_the_order_of_two_class_predictions(case):
+    p, _ = case
+    two = np.stack([p.max(axis=1), 1 - p.max(axis=1)], axis=1)
+    two = two[two[:, 0] >= 0.5]
+    assume(len(two))
+    by_confidence = np.argsort(trust.confidence(two), kind="stable")
+    assert (np.diff(trust.margin(two)[by_confidence]) >= -1e-12).all()
+    assert (np.diff(trust.negative_entropy(two)[by_confidence]) >= -1e-12).all()
+
+
+# rankings
+
+
+@given(ranked())
+def test_auroc_against_all_pairs(case):
+    score, right = case
+    good, bad = score[right], score[~right]
+    if not len(good) or not len(bad):
+        assert trust.auroc(score, right) is None
+        return
+    won = sum(1.0 if g > b else 0.5 if g == b else 0.0 for g in good for b in bad)
+    assert trust.auroc(score, right) == pytest.approx(won / (len(good) * len(bad)))
+
+
+@given(ranked(most=5))
+def test_risk_coverage_is_the_mean_over_all_orders_of_ties(case):
+    score, right = case
+    n = len(score)
+    curves = []
+    for order in itertools.permutations(range(n)):
+        if any(score[a] < score[b] for a, b in itertools.pairwise(order)):
+            continue  # not from the most to the least trusted
+        curves.append([sum(not right[i] for i in order[:k]) / k for k in range(1, n + 1)])
+    curve = trust.risk_coverage(score, right)
+    np.testing.assert_allclose(curve.risk, np.mean(curves, axis=0), atol=1e-12)
+    np.testing.assert_allclose(curve.coverage, np.arange(1, n + 1) / n)
+    assert curve.area == pytest.approx(np.mean(curves), abs=1e-12)
+
+
+@given(st.integers(1, 30), st.integers(0, 10**6))
+def test_risk_coverage_area_by_an_explicit_loop(n, seed):
+    rng = np.random.default_rng(seed)
+    score, right = rng.permutation(n), rng.random(n) < 0.6
+    area, wrong = 0.0, 0
+    for k, i in enumerate(sorted(range(n), key=lambda i: -score[i]), start=1):
+        wrong += not right[i]
+        area += wrong / k / n
+    assert trust.risk_coverage(score, right).area == pytest.approx(area, abs=1e-12)
+
+
+@given(ranked(), st.integers(0, 10**6))
+def test_rankings_ignore_the_order_of_nodes_and_the_scale_of_scores(case, seed):
+    score, right = case
+    order = np.random.default_rng(seed).permutation(len(score))
+    there = trust.risk_coverage(np.exp(score[order]), right[order])
+    np.testing.assert_allclose(there.risk, trust.risk_coverage(score, right).risk, atol=1e-12)
+    assert trust.auroc(np.exp(score[order]), right[order]) == pytest.approx(trust.auroc(score, right))
+
+
+def test_risk_coverage_of_one_tie_is_the_error_rate_and_right_first_is_best():
+    right = np.array([False, True, True, True])
+    assert trust.risk_coverage(np.zeros(4), right).area == pytest.approx(0.25)
+    assert trust.risk_coverage([0, 1, 2, 3], right).area == pytest.approx(1 / 16)
+    assert trust.risk_coverage([3, 2, 1, 0], right).area == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4)
+
+
+def test_integer_scores_of_any_kind_rank_equally():
+    right = [True, False, True]
+    for kind in (np.uint8, bool, np.float32):  # agreement alone is a score too
+        assert trust.risk_coverage(np.array([1, 0, 1], dtype=kind), right).area == pytest.approx(1 / 9)
+
+
+# paired
+
+
+@given(st.lists(st.tuples(st.floats(0, 100), st.floats(0, 100)), min_size=2, max_size=30))
+def test_paired_difference_agrees_with_scipy(pairs):
+    a, b = np.array(pairs).T
+    assume((a - b).std() > 1e-6)
+    ours, theirs = paired.paired_difference(a, b), stats.ttest_rel(a, b)
+    interval = theirs.confidence_interval(0.95)
+    assert (ours.low, ours.high) == pytest.approx((interval.low, interval.high), abs=1e-7)
+    assert ours.p_value == pytest.approx(theirs.pvalue, abs=1e-9)
+    assert ours.mean == pytest.approx(np.mean(a - b))
+    assert ours.std == pytest.approx(np.std(a - b, ddof=1))
+    assert ours.n == len(pairs)
+    mirrored = paired.paired_difference(b, a)
+    assert (mirrored.low, mirrored.high) == pytest.approx((-ours.high, -ours.low), abs=1e-9)
+
+
+def test_paired_difference_by_hand():
+    result = paired.paired_difference([3, 5, 7], [2, 3, 4])  # differences 1, 2, 3; t(.975, 2) = 4.3027
+    assert (result.mean, result.std) == (2.0, 1.0)
+    assert (result.low, result.high) == pytest.approx((2 - 4.3027 / 3**0.5, 2 + 4.3027 / 3**0.5), abs=1e-4)
+    wider = paired.paired_difference([3, 5, 7], [2, 3, 4], level=0.99)
+    assert wider.low < result.low
+
+
+def test_paired_difference_at_its_limits():
+    assert paired.paired_difference([0.7], [0.5]).mean == pytest.approx(0.2)
+    alone = paired.paired_difference([1.0], [0.5])
+    assert (alone.std, alone.low, alone.high, alone.p_value, alone.n) == (None, None, None, None, 1)
+    same = paired.paired_difference([1.0, 2.0], [1.0, 2.0])
+    assert (same.mean, same.low, same.high, same.p_value) == (0.0, 0.0, 0.0, 1.0)
+    constant = paired.paired_difference([2.0, 3.0], [1.0, 2.0])
+    assert (constant.low, constant.high, constant.p_value) == (1.0, 1.0, 0.0)
+
+
+def test_summary():
+    assert paired.summary([1, 2, 3]) == paired.Summary(2.0, 1.0, 3)
+    assert paired.summary([0.5]) == paired.Summary(0.5, None, 1)
+    assert str(paired.summary([63.9])) == "63.9"
+    assert str(paired.summary([60.0, 70.0])) == "65.0 ± 7.1"
+
+
+# what is refused
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: metrics.accuracy([0, 1], [0]), "lengths differ: truth 2, prediction 1"),
+        (lambda: metrics.accuracy([], []), "nothing to score"),
+        (lambda: metrics.macro_f1([0, -1], [0, 0]), r"truth of 1 nodes is unknown \(-1\), at positions 1"),
+        (lambda: metrics.accuracy([[0], [1]], [0, 1]), "one value per node"),
+        (lambda: trust.ece([[0.5, 0.5]], [0, 1]), "lengths differ"),
+        (lambda: trust.ece([[0.5, 0.5]], ["a"]), "positions among the 2 columns"),
+        (lambda: trust.ece([[0.5, 0.5]], [2]), "positions among the 2 columns"),
+        (lambda: trust.ece([[2.0, -1.0]], [0]), "not probabilities"),
+        (lambda: trust.margin([[0.4, 0.6], [np.nan, 1.0]]), "1 rows are not probabilities, at positions 1"),
+        (lambda: trust.confidence([0.4, 0.6]), "two or more classes"),
+        (lambda: trust.ece([[0.5, 0.5]], [0], bins=0), "one bin or more"),
+        (lambda: trust.ece([[0.5, 0.5]], [0], scheme="equal"), "no binning scheme 'equal'"),
+        (lambda: trust.auroc([np.nan, 1], [True, False]), "NaN or infinite at positions 0"),
+        (lambda: trust.risk_coverage([], []), "nothing to score"),
+        (lambda: paired.summary([1.0, np.nan]), "NaN or infinite"),
+        (lambda: paired.paired_difference([1, 2], [1, 2, 3]), "lengths differ"),
+        (lambda: paired.paired_difference([1, 2], [1, 2], level=95), "between 0 and 1"),
+    ],
+)
+def test_bad_input_is_refused_in_a_sentence(call, message):
+    with pytest.raises(DccgcnError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("module", [trust, paired])
+def test_examples_in_docstrings(module):
+    failed, tried = doctest.testmod(module)
+    assert failed == 0
+    assert tried > 0

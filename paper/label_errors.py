@@ -17,6 +17,7 @@ from dccgcn.concord.settings import ConcordSettings
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.cells import decode_labels
 from dccgcn.graph.splits import per_class
+from dccgcn.methods.base import Task
 from dccgcn.quality.label_errors import POOL, suspect_labels
 from dccgcn.text import markdown_table
 from dccgcn.workflow.jobs import load_cached
@@ -61,7 +62,7 @@ def flagged(graph: NodeGraph, share: float, seed: int) -> Row:
     labels = np.full(graph.n, -1)
     labels[train] = flipped
     changed = graph.with_labels(decode_labels(labels, graph.classes), classes=graph.classes)
-    prediction = method.fit(changed, train, ConcordSettings(), seed)
+    prediction = method.fit(Task(changed, train, seed), ConcordSettings())
     ours = suspect_labels(prediction.held_out, prediction.channel_weights, flipped).positions
     theirs = cleanlab_issues(flipped, prediction.held_out[POOL])
     return {

@@ -11,6 +11,7 @@ from dccgcn.concord.state import model_specs, read_projections, read_state, to_a
 from dccgcn.concord.views import precompute
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.methods.arrays import Sizes, check_arrays
+from dccgcn.methods.base import Task
 from helpers.groups import blocks, many_words
 
 
@@ -39,7 +40,7 @@ def test_arrays_round_trip(few: bool) -> None:
 def test_every_array_has_a_spec(options: dict, kind: str) -> None:
     graph = {"few": blocks, "many": many_words, "featureless": featureless}[kind]()
     settings = ConcordSettings(**options)
-    model = method.fit(graph, np.arange(12), settings, 0).model
+    model = method.fit(Task(graph, np.arange(12)), settings).model
     sizes = Sizes(graph.n, graph.d, graph.c)
     check_arrays(model, model_specs(model, sizes, settings), "model")
     for name, array in model.items():

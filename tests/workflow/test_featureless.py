@@ -9,6 +9,7 @@ from dccgcn.concord import method
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.errors import GraphError
 from dccgcn.graph.splits import check_training, uninformed_nodes
+from dccgcn.methods.base import Task
 from dccgcn.tables.encoder import FeatureEncoder
 from dccgcn.workflow.active_learning import suggest_labels
 from dccgcn.workflow.doctor import examine
@@ -62,7 +63,7 @@ def test_nodes_without_a_label_in_reach_get_no_trust(members):
     graph = members.graph
     far = np.arange(graph.n) >= 2 * SIZE
     assert uninformed_nodes(graph, graph.labelled).tolist() == far.tolist()
-    prediction = method.fit(graph, graph.labelled, ConcordSettings(), 0)
+    prediction = method.fit(Task(graph, graph.labelled), ConcordSettings())
     known = np.arange(SIZE, 2 * SIZE)
     assert (prediction.y_pred[known] == graph.classes.index("go")).all()
     assert prediction.trust is not None
@@ -102,7 +103,7 @@ def test_new_nodes_are_known_by_their_edges(members, tmp_path):
 
 def test_the_next_label_goes_to_the_club_without_one(members):
     graph = members.graph
-    prediction = method.fit(graph, graph.labelled, ConcordSettings(), 0)
+    prediction = method.fit(Task(graph, graph.labelled), ConcordSettings())
     (first,) = suggest_labels(graph, prediction, graph.labelled, 1)
     assert first.position >= 2 * SIZE
     assert first.n_represented == SIZE

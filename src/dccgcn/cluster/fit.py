@@ -43,7 +43,7 @@ from dccgcn.features.embedding import as_it_is, scarcity
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import uninformed_nodes
 from dccgcn.kernels import row_block
-from dccgcn.methods.base import Fit
+from dccgcn.methods.base import Fit, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.progress import Progress
 from dccgcn.runtime.memory import format_bytes
@@ -87,29 +87,23 @@ class Job:
 def fit_on_ray(workers: RayWorkers, measured: list[Traffic] | None = None) -> Fit:
     """The ``fit`` of a cluster. ``measured``, if given, receives what each worker did in each stage."""
 
-    def fit(
-        graph: NodeGraph,
-        train: np.ndarray,
-        settings: ConcordSettings,
-        seed: int,
-        progress: Progress | None = None,
-        validation: np.ndarray | None = None,
-    ) -> Prediction:
+    def fit(task: Task, settings: ConcordSettings) -> Prediction:
+        graph, train = task.graph, task.train
         if graph.stages_folder is None:
             raise SettingsError(
                 "A fit on Ray needs a folder that all of its machines can read.", "Name it: --scratch FOLDER."
             )
-        given = Labels.of(train, graph.labels[train], graph.c)
-        findings = write_inputs(graph, settings, progress)
+        given = Labels.of(train, task.labels, graph.c)
+        findings = write_inputs(graph, settings, task.progress)
         with ray_cluster(workers.address, {}, _KEPT) as (ray, head):
             count = _worker_count(workers, int(ray.cluster_resources().get("CPU", 0)))
             prior = relative_prior(graph.classes, settings.class_prior) if settings.class_prior else None
             bounds = block_bounds(graph.n, count)
             layout = layout_of(graph)
-            job = Job(graph.stages_folder, bounds, settings, layout, given, seed, prior, workers.memory)
+            job = Job(graph.stages_folder, bounds, settings, layout, given, task.seed, prior, workers.memory)
             graph.cached(("uninformed", job.labels_id), lambda: uninformed_nodes(graph, train))
             n_stages = len(view_specs(settings, graph.n, layout)) + 2 + len(layout.channels(settings, graph.n))
-            traffic, damaged = _run_workers(ray, head, job, n_stages, progress)
+            traffic, damaged = _run_workers(ray, head, job, n_stages, task.progress)
         if measured is not None:
             measured.extend(traffic)
         prediction = gather(job)

@@ -50,7 +50,7 @@ from dccgcn.features.embedding import as_it_is, scarcity, spectral_reweight
 from dccgcn.features.svd import row_slices, side_by_side
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import uninformed_nodes
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.progress import Progress
 from dccgcn.runtime.row_blocks import owned, row_max, row_mean
@@ -60,22 +60,16 @@ from dccgcn.text import did_you_mean
 POOL = "pool"  # of all members, in Prediction.held_out
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: ConcordSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit(task: Task, settings: ConcordSettings) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes. Validation nodes are not used."""
-    given = Labels.of(train, graph.labels[train], graph.c)
+    graph, train = task.graph, task.train
+    given = Labels.of(train, task.labels, graph.c)
     q = scarcity(given.per_class, settings.scarcity_scale)
-    inputs = precompute(graph, settings, progress=progress)
+    inputs = precompute(graph, settings, progress=task.progress)
     with threads_for(total_nnz(inputs.operators)):
         members = build_members(inputs, q, settings)
-        state = stack(members, given, settings, seed, progress, graph.kept)
-        prediction = predict(state, inputs, graph, settings, progress)
+        state = stack(members, given, settings, task.seed, task.progress, graph.kept)
+        prediction = predict(state, inputs, graph, settings, task.progress)
     findings = (*inputs.findings, *promise_findings(state.held_out))
     return replace(prediction, model=to_arrays(inputs.projections, state), findings=findings)
 

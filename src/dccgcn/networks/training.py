@@ -4,12 +4,16 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from dccgcn.errors import TrainingError
-from dccgcn.progress import Progress as Progress
+from dccgcn.methods.base import Task
+from dccgcn.progress import Progress
+
+Score = Callable[[], tuple[float, ...]]  # of validation nodes; larger is better
 
 _MAX_LOSS = 1e9  # beyond, training has diverged
 _REMEDY = "Lower the learning rate (--set lr=…), or check the features for huge values."
@@ -21,7 +25,7 @@ def train_full_batch(
     lr: float,
     epochs: int,
     progress: Progress | None = None,
-    score: Callable[[], tuple[float, ...]] | None = None,
+    score: Score | None = None,
     patience: int | None = None,
     optimiser: Callable[..., torch.optim.Optimizer] = torch.optim.Adam,
     buffers: Iterable[Tensor] = (),
@@ -61,14 +65,22 @@ def train_full_batch(
 
 
 def validation_score(
-    module: nn.Module, logits: Callable[[], Tensor], labels: Tensor
-) -> Callable[[], tuple[float, ...]]:
-    """A score for ``train_full_batch``: accuracy on the validation nodes, then the negative loss. labels: (nodes,)."""
+    task: Task, module: nn.Module, inputs_of: Callable[[np.ndarray], Any], logits: Callable[[Any], Tensor]
+) -> Score | None:
+    """``accuracy_score`` of the validation nodes; None without any. inputs_of(nodes) is computed once."""
+    if task.validation is None:
+        return None
+    inputs, labels = inputs_of(task.validation), torch.as_tensor(task.graph.labels[task.validation])
+    return accuracy_score(module, lambda: logits(inputs), labels)
+
+
+def accuracy_score(module: nn.Module, logits: Callable[[], Tensor], labels: Tensor) -> Score:
+    """A score for ``train_full_batch``: accuracy, then the negative loss. logits: (nodes, c), labels: (nodes,)."""
 
     def score() -> tuple[float, ...]:
         module.eval()
         with torch.no_grad():
-            z = logits()  # (nodes, c)
+            z = logits()
             result = (z.argmax(1) == labels).float().mean().item(), -F.cross_entropy(z, labels).item()
         module.train()
         return result

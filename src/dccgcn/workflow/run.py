@@ -13,7 +13,7 @@ from dccgcn.cluster.ray_cluster import RayWorkers
 from dccgcn.errors import DccgcnError, Finding, SettingsError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split, check_training
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction, restore_class_columns
 from dccgcn.methods.registry import get_method
 from dccgcn.methods.resources import check_memory
@@ -210,5 +210,6 @@ def _fit_seen_classes(
     seen = np.unique(graph.labels[split.train])
     known = graph if len(seen) == graph.c else graph.with_classes(seen)
     validation = split.validation[known.labels[split.validation] >= 0]
-    prediction = method.fit(known, split.train, settings, seed, progress, validation if len(validation) else None)
+    task = Task(known, split.train, seed, progress, validation if len(validation) else None)
+    prediction = method.fit(task, settings)
     return prediction if known is graph else restore_class_columns(prediction, seen, graph.c)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from dccgcn.errors import TrainingError
 from dccgcn.graph import NodeGraph, splits
+from dccgcn.methods.base import Task
 from dccgcn.methods.registry import METHODS
 from dccgcn.networks.baselines import laplacian, lp, polynomial_filter
 from dccgcn.networks.baselines.glp import GlpSettings, filter_strength
@@ -30,7 +31,7 @@ OPTIONS = {"sgc": {"epochs": 5}, "ssgc": {"epochs": 5}, "glp": {"epochs": 5}}
 def fit(name, graph, train, /, seed=0, validation=None, **options):
     method = METHODS[name]
     settings = method.settings.of({**OPTIONS.get(name, {}), **options})
-    return method.fit(graph, np.asarray(train), settings, seed, None, validation)
+    return method.fit(Task(graph, np.asarray(train), seed, validation=validation), settings)
 
 
 @pytest.fixture(scope="module")

@@ -16,13 +16,12 @@ from torch import Tensor, nn
 
 from dccgcn.features import Operator, Scaling, exact_knn, knn_operator, normalise_rows, scaling, topology_operator
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.autograd import FeatureMatrix, dropout_key, relu_dropout
 from dccgcn.networks.baselines.gram import gram_difference, hsic
 from dccgcn.networks.torch_operator import TorchOperator
 from dccgcn.networks.training import seeded, train_full_batch, validation_score
-from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate, share, weight
 
 
@@ -51,37 +50,27 @@ class AmGcnSettings(Settings):
         return self.k
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: AmGcnSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit(task: Task, s: AmGcnSettings) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    s = settings
+    graph = task.graph
     later = s.feature_edges == "later"
-    knn = later_neighbours(graph, s.k) if later else knn_operator(graph, s.k, "row", progress)
+    knn = later_neighbours(graph, s.k) if later else knn_operator(graph, s.k, "row", task.progress)
     operators = TorchOperator.of(topology_operator(graph, "row")), TorchOperator.of(knn)
     x = FeatureMatrix.of(normalise_rows(graph.features, s.features))
-    nodes, labels = torch.tensor(train), torch.as_tensor(graph.labels[train])
-    with seeded(seed):
+    nodes, labels = torch.tensor(task.train), torch.as_tensor(task.labels)
+    with seeded(task.seed):
         model = AmGcn(graph.d, graph.c, s)
 
     def loss(epoch: int) -> Tensor:
-        z = model(x, operators, (seed, epoch))
+        z = model(x, operators, (task.seed, epoch))
         total = F.cross_entropy(z.logits[nodes], labels) + s.theta * gram_difference(z.common_t, z.common_f)
         if s.beta:
             total = total + s.beta / 2 * (hsic(z.topology, z.common_t) + hsic(z.features, z.common_f))
         return total
 
-    score = None
-    if validation is not None:
-        checked, targets = torch.tensor(validation), torch.as_tensor(graph.labels[validation])
-        score = validation_score(model, lambda: model(x, operators).logits[checked], targets)
+    score = validation_score(task, model, torch.tensor, lambda nodes: model(x, operators).logits[nodes])
     groups = [{"params": list(model.parameters()), "weight_decay": s.weight_decay}]
-    train_full_batch(loss, groups, s.lr, s.epochs, progress, score)
+    train_full_batch(loss, groups, s.lr, s.epochs, task.progress, score)
     model.eval()
     with torch.no_grad():
         z = model(x, operators)

@@ -6,11 +6,9 @@ boosting-hops  trees on [X V_0, M X V_1, M² X V_2] of logreg-hops
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.baselines.logreg import hop_features
-from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate
 
 
@@ -22,20 +20,16 @@ class BoostingSettings(Settings):
     n_components: int = count(128, "Columns r that each block M^h X is reduced to; fewer features are not reduced.")
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: BoostingSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit(task: Task, s: BoostingSettings) -> Prediction:
     """Fit the trees to the training labels. Validation nodes are not used: every tree counts."""
-    rows, _ = hop_features(graph, settings.n_components)
+    rows, _ = hop_features(task.graph, s.n_components)
     trees = HistGradientBoostingClassifier(
-        learning_rate=settings.learning_rate, max_iter=settings.n_iterations, early_stopping=False, random_state=seed
+        learning_rate=s.learning_rate,
+        max_iter=s.n_iterations,
+        early_stopping=False,
+        random_state=task.seed,
     )
-    trees.fit(rows[train], graph.labels[train])
+    trees.fit(rows[task.train], task.labels)
     return Prediction(trees.predict_proba(rows).astype(np.float32))
 
 

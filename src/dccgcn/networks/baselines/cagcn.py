@@ -17,15 +17,13 @@ from torch import Tensor, nn
 
 from dccgcn.errors import Finding
 from dccgcn.features import topology_operator
-from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.autograd import dropout_key, relu_dropout
 from dccgcn.networks.baselines import gcn
 from dccgcn.networks.baselines.pseudo_label_utils import fit_gcn, training_mask
 from dccgcn.networks.torch_operator import TorchOperator
-from dccgcn.networks.training import seeded, train_full_batch, validation_score
-from dccgcn.progress import Progress
+from dccgcn.networks.training import accuracy_score, seeded, train_full_batch
 from dccgcn.settings import count, rate, weight
 
 
@@ -76,12 +74,11 @@ def calibrate_logits(
     logits: Tensor,
     nodes: np.ndarray,
     labels: np.ndarray,
-    settings: CagcnSettings,
+    s: CagcnSettings,
     seed: int,
     early_stopping: bool,
 ) -> Tensor:
     """Scaled logits of all nodes, (n, c), with t learned on the given ones; early stopping is by their loss."""
-    s = settings
     with seeded(seed):
         model = Calibrator(operator, logits, s.calibration_hidden, s.dropout)
     positions, targets = torch.tensor(nodes), torch.tensor(labels)
@@ -94,8 +91,8 @@ def calibrate_logits(
 
     groups = [{"params": list(model.parameters()), "weight_decay": s.calibration_weight_decay}]
     if early_stopping:
-        score = validation_score(model, lambda: unscaled * model()[positions], targets)  # accuracy never changes
-        train_full_batch(loss, groups, s.calibration_lr, s.most_epochs, score=score, patience=s.patience)
+        score = accuracy_score(model, lambda: unscaled * model()[positions], targets)  # accuracy never changes
+        train_full_batch(loss, groups, s.calibration_lr, s.most_epochs, None, score, s.patience)
     else:
         train_full_batch(loss, groups, s.calibration_lr, s.calibration_epochs)
     model.eval()
@@ -103,48 +100,26 @@ def calibrate_logits(
         return logits * model()
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: CagcnSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit(task: Task, settings: CagcnSettings) -> Prediction:
     """CaGCN: train GCN, then calibrate it."""
-    first = fit_classifier(graph, training_mask(graph, train), settings, seed, progress, validation)
-    return calibrate_prediction(graph, train, first, settings, seed, validation)
+    first = fit_classifier(task, training_mask(task), settings)
+    return calibrate_prediction(task, first, settings)
 
 
-def fit_classifier(
-    graph: NodeGraph,
-    label_mask: np.ndarray,
-    settings: CagcnSettings,
-    seed: int,
-    progress: Progress | None,
-    validation: np.ndarray | None,
-) -> Prediction:
+def fit_classifier(task: Task, label_mask: np.ndarray, settings: CagcnSettings) -> Prediction:
     """GCN trained on the labels of an (n, c) mask, with early stopping if there are validation nodes."""
-    if validation is None:
-        return fit_gcn(graph, label_mask, settings, seed, progress, None)
-    s = settings.changed({"epochs": settings.most_epochs})
-    return fit_gcn(graph, label_mask, s, seed, progress, validation, s.patience)
+    if task.validation is None:
+        return fit_gcn(task, label_mask, settings)
+    return fit_gcn(task, label_mask, settings.changed({"epochs": settings.most_epochs}), settings.patience)
 
 
-def calibrate_prediction(
-    graph: NodeGraph,
-    train: np.ndarray,
-    prediction: Prediction,
-    settings: CagcnSettings,
-    seed: int,
-    validation: np.ndarray | None,
-) -> Prediction:
+def calibrate_prediction(task: Task, prediction: Prediction, settings: CagcnSettings) -> Prediction:
     """The prediction of a GCN, calibrated on validation or training labels."""
-    nodes = train if validation is None else validation
-    operator = TorchOperator.of(topology_operator(graph, settings.normalisation))
-    logits = torch.as_tensor(prediction.embeddings["output"])
-    stopping = validation is not None
-    scaled = calibrate_logits(operator, logits, nodes, graph.labels[nodes], settings, seed, early_stopping=stopping)
+    stopping = task.validation is not None
+    nodes = task.train if task.validation is None else task.validation
+    operator = TorchOperator.of(topology_operator(task.graph, settings.normalisation))
+    logits, labels = torch.as_tensor(prediction.embeddings["output"]), task.graph.labels[nodes]
+    scaled = calibrate_logits(operator, logits, nodes, labels, settings, task.seed, early_stopping=stopping)
     text = "Without validation nodes it is calibrated on the training nodes, where GCN is correct more often."
     findings = () if stopping else (Finding("note", "calibrated-on-training-nodes", text),)
     return replace(

@@ -11,13 +11,11 @@ import torch
 from pydantic import Field
 
 from dccgcn.features import topology_operator
-from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.baselines import cagcn
 from dccgcn.networks.baselines.pseudo_label_utils import candidate_mask, pseudo_label_finding, training_mask
 from dccgcn.networks.torch_operator import TorchOperator
-from dccgcn.progress import Progress
 from dccgcn.settings import count, rate
 
 
@@ -29,29 +27,22 @@ class CagcnStSettings(cagcn.CagcnSettings):
     threshold: float = Field(0.8, ge=0, lt=1, description="Calibrated confidence that a pseudo-label must exceed.")
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: CagcnStSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit(task: Task, s: CagcnStSettings) -> Prediction:
     """Calibrate on all labels so far, add pseudo-labels where confidence is high, train again."""
-    s = settings
+    graph = task.graph
     operator = TorchOperator.of(topology_operator(graph, s.normalisation))
-    candidates = candidate_mask(graph, train, validation)
-    label_mask = given = training_mask(graph, train)
+    candidates = candidate_mask(task)
+    label_mask = given = training_mask(task)
     for _ in range(s.stages - 1):
-        stage = cagcn.fit_classifier(graph, label_mask, s, seed, progress, validation)
+        stage = cagcn.fit_classifier(task, label_mask, s)
         nodes, labels = np.nonzero(label_mask)
         logits = torch.as_tensor(stage.embeddings["output"])
-        scaled = cagcn.calibrate_logits(operator, logits, nodes, labels, s, seed, early_stopping=False)
+        scaled = cagcn.calibrate_logits(operator, logits, nodes, labels, s, task.seed, early_stopping=False)
         confidence = scaled.softmax(1).cpu().numpy().max(axis=1)
         new = candidates & ~label_mask.any(axis=1) & (confidence > s.threshold)
         label_mask = label_mask | (new[:, None] & np.eye(graph.c, dtype=bool)[stage.y_pred])
-    last = cagcn.fit_classifier(graph, label_mask, s, seed, progress, validation)
-    prediction = cagcn.calibrate_prediction(graph, train, last, s, seed, validation)
+    last = cagcn.fit_classifier(task, label_mask, s)
+    prediction = cagcn.calibrate_prediction(task, last, s)
     return replace(prediction, findings=(*prediction.findings, pseudo_label_finding(label_mask & ~given)))
 
 

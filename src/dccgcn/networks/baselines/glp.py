@@ -9,14 +9,12 @@ The fewer the labels, the stronger the filter must be. (IGCN of the same paper f
 from math import ceil
 from typing import Literal
 
-import numpy as np
 import torch
 from pydantic import Field
 from torch import Tensor, nn
 
 from dccgcn.features import Scaling, scaling
-from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.autograd import dropout, dropout_key, relu_dropout
 from dccgcn.networks.baselines.neural import prediction_from_logits
@@ -28,7 +26,6 @@ from dccgcn.networks.baselines.polynomial_filter import (
     train_on_labelled_rows,
 )
 from dccgcn.networks.training import seeded
-from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate, share, weight
 
 FEW = 12  # labels per class: the middle between 4 and 20, for which the paper has settings
@@ -67,16 +64,9 @@ class Perceptron(nn.Module):
         return relu_dropout(h, p, dropout_key(self.seed, epoch, 1)) @ self.w1
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: GlpSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit(task: Task, s: GlpSettings) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    s = settings
+    graph, train = task.graph, task.train
     k, alpha = filter_strength(s, len(train) / graph.c)
 
     def p(propagate: Propagation, h: Tensor) -> Tensor:
@@ -85,9 +75,9 @@ def fit(
         return neumann_series(propagate, h, 1 / alpha, ceil(4 * alpha))
 
     features = FilteredFeatures.of(graph, s.features, p)
-    with seeded(seed):
-        network = Perceptron(graph.d, s.hidden, graph.c, s.dropout, seed)
-    train_on_labelled_rows(network, features, graph, train, s.lr, s.epochs, s.weight_decay, progress, validation)
+    with seeded(task.seed):
+        network = Perceptron(graph.d, s.hidden, graph.c, s.dropout, task.seed)
+    train_on_labelled_rows(task, network, features, s)
     with torch.no_grad():
         logits = features.times(network.w0).relu() @ network.w1
     return prediction_from_logits(logits)

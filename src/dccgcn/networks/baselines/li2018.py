@@ -14,8 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.baselines import gcn
 from dccgcn.networks.baselines.laplacian import Components, conjugate_gradients, shifted_laplacian
@@ -28,7 +27,6 @@ from dccgcn.networks.baselines.pseudo_label_utils import (
     top_k_mask,
     training_mask,
 )
-from dccgcn.progress import Progress
 from dccgcn.settings import rate
 
 Choice = Literal["self-training", "co-training", "union", "intersection"]
@@ -46,35 +44,26 @@ class CoTrainingSettings(SelfTrainingSettings):
     alpha: float = rate(1e-6, "Absorption of the random walk, (D - A + alpha I)^-1.")
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: SelfTrainingSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-    *,
-    choice: Choice,
-) -> Prediction:
+def fit(task: Task, settings: SelfTrainingSettings, *, choice: Choice) -> Prediction:
     """Choose pseudo-labels in one of the four ways, and train GCN on them too."""
-    t = pseudo_labels_per_class(graph, train, settings.eta_factor)
-    candidates = candidate_mask(graph, train, validation)
+    t = pseudo_labels_per_class(task, settings.eta_factor)
+    candidates = candidate_mask(task)
     masks = []
     if choice != "co-training":
-        first = gcn.fit(graph, train, settings, seed, progress, validation)
+        first = gcn.fit(task, settings)
         masks.append(top_k_mask(predicted_confidence(first.probabilities, candidates), t))
     if choice != "self-training":
         assert isinstance(settings, CoTrainingSettings)
-        masks.append(top_k_mask(absorption(graph, train, settings.alpha) * candidates[:, None], t))
+        masks.append(top_k_mask(absorption(task, settings.alpha) * candidates[:, None], t))
     pseudo_labels = np.logical_and.reduce(masks) if choice == "intersection" else np.logical_or.reduce(masks)
-    prediction = fit_gcn(graph, training_mask(graph, train) | pseudo_labels, settings, seed, progress, validation)
+    prediction = fit_gcn(task, training_mask(task) | pseudo_labels, settings)
     return replace(prediction, findings=(*prediction.findings, pseudo_label_finding(pseudo_labels)))
 
 
-def absorption(graph: NodeGraph, train: np.ndarray, alpha: float) -> np.ndarray:
+def absorption(task: Task, alpha: float) -> np.ndarray:
     """Σ_{v ∈ L_k} P_uv for each node and class, (n, c); exactly 0 where no label of the class can be reached."""
-    y = training_mask(graph, train)
-    components = Components.find(graph.adjacency, train, y[train])
+    graph, y = task.graph, training_mask(task)
+    components = Components.find(graph.adjacency, task.train, y[task.train])
     mean = components.mean(y)  # an eigenvector of P with eigenvalue 1/α
     rest = conjugate_gradients(shifted_laplacian(graph.adjacency, alpha), y - mean)
     return np.where(components.class_present, mean / alpha + rest, 0)

@@ -21,9 +21,8 @@ from sklearn.linear_model import LogisticRegression
 from dccgcn.features import NumericColumns, columns_to_standardise, mean_operator, normalise_rows, standardised
 from dccgcn.features.svd import block_krylov_svd
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
-from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate
 
 N_HOPS = 3  # M^0, M^1, M^2
@@ -44,29 +43,16 @@ class LogregHopsSettings(LogregSettings):
     n_components: int = count(128, "Columns r that each block M^h X is reduced to; fewer features are not reduced.")
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: LogregSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit(task: Task, settings: LogregSettings) -> Prediction:
     """Logistic regression on X. Deterministic; validation nodes are not used."""
+    graph = task.graph
     numeric = columns_to_standardise(graph, _FEW)
-    return _fit_head(scaled_features(graph, numeric), _moments(numeric), graph, train, settings.C)
+    return _fit_head(scaled_features(graph, numeric), _moments(numeric), graph, task.train, settings.C)
 
 
-def fit_hops(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: LogregHopsSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit_hops(task: Task, settings: LogregHopsSettings) -> Prediction:
     """Logistic regression on [X V_0, M X V_1, M² X V_2]. Deterministic; validation nodes are not used."""
-    return _fit_head(*hop_features(graph, settings.n_components), graph, train, settings.C)
+    return _fit_head(*hop_features(task.graph, settings.n_components), task.graph, task.train, settings.C)
 
 
 def predict_new(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: LogregSettings) -> Prediction:

@@ -17,12 +17,10 @@ import numpy as np
 from pydantic import Field
 
 from dccgcn.features import topology_operator
-from dccgcn.graph import NodeGraph
 from dccgcn.kernels import spmm
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.baselines.laplacian import Components, conjugate_gradients, laplacian, one_hot, shifted_laplacian
-from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate
 
 BLOCK = 64  # labelled nodes whose columns of P are solved for at once; results do not depend on it
@@ -51,15 +49,9 @@ class SeriesSettings(Settings):
     steps: int = count(400, "Number of terms K.")
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: LpSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit(task: Task, settings: LpSettings) -> Prediction:
     """The harmonic function, with class mass normalisation. Deterministic; validation nodes are not used."""
+    graph, train = task.graph, task.train
     y = one_hot(graph, train)
     components = Components.find(graph.adjacency, train, y)
     unlabelled = np.setdiff1d(np.flatnonzero(components.any_label), train)
@@ -73,16 +65,10 @@ def fit(
     return Prediction(_normalise_rows(f), findings=components.findings(graph))
 
 
-def fit_absorption(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: AbsorptionSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit_absorption(task: Task, settings: AbsorptionSettings) -> Prediction:
     """Absorption probabilities. A column of P is the constant 1/(α·size) on its node's component, plus the solution for
     a unit vector minus its mean. Deterministic; validation nodes are not used."""
+    graph, train = task.graph, task.train
     y = one_hot(graph, train)
     components = Components.find(graph.adjacency, train, y)
     matrix = shifted_laplacian(graph.adjacency, settings.alpha)
@@ -96,20 +82,14 @@ def fit_absorption(
         for column, label in enumerate(graph.labels[block]):
             rows = same_component[:, column]
             scores[rows, label] = np.maximum(scores[rows, label], p[rows, column])
-        if progress:
-            progress("absorption", start + len(block), len(train))
+        if task.progress:
+            task.progress("absorption", start + len(block), len(train))
     return Prediction(components.probabilities(scores), findings=components.findings(graph))
 
 
-def fit_series(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: SeriesSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit_series(task: Task, settings: SeriesSettings) -> Prediction:
     """Truncated series. Deterministic; validation nodes are not used."""
+    graph, train = task.graph, task.train
     y = one_hot(graph, train)
     start = np.zeros((graph.n, graph.c), dtype=np.float32)
     start[train] = y

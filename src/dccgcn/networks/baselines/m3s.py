@@ -12,8 +12,7 @@ from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
 
-from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.baselines.li2018 import SelfTrainingSettings
 from dccgcn.networks.baselines.pseudo_label_utils import (
@@ -25,7 +24,6 @@ from dccgcn.networks.baselines.pseudo_label_utils import (
     top_k_mask,
     training_mask,
 )
-from dccgcn.progress import Progress
 from dccgcn.settings import count
 
 
@@ -36,26 +34,18 @@ class M3sSettings(SelfTrainingSettings):
     clusters: int = count(200, "Clusters of the embeddings.")
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: M3sSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit(task: Task, s: M3sSettings) -> Prediction:
     """Add pseudo-labels in stages, then train GCN a last time."""
-    s = settings
-    t = -(-pseudo_labels_per_class(graph, train, s.eta_factor) // s.stages)  # rounded up
-    candidates = candidate_mask(graph, train, validation)
-    labels = given = training_mask(graph, train)
+    t = -(-pseudo_labels_per_class(task, s.eta_factor) // s.stages)  # rounded up
+    candidates = candidate_mask(task)
+    labels = given = training_mask(task)
     for _ in range(s.stages):
-        stage = fit_gcn(graph, labels, s, seed, progress, validation)
+        stage = fit_gcn(task, labels, s)
         unlabelled = candidates & ~labels.any(axis=1)
         confident = top_k_mask(predicted_confidence(stage.probabilities, unlabelled), t)
-        clustered = cluster_classes(stage.embeddings["output"], labels, s.clusters, seed)
-        labels = labels | (confident & (clustered[:, None] == np.arange(graph.c)))
-    prediction = fit_gcn(graph, labels, s, seed, progress, validation)
+        clustered = cluster_classes(stage.embeddings["output"], labels, s.clusters, task.seed)
+        labels = labels | (confident & (clustered[:, None] == np.arange(task.graph.c)))
+    prediction = fit_gcn(task, labels, s)
     return replace(prediction, findings=(*prediction.findings, pseudo_label_finding(labels & ~given)))
 
 

@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from dccgcn.errors import Finding
 from dccgcn.features import Scaling, scaling
 from dccgcn.graph import NodeGraph
+from dccgcn.methods.base import Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.training import seeded, train_full_batch, validation_score
-from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate, weight
 
 
@@ -47,41 +47,22 @@ class Network(nn.Module):
         return self(self.inputs_of(np.arange(n)))
 
 
-def fit_network(
-    network_class: Callable[[NodeGraph, Any], Network],
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: NetworkSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit_network(network_class: Callable[[NodeGraph, Any], Network], task: Task, s: NetworkSettings) -> Prediction:
     """Build the network, train it on the labels of the nodes in ``train`` and classify all nodes."""
-    s = settings
-    with seeded(seed):
-        network = network_class(graph, s)
-    inputs, labels = network.inputs_of(train), torch.as_tensor(graph.labels[train])
-    score = None
-    if validation is not None:
-        checked, targets = network.inputs_of(validation), torch.as_tensor(graph.labels[validation])
-        score = validation_score(network, lambda: network(checked), targets)
+    with seeded(task.seed):
+        network = network_class(task.graph, s)
+    inputs, labels = network.inputs_of(task.train), torch.as_tensor(task.labels)
+    score = validation_score(task, network, network.inputs_of, network)
     decayed = network.decayed_parameters()
     undecayed = [p for p in network.parameters() if all(p is not other for other in decayed)]
     groups: list[dict[str, Any]] = [{"params": decayed, "weight_decay": s.weight_decay}, {"params": undecayed}]
-    with seeded(seed):
-        train_full_batch(
-            lambda epoch: network.loss(inputs, labels),
-            groups,
-            s.lr,
-            s.epochs,
-            progress,
-            score,
-            s.patience,
-            buffers=list(network.buffers()),
-        )
+    with seeded(task.seed):
+        buffers = list(network.buffers())
+        loss = lambda epoch: network.loss(inputs, labels)  # noqa: E731
+        train_full_batch(loss, groups, s.lr, s.epochs, task.progress, score, s.patience, buffers=buffers)
     network.eval()
     with torch.no_grad():
-        return prediction_from_logits(network.classify_all(graph.n))
+        return prediction_from_logits(network.classify_all(task.graph.n))
 
 
 def prediction_from_logits(logits: Tensor, findings: tuple[Finding, ...] = ()) -> Prediction:

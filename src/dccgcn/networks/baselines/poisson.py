@@ -11,11 +11,9 @@ import numpy as np
 from pydantic import Field
 
 from dccgcn.features import knn_operator, topology_operator
-from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.baselines.laplacian import Components, conjugate_gradients, laplacian, one_hot
-from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count
 
 
@@ -30,17 +28,11 @@ class PoissonSettings(Settings):
         return self.k if self.graph == "features" else 0
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: PoissonSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit(task: Task, settings: PoissonSettings) -> Prediction:
     """Solve for u. Deterministic; validation nodes are not used."""
+    graph, train = task.graph, task.train
     if settings.graph == "features":
-        operator = knn_operator(graph, settings.k, "none", progress)
+        operator = knn_operator(graph, settings.k, "none", task.progress)
     else:
         operator = topology_operator(graph, "none")
     y = one_hot(graph, train)

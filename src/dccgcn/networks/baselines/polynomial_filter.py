@@ -15,10 +15,10 @@ from torch import Tensor, nn
 
 from dccgcn.features import Scaling, normalise_rows, topology_operator
 from dccgcn.graph import NodeGraph
+from dccgcn.methods.base import Task
 from dccgcn.networks.autograd import FeatureMatrix
 from dccgcn.networks.torch_operator import TorchOperator
 from dccgcn.networks.training import train_full_batch, validation_score
-from dccgcn.progress import Progress
 
 BLOCK = 512  # columns filtered at once; results do not depend on it
 
@@ -83,23 +83,12 @@ class FilteredFeatures:
         return self.p(FeatureMatrix.of(self.x).times(theta))
 
 
-def train_on_labelled_rows(
-    network: nn.Module,
-    features: FilteredFeatures,
-    graph: NodeGraph,
-    train: np.ndarray,
-    lr: float,
-    epochs: int,
-    weight_decay: float,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> None:
+def train_on_labelled_rows(task: Task, network: nn.Module, features: FilteredFeatures, s: Any) -> None:
     """Train network(rows, epoch) → logits on the labelled rows only; it is in evaluation mode afterwards."""
-    x, labels = features.rows(train), torch.as_tensor(graph.labels[train])
-    score = None
-    if validation is not None:
-        validation_rows = features.rows(validation)
-        score = validation_score(network, lambda: network(validation_rows), torch.as_tensor(graph.labels[validation]))
-    groups = [{"params": list(network.parameters()), "weight_decay": weight_decay}]
-    train_full_batch(lambda epoch: F.cross_entropy(network(x, epoch), labels), groups, lr, epochs, progress, score)
+    x, labels = features.rows(task.train), torch.as_tensor(task.labels)
+    groups = [{"params": list(network.parameters()), "weight_decay": s.weight_decay}]
+    score = validation_score(task, network, features.rows, network)
+    train_full_batch(
+        lambda epoch: F.cross_entropy(network(x, epoch), labels), groups, s.lr, s.epochs, task.progress, score
+    )
     network.eval()

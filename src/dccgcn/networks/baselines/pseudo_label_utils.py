@@ -3,36 +3,38 @@
 Labels are an (n, c) mask, so that union and intersection are | and &; a node may have labels of two classes.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from dccgcn.errors import Finding
 from dccgcn.features import topology_operator
-from dccgcn.graph import NodeGraph
+from dccgcn.methods.base import Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.baselines import gcn
-from dccgcn.progress import Progress
 
 
-def training_mask(graph: NodeGraph, train: np.ndarray) -> np.ndarray:
+def training_mask(task: Task) -> np.ndarray:
     """The training labels as an (n, c) mask."""
-    mask = np.zeros((graph.n, graph.c), dtype=bool)
-    mask[train, graph.labels[train]] = True
+    mask = np.zeros((task.graph.n, task.graph.c), dtype=bool)
+    mask[task.train, task.labels] = True
     return mask
 
 
-def candidate_mask(graph: NodeGraph, train: np.ndarray, validation: np.ndarray | None) -> np.ndarray:
+def candidate_mask(task: Task) -> np.ndarray:
     """(n,) mask of the nodes that may get a pseudo-label: neither training nor validation nodes."""
-    mask = np.ones(graph.n, dtype=bool)
-    mask[train] = False
-    if validation is not None:
-        mask[validation] = False
+    mask = np.ones(task.graph.n, dtype=bool)
+    mask[task.train] = False
+    if task.validation is not None:
+        mask[task.validation] = False
     return mask
 
 
-def pseudo_labels_per_class(graph: NodeGraph, train: np.ndarray, eta_factor: float) -> np.ndarray:
+def pseudo_labels_per_class(task: Task, eta_factor: float) -> np.ndarray:
     """t_k = ⌊factor · η · share of class k among the labels⌋, η = n / (mean degree)², (c,) (Li et al., AAAI 2018)."""
+    graph = task.graph
     eta = graph.n / max(graph.degree.mean(), 1) ** 2  # a label covers at least one node
-    share = np.bincount(graph.labels[train], minlength=graph.c) / len(train)
+    share = np.bincount(task.labels, minlength=graph.c) / len(task.labels)
     return np.floor(eta_factor * eta * share + 1e-9).astype(np.int64)
 
 
@@ -51,21 +53,11 @@ def top_k_mask(scores: np.ndarray, t: np.ndarray) -> np.ndarray:
     return chosen
 
 
-def fit_gcn(
-    graph: NodeGraph,
-    label_mask: np.ndarray,
-    settings: gcn.GcnSettings,
-    seed: int,
-    progress: Progress | None,
-    validation: np.ndarray | None,
-    patience: int | None = None,
-) -> Prediction:
+def fit_gcn(task: Task, label_mask: np.ndarray, s: gcn.GcnSettings, patience: int | None = None) -> Prediction:
     """GCN trained on the labels of an (n, c) mask; patience as in ``gcn.fit_on_operator``."""
     nodes, labels = np.nonzero(label_mask)
-    operator = topology_operator(graph, settings.normalisation)
-    return gcn.fit_on_operator(
-        operator, graph, nodes, settings, seed, progress, validation, labels=labels, patience=patience
-    )
+    operator = topology_operator(task.graph, s.normalisation)
+    return gcn.fit_on_operator(operator, replace(task, train=nodes), s, labels=labels, patience=patience)
 
 
 def pseudo_label_finding(pseudo_labels: np.ndarray) -> Finding:

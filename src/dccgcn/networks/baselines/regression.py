@@ -12,12 +12,11 @@ from torch import Tensor, nn
 from dccgcn.features import Scaling, scaling
 from dccgcn.graph import NodeGraph
 from dccgcn.methods.arrays import ArraySpec, Sizes
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.baselines.neural import prediction_from_logits
 from dccgcn.networks.baselines.polynomial_filter import FilteredFeatures, train_on_labelled_rows
 from dccgcn.networks.training import seeded
-from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate, weight
 
 
@@ -40,20 +39,12 @@ class SoftmaxRegression(nn.Linear):
         return super().forward(x)
 
 
-def fit_regression(
-    filtered: Filtered,
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: RegressionSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit_regression(filtered: Filtered, task: Task, s: RegressionSettings) -> Prediction:
     """softmax(p(S) X W + b), trained on the labelled rows only."""
-    s, features = settings, filtered(graph, settings)
-    with seeded(seed):
-        linear = SoftmaxRegression(graph.d, graph.c)
-    train_on_labelled_rows(linear, features, graph, train, s.lr, s.epochs, s.weight_decay, progress, validation)
+    features = filtered(task.graph, s)
+    with seeded(task.seed):
+        linear = SoftmaxRegression(task.graph.d, task.graph.c)
+    train_on_labelled_rows(task, linear, features, s)
     w, b = linear.weight.detach().T.contiguous(), linear.bias.detach()
     return classify(features, {"weight": w.cpu().numpy(), "bias": b.cpu().numpy()})
 

@@ -7,7 +7,7 @@ from torch import Tensor
 from dccgcn.errors import Finding
 from dccgcn.features import hops, knn_operator, topology_operator
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.autograd import Pattern
 from dccgcn.networks.dcc import objective
@@ -23,20 +23,14 @@ from dccgcn.progress import Progress
 Operators = tuple[TorchOperator, TorchOperator]  # of the topology, of the feature graph
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: DccSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit(task: Task, settings: DccSettings) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes. The paper has no validation set."""
-    operators = build_operators(graph, settings, progress)
-    with seeded(seed):
+    graph = task.graph
+    operators = build_operators(graph, settings, task.progress)
+    with seeded(task.seed):
         model = DccGcn(graph.n, graph.d, graph.c, settings)
-    step = TrainingStep(graph, train, operators, model, seed)
-    train_full_batch(step.loss, model.groups(), settings.lr, settings.epochs, progress)
+    step = TrainingStep(task, operators, model)
+    train_full_batch(step.loss, model.groups(), settings.lr, settings.epochs, task.progress)
     return classify(graph, operators, model)
 
 
@@ -54,9 +48,9 @@ class TrainingStep:
     be low-confidence and then needs its m-hop neighbours too.
     """
 
-    def __init__(self, graph: NodeGraph, train: np.ndarray, operators: Operators, model: DccGcn, seed: int) -> None:
-        self.model, self.operators, self.seed = model, operators, seed
-        train = np.unique(train)
+    def __init__(self, task: Task, operators: Operators, model: DccGcn) -> None:
+        self.model, self.operators, self.seed = model, operators, task.seed
+        graph, train = task.graph, np.unique(task.train)
         self.train = torch.as_tensor(train)
         self.labels = torch.as_tensor(graph.labels[train])
         s = model.settings

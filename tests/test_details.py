@@ -20,12 +20,11 @@ from dccgcn.methods.base import Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.methods.registry import METHODS
 from dccgcn.networks import layers
-from dccgcn.networks.baselines import m3s
+from dccgcn.networks.baselines import self_training
 from dccgcn.networks.dcc.method import fit as fit_dcc
 from dccgcn.networks.dcc.model import DccGcn
 from dccgcn.networks.dcc.settings import DccSettings
-from dccgcn.networks.receptive_field import ReceptiveField
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.layers import ReceptiveField, TorchOperator
 from dccgcn.networks.training import train_full_batch
 from dccgcn.quality import trust
 from dccgcn.report.data import report_data
@@ -131,23 +130,25 @@ def test_networks_stop_after_so_many_epochs_without_improvement():
 def test_m3s_divides_its_quota_among_the_stages_and_rounds_up(monkeypatch):
     graph, asked = toy(n=30), []
     p = np.full((30, 3), 1 / 3, np.float32)
-    monkeypatch.setattr(m3s, "pseudo_labels_per_class", lambda *_: np.array([4, 3, 1]))
-    monkeypatch.setattr(m3s, "fit_gcn", lambda *_: Prediction(p, embeddings={"output": p}))
-    monkeypatch.setattr(m3s, "cluster_classes", lambda *_: np.zeros(30, int))
-    monkeypatch.setattr(m3s, "top_k_mask", lambda scores, t: asked.append(t.tolist()) or np.zeros((30, 3), bool))
-    m3s.fit(Task(graph, np.array([0, 10, 20])), m3s.M3sSettings(stages=3))
+    monkeypatch.setattr(self_training, "pseudo_labels_per_class", lambda *_: np.array([4, 3, 1]))
+    monkeypatch.setattr(self_training, "fit_gcn", lambda *_: Prediction(p, embeddings={"output": p}))
+    monkeypatch.setattr(self_training, "cluster_classes", lambda *_: np.zeros(30, int))
+    monkeypatch.setattr(
+        self_training, "top_k_mask", lambda scores, t: asked.append(t.tolist()) or np.zeros((30, 3), bool)
+    )
+    self_training.fit_m3s(Task(graph, np.array([0, 10, 20])), self_training.M3sSettings(stages=3))
     assert asked == [[2, 1, 1]] * 3
 
 
 def test_each_stage_of_m3s_labels_further_nodes(monkeypatch):
     graph, masks = toy(n=30), []
     p = (np.eye(3)[graph.labels] * 0.7 + 0.1).astype(np.float32)
-    monkeypatch.setattr(m3s, "pseudo_labels_per_class", lambda *_: np.array([2, 2, 2]))
+    monkeypatch.setattr(self_training, "pseudo_labels_per_class", lambda *_: np.array([2, 2, 2]))
     monkeypatch.setattr(
-        m3s, "fit_gcn", lambda graph, mask, *_: masks.append(mask) or Prediction(p, embeddings={"output": p})
+        self_training, "fit_gcn", lambda graph, mask, *_: masks.append(mask) or Prediction(p, embeddings={"output": p})
     )
-    monkeypatch.setattr(m3s, "cluster_classes", lambda *_: graph.labels)
-    m3s.fit(Task(graph, np.array([0, 10, 20])), m3s.M3sSettings(stages=2))
+    monkeypatch.setattr(self_training, "cluster_classes", lambda *_: graph.labels)
+    self_training.fit_m3s(Task(graph, np.array([0, 10, 20])), self_training.M3sSettings(stages=2))
     assert [mask.sum() for mask in masks] == [3, 6, 9]
 
 

@@ -11,8 +11,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.methods.base import Task
 from dccgcn.methods.registry import METHODS
 from dccgcn.networks.baselines import agnn, appnp, dagnn, gat, grand, krylov
-from dccgcn.networks.receptive_field import receptive_layers
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.layers import TorchOperator, receptive_layers
 from dccgcn.networks.training import seeded
 from helpers import literal, literal_gnn
 

@@ -14,10 +14,10 @@ from dccgcn.graph import NodeGraph
 from dccgcn.methods.base import Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.methods.registry import ENTRIES, METHODS
-from dccgcn.networks.baselines import cagcn, cagcn_st, e_gcn, gcn, li2018, m3s, pseudo_label_utils, pseudo_labels
+from dccgcn.networks.baselines import cagcn, e_gcn, gcn, pseudo_labels, self_training
 from dccgcn.networks.dcc import method as dcc
 from dccgcn.networks.dcc.settings import DccSettings
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.layers import TorchOperator
 from dccgcn.quality import trust
 from dccgcn.settings import read_yaml
 from helpers import literal
@@ -209,7 +209,7 @@ def test_settings_with_dccs_options_are_read_back(tmp_path):
 
 @pytest.mark.parametrize("factor", [1.0, 3.0, 7.5])
 def test_quota(graph, factor):
-    assert pseudo_label_utils.pseudo_labels_per_class(Task(graph, TRAIN), factor).tolist() == slow.quota(
+    assert self_training.pseudo_labels_per_class(Task(graph, TRAIN), factor).tolist() == slow.quota(
         graph, TRAIN, factor
     )
 
@@ -217,12 +217,12 @@ def test_quota(graph, factor):
 def test_quota_of_the_paper_on_cora(cora):
     # 2708 nodes, 5278 edges: η = 178.2, and 3 η / 7 = 76.4 for each class
     task = Task(cora.graph, cora.splits["public"].train)
-    assert pseudo_label_utils.pseudo_labels_per_class(task, 3.0).tolist() == [76] * 7
+    assert self_training.pseudo_labels_per_class(task, 3.0).tolist() == [76] * 7
 
 
 @pytest.mark.parametrize("alpha", [1e-6, 0.1])
 def test_absorption_is_the_whole_inverse(graph, alpha):
-    found = li2018.absorption(Task(graph, TRAIN), alpha)
+    found = self_training.absorption(Task(graph, TRAIN), alpha)
     np.testing.assert_allclose(found, slow.absorption(graph, TRAIN, alpha), rtol=1e-6, atol=1e-9)
     same = graph.component[:, None] == graph.component[TRAIN]
     reached = np.stack([same[:, graph.labels[TRAIN] == k].any(axis=1) for k in range(3)], axis=1)
@@ -232,14 +232,14 @@ def test_absorption_is_the_whole_inverse(graph, alpha):
 
 @pytest.mark.parametrize("choice", ["self-training", "co-training", "union", "intersection"])
 def test_li_et_al_step_by_step(graph, choice):
-    s = li2018.CoTrainingSettings(dropout=0, epochs=15, eta_factor=4)
+    s = self_training.CoTrainingSettings(dropout=0, epochs=15, eta_factor=4)
     given = {(int(v), int(graph.labels[v])) for v in TRAIN}
     free = [v for v in range(graph.n) if v not in TRAIN]
     t = slow.quota(graph, TRAIN, 4)
     first = slow.softmax(slow.gcn(graph, slow.mean_targets(sorted(given)), s, 1))
     by_gcn = slow.confident(first, t, free)
     by_walk = slow.absorbed(
-        slow.absorption(graph, TRAIN, s.alpha), t, free, li2018.absorption(Task(graph, TRAIN), s.alpha) > 0
+        slow.absorption(graph, TRAIN, s.alpha), t, free, self_training.absorption(Task(graph, TRAIN), s.alpha) > 0
     )
     guessed = {
         "self-training": by_gcn,
@@ -256,14 +256,15 @@ def test_li_et_al_step_by_step(graph, choice):
 
 def test_only_positive_scores_are_taken_and_the_first_of_equals():
     scores = np.array([[0.0, 1], [2, 1], [0, 1], [3, 0]])
-    chosen = pseudo_label_utils.top_k_mask(scores, np.array([3, 2]))
+    chosen = self_training.top_k_mask(scores, np.array([3, 2]))
     assert chosen.tolist() == [[False, True], [True, True], [False, False], [True, False]]
 
 
 def test_a_graph_too_dense_for_pseudo_labels_is_reported():
     x = np.random.default_rng(0).normal(size=(12, 4))
     full = NodeGraph(x, [[u, v] for u in range(12) for v in range(u)], np.arange(12) % 2)
-    prediction = li2018.fit(Task(full, np.arange(4)), li2018.SelfTrainingSettings(epochs=5), choice="self-training")
+    settings = self_training.SelfTrainingSettings(epochs=5)
+    prediction = self_training.fit(Task(full, np.arange(4)), settings, choice="self-training")
     assert [f.code for f in prediction.findings] == ["no-pseudo-labels"]
 
 
@@ -278,16 +279,16 @@ def test_a_cluster_takes_the_class_of_the_nearest_labelled_centroid():
     unit = x / np.sqrt((x**2).sum(axis=1, keepdims=True))
     centroids = [unit[known[:, k]].mean(axis=0) for k in range(3)]
     nearest = [min(range(3), key=lambda k: ((row - centroids[k]) ** 2).sum()) for row in unit]
-    assert m3s.cluster_classes(x, known, 200, 0).tolist() == nearest  # a cluster for each node
-    assert len(set(m3s.cluster_classes(x, known, 1, 0))) == 1  # one for all
+    assert self_training.cluster_classes(x, known, 200, 0).tolist() == nearest  # a cluster for each node
+    assert len(set(self_training.cluster_classes(x, known, 1, 0))) == 1  # one for all
 
 
 def test_m3s_drops_pseudo_labels_that_their_cluster_contradicts(graph, monkeypatch):
     s = quick("m3s", stages=1)
     asked = []
-    monkeypatch.setattr(m3s, "fit_gcn", lambda task, known, *_: asked.append(known) or _certain(task.graph))
-    monkeypatch.setattr(m3s, "cluster_classes", lambda *_: np.full(graph.n, 1))
-    m3s.fit(Task(graph, TRAIN), s)
+    monkeypatch.setattr(self_training, "fit_gcn", lambda task, known, *_: asked.append(known) or _certain(task.graph))
+    monkeypatch.setattr(self_training, "cluster_classes", lambda *_: np.full(graph.n, 1))
+    self_training.fit_m3s(Task(graph, TRAIN), s)
     new = asked[1] & ~asked[0]
     assert new[:, 1].sum() == -(-slow.quota(graph, TRAIN, 3.0)[1] // 1)
     assert not new[:, [0, 2]].any()
@@ -329,7 +330,7 @@ def test_cagcn_trains_as_dense_matrices_do(graph):
 def test_cagcn_changes_no_prediction(graph, validation):
     s = cagcn.CagcnSettings(epochs=30, calibration_epochs=30, most_epochs=100)
     task = Task(graph, TRAIN, validation=validation)
-    first = cagcn.fit_classifier(task, pseudo_label_utils.training_mask(task), s)
+    first = cagcn.fit_classifier(task, self_training.training_mask(task), s)
     prediction = cagcn.fit(task, s)
     assert (prediction.y_pred == first.y_pred).all()
     assert np.abs(prediction.probabilities - first.probabilities).max() > 0.01
@@ -353,7 +354,7 @@ def test_cagcn_st_has_pseudo_labels_above_the_threshold_only(graph, monkeypatch)
     fit = cagcn.fit_classifier
     monkeypatch.setattr(cagcn, "fit_classifier", lambda task, mask, s: asked.append(mask) or fit(task, mask, s))
     s = quick("cagcn-st", stages=3, threshold=0.4)
-    cagcn_st.fit(Task(graph, TRAIN), s)
+    cagcn.fit_in_stages(Task(graph, TRAIN), s)
     assert len(asked) == 3
     operator = TorchOperator.of(topology_operator(graph, s.normalisation))
     for before, after in pairwise(asked):
@@ -368,7 +369,7 @@ def test_cagcn_st_has_pseudo_labels_above_the_threshold_only(graph, monkeypatch)
 
 def test_cagcn_st_without_a_confident_node_is_cagcn(graph):
     s = quick("cagcn-st", threshold=0.9999)
-    prediction = cagcn_st.fit(Task(graph, TRAIN), s)
+    prediction = cagcn.fit_in_stages(Task(graph, TRAIN), s)
     assert prediction.probabilities.tobytes() == cagcn.fit(Task(graph, np.sort(TRAIN)), s).probabilities.tobytes()
     assert prediction.findings[-1].code == "no-pseudo-labels"
 

@@ -3,7 +3,12 @@
 Z_T and Z_F come from one GCN each on the topology and on the kNN graph, Z_CT and Z_CF from one GCN that both graphs
 share; Z_C = (Z_CT + Z_CF)/2. The output is softmax(W Σ_i a_i Z_i + b) with attention a over (Z_T, Z_F, Z_C).
 Loss: CE + β (HSIC(Z_T, Z_CT) + HSIC(Z_F, Z_CF))/2 + θ ‖S_T - S_F‖²/n², S the Gram matrices of the unit rows of Z_C*.
-"""
+
+AM-GCN's losses on the Gram matrices K = Z Zᵀ of embeddings, without forming n × n matrices.
+
+Their rank is at most the width h of an embedding, so h × h products suffice:
+    tr(R K1 R K2) with the centring R = RR is ‖(R Z1)ᵀ (R Z2)‖²,
+    ‖A Aᵀ - B Bᵀ‖² is ‖Aᵀ A‖² + ‖Bᵀ B‖² - 2 ‖Aᵀ B‖²      (all norms Frobenius)."""
 
 from typing import Literal, NamedTuple
 
@@ -19,8 +24,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.autograd import FeatureMatrix, dropout_key, relu_dropout
-from dccgcn.networks.baselines.gram import gram_difference, hsic
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.layers import TorchOperator
 from dccgcn.networks.training import seeded, train_full_batch, validation_score
 from dccgcn.settings import Settings, count, rate, share, weight
 
@@ -159,3 +163,22 @@ def _uniform(*shape: int) -> nn.Parameter:
 
 
 METHOD = Method(name="am-gcn", settings=AmGcnSettings, fit=fit)
+
+
+def hsic(z1: Tensor, z2: Tensor) -> Tensor:
+    """(n-1)^-2 tr(R K1 R K2) with inner products as kernels: the squared norm of the cross-covariance.
+
+    Shapes: (n, h), (n, h) → ().
+    """
+    covariance = (z1 - z1.mean(0)).T @ (z2 - z2.mean(0)) / max(len(z1) - 1, 1)
+    return covariance.square().sum()
+
+
+def gram_difference(z1: Tensor, z2: Tensor) -> Tensor:
+    """Mean over all pairs of nodes of the squared difference of their cosines, after centring.
+
+    Shapes: (n, h), (n, h) → ().
+    """
+    a, b = (F.normalize(z - z.mean(0), dim=1) for z in (z1, z2))
+    total = (a.T @ a).square().sum() + (b.T @ b).square().sum() - 2 * (a.T @ b).square().sum()
+    return total / len(a) ** 2

@@ -20,12 +20,10 @@ from dccgcn.features import Scaling, scaling, topology_operator
 from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.autograd import dropout, dropout_key, relu_dropout, spmm
-from dccgcn.networks.baselines.neural import prediction_from_logits
-from dccgcn.networks.dcc import objective
-from dccgcn.networks.dcc.influence import distance, influence
-from dccgcn.networks.receptive_field import ReceptiveField
-from dccgcn.networks.torch_operator import TorchOperator
-from dccgcn.networks.training import seeded, train_full_batch, validation_score
+from dccgcn.networks.dcc import equations
+from dccgcn.networks.dcc.equations import distance, influence
+from dccgcn.networks.layers import ReceptiveField, TorchOperator
+from dccgcn.networks.training import prediction_from_logits, seeded, train_full_batch, validation_score
 from dccgcn.settings import Settings, count, rate, share, weight
 
 
@@ -117,7 +115,7 @@ def confidence_loss(
 ) -> Tensor:
     """Every term but the cross-entropy and L2. Shapes: mu, s (n, c), d (entries,), logits (labelled, c)."""
     smooth = d.sum() / 4
-    label = objective.l_label(mu[nodes], s[nodes], labels, 1 / settings.gamma, "sum") / 2
+    label = equations.l_label(mu[nodes], s[nodes], labels, 1 / settings.gamma, "sum") / 2
     const = (logits.softmax(1) - mu[nodes]).square().sum()
     return (
         settings.l_smooth * smooth

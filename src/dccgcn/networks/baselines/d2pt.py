@@ -30,10 +30,9 @@ from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.methods.resources import Cost, network_cost
 from dccgcn.networks.autograd import FeatureMatrix
-from dccgcn.networks.baselines.neural import prediction_from_logits
-from dccgcn.networks.baselines.polynomial_filter import ppr_filter
-from dccgcn.networks.torch_operator import TorchOperator
-from dccgcn.networks.training import seeded, train_full_batch, validation_score
+from dccgcn.networks.baselines.filtered import ppr_filter
+from dccgcn.networks.layers import TorchOperator
+from dccgcn.networks.training import prediction_from_logits, seeded, train_full_batch, validation_score
 from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate, weight
 

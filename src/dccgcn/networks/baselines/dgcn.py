@@ -20,7 +20,7 @@ from dccgcn.features import Scaling, normalise_rows, scaling, topology_operator
 from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.autograd import FeatureMatrix, Pattern, dropout_key, relu_dropout, spmm
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.layers import TorchOperator
 from dccgcn.networks.training import seeded, train_full_batch, validation_score
 from dccgcn.settings import Settings, count, rate, share, weight
 

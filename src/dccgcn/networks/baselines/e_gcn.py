@@ -23,7 +23,7 @@ from dccgcn.features import Operator, exact_knn
 from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.baselines import gcn
-from dccgcn.networks.baselines.pseudo_label_utils import training_mask
+from dccgcn.networks.baselines.self_training import training_mask
 from dccgcn.settings import count
 
 OUR_READING = Finding(

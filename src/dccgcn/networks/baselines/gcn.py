@@ -1,24 +1,27 @@
-"""GCN (Kipf & Welling, ICLR 2017): Z = S relu(S X W0) W1 with S = D̃^-1/2 (A+I) D̃^-1/2."""
+"""GCN (Kipf & Welling, ICLR 2017): Z = S relu(S X W0) W1 with S = D̃^-1/2 (A+I) D̃^-1/2.
+
+MLP: Z = relu(X W0) W1, which is GCN with S = I. It uses features only.
+
+kNN-GCN: GCN on the cosine kNN graph of the features, a baseline of Wang et al. (KDD 2020)."""
 
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor
 
-from dccgcn.features import Normalisation, Operator, Scaling, scaling, topology_operator
+from dccgcn.features import Normalisation, Operator, Scaling, knn_operator, scaling, topology_operator
 from dccgcn.graph import NodeGraph
 from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
-from dccgcn.networks.baselines.neural import prediction_from_logits
-from dccgcn.networks.layers import TwoLayerGcn
-from dccgcn.networks.receptive_field import ReceptiveField
-from dccgcn.networks.torch_operator import TorchOperator
-from dccgcn.networks.training import seeded, train_full_batch, validation_score
+from dccgcn.networks.baselines import gcn
+from dccgcn.networks.layers import ReceptiveField, TorchOperator, TwoLayerGcn
+from dccgcn.networks.training import prediction_from_logits, seeded, train_full_batch, validation_score
 from dccgcn.settings import Settings, count, rate, share, weight
 
 
@@ -96,3 +99,34 @@ def topology(graph: NodeGraph, settings: GcnSettings) -> Operator:
 fit = partial(fit_on, topology)
 
 METHOD = Method(name="gcn", settings=GcnSettings, fit=fit)
+
+
+class MlpSettings(gcn.TwoLayerSettings):
+    """GCN's settings, without those of the graph."""
+
+
+def identity(graph: NodeGraph, settings: MlpSettings) -> Operator:
+    """S = I: that of a graph without edges."""
+    edgeless = sp.csr_array((graph.n, graph.n), dtype=np.float32)
+    return Operator.of(edgeless, "none")
+
+
+MLP = Method(name="mlp", settings=MlpSettings, fit=partial(gcn.fit_on, identity))
+
+
+class KnnGcnSettings(gcn.GcnSettings):
+    """GCN's settings and the number of neighbours."""
+
+    k: int = count(6, "Neighbours of each node in the feature graph.")
+
+    @property
+    def neighbours(self) -> int:
+        return self.k
+
+
+def feature_graph(graph: NodeGraph, settings: KnnGcnSettings) -> Operator:
+    """S of the kNN graph."""
+    return knn_operator(graph, settings.k, settings.normalisation)
+
+
+KNN_GCN = Method(name="knn-gcn", settings=KnnGcnSettings, fit=partial(gcn.fit_on, feature_graph))

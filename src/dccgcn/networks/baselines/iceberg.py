@@ -22,9 +22,8 @@ from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.autograd import FeatureMatrix
 from dccgcn.networks.baselines.d2pt import Channel
-from dccgcn.networks.baselines.neural import prediction_from_logits
 from dccgcn.networks.layers import Dropout
-from dccgcn.networks.training import seeded, train_full_batch
+from dccgcn.networks.training import prediction_from_logits, seeded, train_full_batch
 from dccgcn.settings import Settings, count, rate, share, weight
 
 

@@ -18,7 +18,7 @@ from dccgcn.features import topology_operator
 from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.baselines import gcn
-from dccgcn.networks.baselines.pseudo_label_utils import candidate_mask
+from dccgcn.networks.baselines.self_training import candidate_mask
 from dccgcn.networks.dcc import method as dcc
 from dccgcn.networks.dcc.settings import DccSettings
 from dccgcn.settings import count, weight

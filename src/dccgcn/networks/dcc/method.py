@@ -10,13 +10,11 @@ from dccgcn.graph import NodeGraph
 from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.autograd import Pattern
-from dccgcn.networks.dcc import objective
-from dccgcn.networks.dcc.calibration import calibrate, calibrate_all, calibration_weights
+from dccgcn.networks.dcc import equations
+from dccgcn.networks.dcc.equations import calibrate, calibrate_all, calibration_weights, high_confidence
 from dccgcn.networks.dcc.model import CHANNELS, DccGcn
-from dccgcn.networks.dcc.selection import high_confidence
 from dccgcn.networks.dcc.settings import DccSettings
-from dccgcn.networks.receptive_field import ReceptiveField
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.layers import ReceptiveField, TorchOperator
 from dccgcn.networks.training import seeded, train_full_batch
 from dccgcn.progress import Progress
 
@@ -80,10 +78,10 @@ class TrainingStep:
             summands = self.calibrated_summands(embeddings, summands)
         else:
             channel_logits = model.channel_logits(embeddings, summands)
-        cross = objective.l_cross(model.joint_logits(summands), self.labels, s.cross_entropy_reduction)
+        cross = equations.l_cross(model.joint_logits(summands), self.labels, s.cross_entropy_reduction)
         for logits in channel_logits:
-            cross = cross + s.head_weight * objective.l_cross(logits, self.labels, s.cross_entropy_reduction)
-        return objective.total(cross, self.smooth(distances), self.label(), s.lambda1, s.lambda2)
+            cross = cross + s.head_weight * equations.l_cross(logits, self.labels, s.cross_entropy_reduction)
+        return equations.total(cross, self.smooth(distances), self.label(), s.lambda1, s.lambda2)
 
     def calibrated_summands(self, embeddings: list[Tensor], summands: list[Tensor]) -> list[Tensor]:
         """Eq. 7 for the labelled nodes, once: each channel's summand of Eq. 8.
@@ -109,14 +107,14 @@ class TrainingStep:
         s = self.model.settings
         graphs = distances if s.smooth_over == "both" else distances[:1]
         return torch.stack(
-            [objective.l_smooth(d, len(self.model.mu_scores[0]), s.penalty_reduction) for d in graphs]
+            [equations.l_smooth(d, len(self.model.mu_scores[0]), s.penalty_reduction) for d in graphs]
         ).sum()
 
     def label(self) -> Tensor:
         """Eq. 10 for each set of label distributions."""
         model, s = self.model, self.model.settings
         terms = [
-            objective.l_label(model.mu(c)[self.train], model.s(c)[self.train], self.labels, s.phi, s.penalty_reduction)
+            equations.l_label(model.mu(c)[self.train], model.s(c)[self.train], self.labels, s.phi, s.penalty_reduction)
             for c in range(len(model.mu_scores))
         ]
         return torch.stack(terms).sum()

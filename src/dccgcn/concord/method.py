@@ -45,7 +45,7 @@ from dccgcn.concord.views import (
     precompute,
     total_nnz,
 )
-from dccgcn.errors import DccgcnError, SettingsError
+from dccgcn.errors import SettingsError
 from dccgcn.features.embedding import as_it_is, scarcity, spectral_reweight
 from dccgcn.features.svd import row_slices, side_by_side
 from dccgcn.graph import NodeGraph
@@ -76,11 +76,6 @@ def fit(task: Task, settings: ConcordSettings) -> Prediction:
 
 def predict_new(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordSettings) -> Prediction:
     """Classify a graph that has grown since training: projections and heads stay, operators are those of the graph."""
-    if not model:
-        raise DccgcnError(
-            "This model was fitted by an earlier Concord, which predicted new nodes in another way.",
-            "Fit it again: dccgcn fit … --out FOLDER.",
-        )
     given = read_labels(model)
     q = scarcity(given.per_class, settings.scarcity_scale)
     inputs = precompute(graph, settings, read_projections(model))

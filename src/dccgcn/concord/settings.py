@@ -1,6 +1,6 @@
 """Concord's settings: one set of defaults for every graph, described in docs/concord.md."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
@@ -24,18 +24,6 @@ def family(channel: str) -> str:
 
 class ConcordSettings(Settings):
     """The defaults were chosen on development splits of sixteen graphs together."""
-
-    renamed: ClassVar[dict[str, str]] = {
-        "topology_steps": "n_steps_topology", "rank": "n_components", "ties": "n_structural",
-        "enough": "scarcity_scale", "favour": "spectral_weighting", "ridge": "l2", "accord": "mi_weight",
-        "frequencies": "class_prior",
-    }  # fmt: skip
-    removed: ClassVar[frozenset[str]] = frozenset({
-        "n_steps_features", "feature_steps", "alpha", "own", "adaptive_steps", "shorten", "idf", "rarity", "teleport",
-        "smoothing", "agreement_pseudocount", "prior", "weight_power", "sharpness", "n_rounds", "rounds",
-        "final_pseudo_fraction", "last_share", "pseudo_weight", "max_pseudo_per_class", "most", "correction", "repair",
-        "loo_weight", "echo",
-    })  # fmt: skip
 
     # views (C1, C2)
     k: int | None = Field(

@@ -71,7 +71,7 @@ class Method:
         """
         try:
             published = _published(self.name).get(dataset.split("-")[0], {})
-            return self.settings.of({**published, **self.settings.current_names(options or {})})
+            return self.settings.of({**published, **(options or {})})
         except SettingsError as error:
             raise SettingsError(f"{self.name}: {error.what}", error.remedy) from None
 

@@ -19,16 +19,16 @@ from helpers.groups import blocks, many_words
 def test_arrays_round_trip(few: bool) -> None:
     graph, settings = blocks() if few else many_words(), ConcordSettings()
     inputs = precompute(graph, settings)
-    members = method.build_members(inputs, 0.8, settings)
+    channels = method.build_channels(inputs, 0.8, settings)
     given = Labels.of(np.arange(12), graph.labels[:12], 3)
-    state = method.stack(members, given, settings, 0, {})
+    state = method.stack(channels, given, settings, 0, {})
     arrays = to_arrays(inputs.projections, state)
-    projections, again = read_projections(arrays), read_state(arrays, members)
+    projections, again = read_projections(arrays), read_state(arrays, channels)
     for name, embedding in inputs.projections.embeddings.items():
         for field in ("components", "mean", "scale"):
             if (array := getattr(embedding, field)).size:
                 np.testing.assert_array_equal(getattr(projections.embeddings[name], field), array)
-    for one, other in zip(state.members, again.members, strict=True):
+    for one, other in zip(state.channels, again.channels, strict=True):
         assert one.head is other.head
     np.testing.assert_array_equal(again.given.nodes, given.nodes)
     np.testing.assert_allclose(again.pooled, state.pooled, rtol=1e-5)  # spread labels are added up in another order

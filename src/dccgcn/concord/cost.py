@@ -1,6 +1,6 @@
 """Estimated memory and time of a run, from the views that it makes."""
 
-from dccgcn.concord.members import MOST_NUMBERS
+from dccgcn.concord.channels import MOST_NUMBERS
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.views import FEATURES, N_OWN, layout_of, view_specs
 from dccgcn.features.embedding import N_BLOCKS, SMALL_GRAM
@@ -18,7 +18,7 @@ _N_TRAININGS = 6  # of each head: all labels, and five folds
 _N_SPREADING = 50  # steps of labels and of smoothed predictions
 _N_SMOOTHED = 3  # arrays of a smoothing
 _N_POOLED = 10  # arrays of the pool, its refits and what they are made from
-_N_MEMBERS = 9
+_N_CHANNELS = 9
 _N_BASES = 4  # arrays of the right singular vectors at once; measured with 200,000 and 400,000 columns
 
 
@@ -73,8 +73,8 @@ def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
 
 
 def _predicted_columns(settings: ConcordSettings, c: int) -> int:
-    """Columns of the weighted spectral views, and of the predictions of all members."""
-    return 2 * settings.n_components + settings.n_structural + _N_MEMBERS * c
+    """Columns of the weighted spectral views, and of the predictions of all channels."""
+    return 2 * settings.n_components + settings.n_structural + _N_CHANNELS * c
 
 
 def scratch_bytes(graph: NodeGraph, settings: ConcordSettings) -> float:

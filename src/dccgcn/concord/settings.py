@@ -36,8 +36,8 @@ class ConcordSettings(Settings):
     spectral_weighting: float = weight(
         1.0, "How strongly scarce labels give weight to the leading singular vectors; 0: not at all.", most=1e6
     )
-    # members (C3, C4)
-    l2: float = rate(0.1, "L2 penalty of each member's softmax regression.")
+    # channels (C3, C4)
+    l2: float = rate(0.1, "L2 penalty of each channel's softmax regression.")
     mi_weight: float = weight(
         4.0, "Weight of the mutual information of neighbours' predictions, in given labels per class; 0: not used."
     )

@@ -49,7 +49,7 @@ from dccgcn.runtime.row_blocks import row_count, row_mean
 from dccgcn.runtime.threads import threads_for
 
 TOPOLOGY, FEATURES = "topology", "features"  # keys of operators
-SIMILAR, JOINT, LABELS = "similar", "joint", "labels"  # names of members
+SIMILAR, JOINT, LABELS = "similar", "joint", "labels"  # names of channels
 _WAYS = ("out", "in")  # of a directed relation
 N_OWN = 128  # columns of own, hop1 and hop2; features with no more columns are used as they are, standardised
 _ALPHA = 0.05  # weight of a node itself in propagation filters
@@ -123,8 +123,8 @@ class Layout:
             cls(names, [f"{name}{way}." for name in names for way in _WAYS] if directed else names) if names else cls()
         )
 
-    def channels(self, s: ConcordSettings, n: int) -> list[str]:
-        """Names of all members that a graph of n nodes may have."""
+    def channel_names(self, s: ConcordSettings, n: int) -> list[str]:
+        """Names of all channels that a graph of n nodes may have."""
         return [*(spec.name for spec in view_specs(s, n, self)), JOINT, *(f"{r}{LABELS}" for r in self.relations)]
 
 

@@ -58,7 +58,7 @@ class D2ptSettings(Settings):
         return self.k
 
 
-class Channel:
+class PropagatedFeatures:
     """h → p(S) X h, the propagation of X over one graph: (d, width) → (n, width)."""
 
     def __init__(self, operator: Operator, x: FeatureMatrix, alpha: float, steps: int) -> None:
@@ -77,7 +77,7 @@ class D2pt(nn.Module):
         self.w2, self.b2 = _layer(hidden, c)
         self.w3, self.b3 = _layer(hidden, hidden)
 
-    def forward(self, channel: Channel) -> tuple[Tensor, Tensor]:
+    def forward(self, channel: PropagatedFeatures) -> tuple[Tensor, Tensor]:
         h = (channel.times(self.w1) + self.b1).relu()  # (n, hidden)
         return (h @ self.w2 + self.b2).log_softmax(1), h @ self.w3 + self.b3
 
@@ -109,7 +109,7 @@ def fit(task: Task, s: D2ptSettings) -> Prediction:
     features = normalise_rows(graph.features, s.features)
     x, topology = FeatureMatrix.of(features), topology_operator(graph, "symmetric")
     nearest = propagated_knn(graph, features, s, task.progress)
-    first, second = (Channel(operator, x, s.alpha, s.steps) for operator in (topology, nearest))
+    first, second = (PropagatedFeatures(operator, x, s.alpha, s.steps) for operator in (topology, nearest))
     with seeded(task.seed):
         model = D2pt(graph.d, s.hidden, graph.c)
     nodes, labels = torch.tensor(task.train), torch.as_tensor(task.labels)

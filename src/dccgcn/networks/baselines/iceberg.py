@@ -21,7 +21,7 @@ from dccgcn.features import Scaling, normalise_rows, scaling, topology_operator
 from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.autograd import FeatureMatrix
-from dccgcn.networks.baselines.d2pt import Channel
+from dccgcn.networks.baselines.d2pt import PropagatedFeatures
 from dccgcn.networks.layers import Dropout
 from dccgcn.networks.training import prediction_from_logits, seeded, train_full_batch
 from dccgcn.settings import Settings, count, rate, share, weight
@@ -49,7 +49,7 @@ class Iceberg(nn.Module):
         super().__init__()
         self.first, self.second, self.dropout = nn.Linear(d, hidden), nn.Linear(hidden, c), Dropout(dropout)
 
-    def hidden(self, channel: Channel) -> Tensor:
+    def hidden(self, channel: PropagatedFeatures) -> Tensor:
         """P W1 + b1, (n, hidden)."""
         return channel.times(self.first.weight.T.contiguous()) + self.first.bias
 
@@ -75,7 +75,7 @@ def fit(task: Task, s: IcebergSettings) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes."""
     graph, train = task.graph, task.train
     x = FeatureMatrix.of(normalise_rows(graph.features, s.features))
-    channel = Channel(topology_operator(graph, "symmetric"), x, s.alpha, s.steps)
+    channel = PropagatedFeatures(topology_operator(graph, "symmetric"), x, s.alpha, s.steps)
     with seeded(task.seed):
         model = Iceberg(graph.d, s.hidden, graph.c, s.dropout)
     nodes, labels = torch.tensor(train), torch.as_tensor(task.labels)

@@ -9,7 +9,7 @@ from dccgcn.concord.labels import Labels
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.state import model_specs, read_projections, read_state, to_arrays
 from dccgcn.concord.views import precompute
-from dccgcn.errors import DataFileError, DccgcnError
+from dccgcn.errors import DataFileError
 from dccgcn.methods.arrays import Sizes, check_arrays
 from dccgcn.methods.base import Task
 from helpers.groups import blocks, many_words
@@ -30,7 +30,7 @@ def test_arrays_round_trip(few: bool) -> None:
                 np.testing.assert_array_equal(getattr(projections.embeddings[name], field), array)
     for one, other in zip(state.channels, again.channels, strict=True):
         assert one.head is other.head
-    np.testing.assert_array_equal(again.given.nodes, given.nodes)
+    np.testing.assert_array_equal(again.labels.nodes, given.nodes)
     np.testing.assert_allclose(again.pooled, state.pooled, rtol=1e-5)  # spread labels are added up in another order
     assert again.held_out == state.held_out
 
@@ -47,11 +47,6 @@ def test_every_array_has_a_spec(options: dict, kind: str) -> None:
         broken = {**model, name: array[:-1]}
         with pytest.raises(DataFileError):
             check_arrays(broken, model_specs(broken, sizes, settings), "model")
-
-
-def test_the_model_of_an_earlier_concord_is_refused() -> None:
-    with pytest.raises(DccgcnError, match="earlier Concord"):
-        method.predict_new({}, blocks(), ConcordSettings())
 
 
 def featureless() -> NodeGraph:

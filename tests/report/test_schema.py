@@ -16,7 +16,7 @@ from dccgcn.report.store import load_data, save_data, to_json
 from dccgcn.workflow.run import run
 from helpers.runs import dual, toy
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")

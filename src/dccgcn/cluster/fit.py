@@ -48,7 +48,7 @@ from dccgcn.methods.prediction import Prediction
 from dccgcn.progress import Progress
 from dccgcn.runtime.memory import format_bytes
 from dccgcn.runtime.row_blocks import Peers, block_bounds, spread_over
-from dccgcn.runtime.scratch import Stages, damage_findings, fingerprint
+from dccgcn.runtime.scratch import Stages, damage_findings, fingerprint, stages_of
 from dccgcn.runtime.threads import use_threads
 
 _RESTARTS = 50  # of a worker that dies
@@ -89,7 +89,7 @@ def fit_on_ray(workers: RayWorkers, measured: list[Traffic] | None = None) -> Fi
 
     def fit(task: Task, settings: ConcordSettings) -> Prediction:
         graph, train = task.graph, task.train
-        if graph.stages_folder is None:
+        if (stages := stages_of(graph.cache)) is None or stages.folder is None:
             raise SettingsError(
                 "A fit on Ray needs a folder that all of its machines can read.", "Name it: --scratch FOLDER."
             )
@@ -100,7 +100,7 @@ def fit_on_ray(workers: RayWorkers, measured: list[Traffic] | None = None) -> Fi
             prior = relative_prior(graph.classes, settings.class_prior) if settings.class_prior else None
             bounds = block_bounds(graph.n, count)
             layout = layout_of(graph)
-            job = Job(graph.stages_folder, bounds, settings, layout, labels, task.seed, prior, workers.memory)
+            job = Job(stages.folder, bounds, settings, layout, labels, task.seed, prior, workers.memory)
             graph.cached(("uninformed", job.labels_id), lambda: uninformed_nodes(graph, train))
             n_stages = len(view_specs(settings, graph.n, layout)) + 2 + len(layout.channel_names(settings, graph.n))
             traffic, damaged = _run_workers(ray, head, job, n_stages, task.progress)

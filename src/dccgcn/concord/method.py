@@ -68,7 +68,7 @@ def fit(task: Task, settings: ConcordSettings) -> Prediction:
     inputs = precompute(graph, settings, progress=task.progress)
     with threads_for(total_nnz(inputs.operators)):
         channels = build_channels(inputs, q, settings)
-        state = stack(channels, labels, settings, task.seed, task.progress, graph.kept)
+        state = stack(channels, labels, settings, task.seed, task.progress, inputs.kept)
         prediction = predict(state, inputs, graph, settings, task.progress)
     findings = (*inputs.findings, *promise_findings(state.held_out))
     return replace(prediction, model=to_arrays(inputs.projections, state), findings=findings)

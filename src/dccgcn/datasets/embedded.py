@@ -6,7 +6,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.graph import NodeGraph
-from dccgcn.graph.cells import decode_labels
 from dccgcn.graph.splits import Split
 
 
@@ -14,12 +13,12 @@ def read_cora() -> tuple[NodeGraph, Split]:
     """Planetoid's Cora and its public split, with the ids of the papers."""
     with np.load(Path(__file__).with_name("cora.npz"), allow_pickle=False) as file:
         ids, classes = file["ids"], file["classes"].tolist()
-        graph = NodeGraph(
+        graph = NodeGraph.from_codes(
             sp.csr_array(np.unpackbits(file["words"], axis=1, count=len(ids)).T, dtype=np.float32),
             file["edges"],
-            decode_labels(file["labels"], classes),
+            file["labels"],
+            classes,
             ids=ids,
-            classes=classes,
             name="cora",
         )
     return graph, Split.from_parts(graph, "public", np.arange(140), np.arange(140, 640), np.arange(1708, 2708))

@@ -17,7 +17,6 @@ import scipy.sparse as sp
 from dccgcn import __version__
 from dccgcn.errors import DataFileError, DccgcnError, Finding
 from dccgcn.graph import NodeGraph
-from dccgcn.graph.cells import decode_labels
 from dccgcn.graph.splits import PARTS, Split
 from dccgcn.methods.arrays import ArraySpec, Sizes, check_array, check_arrays, check_csr
 from dccgcn.methods.prediction import Prediction
@@ -190,12 +189,12 @@ def _graph(description: ModelDescription, given: Mapping[str, Any]) -> NodeGraph
         specs["targets"] = ArraySpec((n,), "bool")
     others = {name: array for name, array in given.items() if name not in ("features", "relations")}
     check_arrays(others, specs, "graph")
-    graph = NodeGraph(
+    graph = NodeGraph.from_codes(
         features,
         given["edges"],
-        decode_labels(given["labels"], classes),
+        given["labels"],
+        classes,
         ids=given["ids"] if description.ids is None else description.ids,
-        classes=classes,
         edge_weights=given["weights"],
         featureless=True,
         name=description.graph,

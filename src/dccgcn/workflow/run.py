@@ -20,6 +20,7 @@ from dccgcn.methods.resources import check_memory
 from dccgcn.progress import Progress
 from dccgcn.quality import metrics
 from dccgcn.runtime.device import default_device
+from dccgcn.runtime.scratch import damage_findings, stages_of
 from dccgcn.runtime.threads import threads_of_run
 from dccgcn.settings import Settings
 from dccgcn.tables.convert import MASKS_NOT_USED, from_pyg, has_masks, is_pyg, split_from_pyg
@@ -156,8 +157,9 @@ def fit_and_measure(
         prediction = _fit_seen_classes(graph, split, method, settings, seed, progress=progress)
     seconds = perf_counter() - start
     suspects = suspect_findings(graph, split.train, prediction)
+    damaged = damage_findings(stages.damaged) if (stages := stages_of(graph.cache)) else ()
     merged = () if method.uses_relations else _merged_relations(graph, method.name)
-    findings = (*memory, *graph.stage_findings, *merged, *prediction.findings, *suspects)
+    findings = (*memory, *damaged, *merged, *prediction.findings, *suspects)
     prediction = replace(prediction, findings=findings)
     details = FitDetails(method.name, settings, seed, seconds, threads, device)
     return measure(graph, split, prediction, details)

@@ -14,26 +14,22 @@ _MOST_RANKED = 5  # nodes of a rare class
 
 def print_predictions(result: "Result") -> None:
     """For each class: its labels, how many nodes are predicted to be in it, and how many are expected to be right."""
-    import numpy as np
+    from dccgcn.quality.classes import class_table
 
-    graph, prediction, train = result.graph, result.prediction, result.split.train
-    agree, trust = prediction.channels_agree, prediction.trust
-    nodes = np.flatnonzero(result.is_predicted)
-    n_labels = np.bincount(graph.labels[train], minlength=graph.c)
+    rows, every = class_table(result.graph, result.split, result.prediction)
     columns = ["class", "labels", "predicted"]
-    columns += ["channels agree", "disagree"] if agree is not None else []
-    columns += ["expected accuracy"] if trust is not None else []
-    title = f"{result.method} on {graph.name}: {len(train)} labels, {len(nodes)} predictions"
+    columns += ["channels agree", "disagree"] if every.agreed is not None else []
+    columns += ["expected accuracy"] if result.prediction.trust is not None else []
+    title = f"{result.method} on {result.graph.name}: {every.labels} labels, {every.predicted} predictions"
     shown = table(title, *columns)
-    for c, name in enumerate([*graph.classes, "all"]):
-        members = nodes[prediction.y_pred[nodes] == c] if c < graph.c else nodes
-        counts = [n_labels[c] if c < graph.c else len(train), len(members)]
-        if agree is not None:
-            counts += [agree[members].sum(), (~agree[members]).sum()]
+    for row in (*rows, every):
+        counts = [row.labels, row.predicted]
+        if row.agreed is not None:
+            counts += [row.agreed, row.predicted - row.agreed]
         cells = [f"{count:,}" for count in counts]
-        if trust is not None:
-            cells.append(percent(float(trust[members].mean()) if len(members) else None))
-        shown.add_row(printable(name), *cells, end_section=c == graph.c - 1)
+        if result.prediction.trust is not None:
+            cells.append(percent(row.confidence))
+        shown.add_row(printable(row.name), *cells, end_section=row is rows[-1])
     output.print(shown)
 
 
@@ -75,7 +71,7 @@ def _add_channels(shown: Table, result: "Result") -> None:
 
 def _add_trust(shown: Table, result: "Result") -> None:
     """Share and accuracy of the predictions at or above the trust threshold of the report."""
-    from dccgcn.report.trust_summary import THRESHOLD
+    from dccgcn.quality.trust import THRESHOLD
 
     if result.prediction.trust is None:
         return
@@ -90,7 +86,7 @@ def _add_trust(shown: Table, result: "Result") -> None:
 
 def print_rare_classes(result: "Result") -> None:
     """For each class that is rare or never predicted: how well its test nodes are ranked, and its first nodes."""
-    from dccgcn.workflow.class_summary import ranked_classes, rare_class_scores
+    from dccgcn.quality.classes import ranked_classes, rare_class_scores
 
     graph, split, prediction = result.graph, result.split, result.prediction
     if scores := rare_class_scores(graph, split, prediction):

@@ -8,7 +8,7 @@ import numpy as np
 from dccgcn.errors import DccgcnError
 from dccgcn.label.events import Audit, Draw
 from dccgcn.quality.audit import CONFIDENCE, AuditSummary, checks_needed, fixed_bound, sequential_bound
-from dccgcn.report.trust_summary import THRESHOLD, TrustedNodes, trusted_nodes
+from dccgcn.quality.trust import trusted_nodes, trusted_text
 from dccgcn.workflow.result import Result
 
 BOUND = 0.05  # share of wrong predictions to aim for
@@ -32,7 +32,7 @@ def draw_predictions(
     checks : number of checks to plan instead.
     seed : of the draw; omitted, the draw cannot be predicted.
     """
-    trusted = trusted_nodes(result)
+    trusted = trusted_nodes(result.prediction)
     population = np.flatnonzero(trusted.is_trusted & result.is_predicted)
     n = len(population)
     if n == 0:
@@ -42,14 +42,7 @@ def draw_predictions(
         raise DccgcnError(f"{planned:,} checks were planned.", f"Plan 1 to {min(n, MAX_DRAWN):,}.")
     drawn = np.random.default_rng(seed).permutation(population)[:MAX_DRAWN]
     names = [str(result.graph.classes[k]) for k in result.prediction.y_pred[drawn]]
-    return Draw(n, planned, confidence, trusted_text(trusted), tuple(ids[node] for node in drawn), tuple(names))
-
-
-def trusted_text(trusted: TrustedNodes) -> str:
-    """What counts as trusted."""
-    if trusted.basis == "agreement":
-        return "the channels predict the same class"
-    return f"{trusted.basis} of at least {100 * THRESHOLD:.0f} %"
+    return Draw(n, planned, confidence, trusted_text(trusted.basis), tuple(ids[node] for node in drawn), tuple(names))
 
 
 def next_check(audit: Audit) -> str | None:

@@ -23,7 +23,7 @@ from dccgcn.label.events import Audit, Event, Labels, point_json
 from dccgcn.label.log import EventLog
 from dccgcn.label.map_data import MapData, map_data
 from dccgcn.label.source import Source, class_name
-from dccgcn.report.trust_summary import NOTHING_TRUSTED, TrustedNodes, trusted_nodes
+from dccgcn.quality.trust import NOTHING_TRUSTED, TrustedNodes, trusted_nodes
 from dccgcn.text import printable
 from dccgcn.workflow.active_learning import suggest_labels
 from dccgcn.workflow.result import Result
@@ -302,7 +302,7 @@ class Session:
         start = time.perf_counter()
         number = self.picture.number + 1 if self.picture else 1
         result = self.source.fit(labels)
-        trusted = None if result is None else trusted_nodes(result)
+        trusted = None if result is None else trusted_nodes(result.prediction)
         seconds = time.perf_counter() - start
         picture = Picture(number, _key(labels), len(labels.labels), result, trusted, [], seconds)
         if shares := picture.shares:

@@ -70,7 +70,7 @@ _MODULE = {
     "load_model": "store.model",
     "per_class": "graph.splits",
     "read_tables": "tables.read",
-    "run": "workflow.result",
+    "run": "workflow.run",
     "suggest_labels": "workflow.active_learning",
 }
 

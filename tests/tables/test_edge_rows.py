@@ -8,7 +8,7 @@ import pytest
 
 from dccgcn import NodeGraph, read_tables
 from dccgcn.errors import DataFileError, GraphError
-from dccgcn.tables.options import TableOptions
+from dccgcn.tables.columns import TableOptions
 from dccgcn.tables.read import check_tables
 from helpers.tables import write_frame
 from tools import edge_files
@@ -22,9 +22,10 @@ EDGES = pd.DataFrame({"source": RNG.choice(IDS, 200), "target": RNG.choice(IDS, 
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are read a few bytes or rows at a time."""
-    monkeypatch.setattr("dccgcn.tables.frames._PIECE", 100)
-    monkeypatch.setattr("dccgcn.tables.edge_rows._ARROW_ROWS", 7)
-    monkeypatch.setattr("dccgcn.tables.edge_rows._SAMPLE", 3)
+    monkeypatch.setattr("dccgcn.tables.files._PIECE", 100)
+    monkeypatch.setattr("dccgcn.tables.typed_files._ROWS", 7)
+    monkeypatch.setattr("dccgcn.tables.typed_files._SAMPLE", 3)
+    monkeypatch.setattr("dccgcn.tables.delimited._SAMPLE", 3)
 
 
 def write_pieces(frame: pd.DataFrame, folder: Path, ending: str, n_pieces: int = 3) -> Path:
@@ -186,8 +187,8 @@ def test_an_empty_id_is_no_node_that_an_empty_end_leads_to(tmp_path: Path, small
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_large_edges_come_in_parts_with_progress(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dccgcn.tables.frames._PIECE", 10_000)
-    monkeypatch.setattr("dccgcn.tables.edge_rows._ARROW_ROWS", 1000)
+    monkeypatch.setattr("dccgcn.tables.files._PIECE", 10_000)
+    monkeypatch.setattr("dccgcn.tables.typed_files._ROWS", 1000)
     edges = pd.DataFrame({"source": RNG.choice(IDS, 9000), "target": RNG.choice(IDS, 9000)})
     write_frame(edges, tmp_path / f"edges{ending}")
     seen: list[tuple[str, int, int]] = []

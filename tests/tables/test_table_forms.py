@@ -1,7 +1,6 @@
 """Files and DataFrames of every form give the same graph, or a sentence."""
 
 import gzip
-import io
 import zipfile
 from pathlib import Path
 
@@ -9,9 +8,8 @@ import pandas as pd
 import pytest
 
 from dccgcn.errors import DataFileError, GraphError
-from dccgcn.tables.frames import read_table
+from dccgcn.tables.files import read_table
 from dccgcn.tables.read import read_tables
-from dccgcn.tables.text_files import _lines
 from helpers.tables import EDGES, NODES, codes
 from tools import fuzz
 
@@ -184,8 +182,3 @@ def test_a_workbook_that_is_none_and_one_with_two_sheets(tmp_path):
         pd.DataFrame({"id": ["a", "b"], "x": [1, 2]}).to_excel(writer, sheet_name="first", index=False)
         pd.DataFrame({"z": [1]}).to_excel(writer, sheet_name="second", index=False)
     assert "'first'" in next(f.text for f in read_tables(path, edges).graph.findings if f.code == "sheets")
-
-
-def test_lines_end_as_in_a_file_that_is_not_translated(tmp_path):
-    text = 'id,note\r\na,"x\ny\r"\rb,\u2028\x0b\n\nc,"\r\n"'
-    assert list(_lines(text, tmp_path, None)) == list(io.StringIO(text, newline=""))

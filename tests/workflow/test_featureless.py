@@ -9,7 +9,7 @@ from dccgcn.concord import method
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.errors import GraphError
 from dccgcn.graph.splits import check_training, uninformed_nodes
-from dccgcn.tables.encoder import FeatureEncoder
+from dccgcn.tables.encode import FeatureEncoder
 from dccgcn.workflow.active_learning import suggest_labels
 from dccgcn.workflow.doctor import examine
 from helpers.command import dccgcn

@@ -212,8 +212,7 @@ class GraphOptions:
 
     def rows(self, progress: "Progress | None" = None) -> "pd.DataFrame | None":
         """The table of nodes as it is in the file; None without one."""
-        from dccgcn.tables.frames import read_table
-        from dccgcn.tables.graphml import is_graphml, read_graphml
+        from dccgcn.tables.files import is_graphml, read_graphml, read_table
 
         if not self.nodes:
             return None
@@ -234,8 +233,8 @@ class GraphOptions:
 
     def check_tables(self, **relaxed: Any) -> "tuple[Tables | None, list[DccgcnError]]":
         """The graph of the tables, or everything that is wrong with them. relaxed: options to change."""
-        from dccgcn.tables.graphml import is_graphml
-        from dccgcn.tables.options import TableOptions
+        from dccgcn.tables.columns import TableOptions
+        from dccgcn.tables.files import is_graphml
         from dccgcn.tables.read import check_tables
 
         if not self.nodes or not (self.edges or is_graphml(self.nodes)):

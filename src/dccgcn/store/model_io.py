@@ -30,8 +30,8 @@ from dccgcn.store.model_schema import FORMAT, ModelDescription
 from dccgcn.store.staging import current_path
 from dccgcn.store.tensors import read_tensors, tensor_pieces
 from dccgcn.tables.columns import Columns, EdgeColumns
-from dccgcn.tables.edge_tables import ONE_KIND
-from dccgcn.tables.encoder import FeatureEncoder
+from dccgcn.tables.edges import ONE_KIND
+from dccgcn.tables.encode import FeatureEncoder
 from dccgcn.tables.read import Tables
 from dccgcn.text import first_few
 from dccgcn.workflow.result import Result

@@ -13,12 +13,11 @@ import pandas as pd
 import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError, Finding, GraphError
-from dccgcn.graph.cells import MISSING_FEATURES, is_missing, spell_id
+from dccgcn.graph.cells import is_missing, spell_id
 from dccgcn.progress import Progress, tracked
-from dccgcn.tables.columns import NUMERIC, Role, to_numbers
-from dccgcn.tables.lists import expand_as_trained, is_list, tags_as_text
-from dccgcn.tables.options import Impute
+from dccgcn.tables.columns import NUMERIC, Impute, Role
 from dccgcn.tables.table import Table
+from dccgcn.tables.values import expand_as_trained, is_empty, is_list, tags_as_text, to_numbers
 from dccgcn.text import first_few
 
 if TYPE_CHECKING:  # slow to import: each function imports what it uses
@@ -254,7 +253,7 @@ def _text(cell: Any) -> str:
 
 def _fit_categories(frame: pd.DataFrame, column: str) -> Categories:
     """Values that occur once connect no two nodes, so they get no feature, unless all of them occur once."""
-    known = [cell for cell in _texts(frame, column) if not is_missing(cell, MISSING_FEATURES)]
+    known = [cell for cell in _texts(frame, column) if not is_empty(cell)]
     values, counts = np.unique(known, return_counts=True)
     kept = values[counts > 1] if (counts > 1).any() else values
     if len(kept) == 0:

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from dccgcn.datasets.catalogue import CORA_CLASSES
-from dccgcn.datasets.formats import planetoid
+from dccgcn.datasets import planetoid
+from dccgcn.datasets.planetoid import CORA_CLASSES
 from dccgcn.graph import NodeGraph
 from dccgcn.runtime.files import write_atomically
 

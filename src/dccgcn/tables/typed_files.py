@@ -177,7 +177,9 @@ def _excel(content: bytes, path: Path) -> Table:
             raise DataFileError(f"{path} is an Excel workbook, which needs openpyxl.", "pip install 'dccgcn[excel]'")
         with pd.ExcelFile(io.BytesIO(content), engine="openpyxl") as book:
             first, *others = book.sheet_names
-            table = plain_table(pd.read_excel(book, str(first), dtype=object, keep_default_na=False, na_values=[""]), path.name)
+            table = plain_table(
+                pd.read_excel(book, str(first), dtype=object, keep_default_na=False, na_values=[""]), path.name
+            )
     except DccgcnError:
         raise
     except Exception as error:  # a damaged file can raise nearly anything

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from dccgcn.datasets.formats import planetoid
+from dccgcn.datasets import planetoid
 from dccgcn.errors import DataFileError
 
 LABELS = [0, 1, 0, 1, 1]  # of the five nodes that allx describes

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from dccgcn.cli.display import output, percent, printable, table
+from dccgcn.cli.display import output, percent, print_frame, printable, table
 
 if TYPE_CHECKING:
     from dccgcn.workflow.result import Result
@@ -16,24 +16,22 @@ def print_predictions(result: "Result") -> None:
     """For each class: its labels, how many nodes are predicted to be in it, and how many are expected to be right."""
     import numpy as np
 
-    graph, prediction, train = result.graph, result.prediction, result.split.train
-    agree, trust = prediction.channels_agree, prediction.trust
-    nodes = np.flatnonzero(result.is_predicted)
-    n_labels = np.bincount(graph.labels[train], minlength=graph.c)
-    columns = ["class", "labels", "predicted"]
-    columns += ["channels agree", "disagree"] if agree is not None else []
-    columns += ["expected accuracy"] if trust is not None else []
-    title = f"{result.method} on {graph.name}: {len(train)} labels, {len(nodes)} predictions"
-    shown = table(title, *columns)
-    for c, name in enumerate([*graph.classes, "all"]):
-        members = nodes[prediction.y_pred[nodes] == c] if c < graph.c else nodes
-        counts = [n_labels[c] if c < graph.c else len(train), len(members)]
-        if agree is not None:
-            counts += [agree[members].sum(), (~agree[members]).sum()]
-        cells = [f"{count:,}" for count in counts]
-        if trust is not None:
-            cells.append(percent(float(trust[members].mean()) if len(members) else None))
-        shown.add_row(printable(name), *cells, end_section=c == graph.c - 1)
+    from dccgcn.workflow.class_summary import class_counts, trust_summary
+
+    graph, prediction, n_labels = result.graph, result.prediction, len(result.split.train)
+    nodes, agree = np.flatnonzero(result.is_predicted), prediction.channels_agree
+    columns = ["class", "labels", "predicted", *(["channels agree", "disagree"] if agree is not None else [])]
+    columns += ["expected accuracy"] if prediction.trust is not None else []
+    shown = table(f"{result.method} on {graph.name}: {n_labels} labels, {len(nodes)} predictions", *columns)
+    rows = class_counts(graph, result.split, prediction)
+    rows.append({"class": "all", "labels": n_labels, "predicted": len(nodes), **trust_summary(prediction, nodes)})
+    for k, row in enumerate(rows):
+        members = nodes[prediction.y_pred[nodes] == k] if k < graph.c else nodes
+        counts = [row["labels"], row["predicted"]]
+        counts += [] if agree is None else [agree[members].sum(), (~agree[members]).sum()]
+        accuracy = [] if prediction.trust is None else [percent(row["expected_accuracy"])]
+        cells = [*(f"{count:,}" for count in counts), *accuracy]
+        shown.add_row(printable(row["class"]), *cells, end_section=k == graph.c - 1)
     output.print(shown)
 
 
@@ -101,7 +99,4 @@ def print_rare_classes(result: "Result") -> None:
         output.print(shown)
     for k in ranked_classes(graph, split, prediction):
         first = result.ranking(graph.classes[k]).head(_MOST_RANKED)
-        shown = table(f"Most probable nodes of the class {graph.classes[k]}", *first.columns[2:])
-        for row in first.iloc[:, 2:].itertuples(index=False):
-            shown.add_row(*(f"{cell:.3f}" if isinstance(cell, float) else printable(cell) for cell in row))
-        output.print(shown)
+        print_frame(f"Most probable nodes of the class {graph.classes[k]}", first.iloc[:, 2:], digits=3)

@@ -1,9 +1,9 @@
-"""Conversion from and to PyTorch Geometric, NetworkX, igraph and SciPy. Tables are read by tables.py.
+"""Conversion from and to PyTorch Geometric, NetworkX, igraph and SciPy.
 
 PyG numbers nodes and classes from 0, so ids and class names are kept in ``data.node_ids`` and ``data.classes``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 MASKS_NOT_USED = "masks-not-used"  # code of a finding
 
 
-def is_pyg(given: Any) -> bool:
+def is_pyg(data: Any) -> bool:
     """Whether an object is a PyG ``Data`` or ``HeteroData``, without importing PyG."""
-    return type(given).__module__.startswith("torch_geometric.") and (hasattr(given, "edge_index") or _has_types(given))
+    return type(data).__module__.startswith("torch_geometric.") and (hasattr(data, "edge_index") or _has_types(data))
 
 
 def has_masks(data: "Data | HeteroData", node_type: str | None = None) -> bool:
@@ -158,7 +158,7 @@ _MASK = {"train": "train", "validation": "val", "test": "test"}
 
 
 def from_networkx(
-    given: "nx.Graph",
+    network: "nx.Graph",
     features: str | Sequence[str] | None = None,
     label: str = "label",
     weight: str = "weight",
@@ -168,7 +168,7 @@ def from_networkx(
 
     Parameters
     ----------
-    given : networkx.Graph
+    network : networkx.Graph
         Direction and parallel edges are dropped.
     features : str or sequence of str, optional
         The node attribute that holds a vector, or several that hold a number each. Default: "x" if all nodes have it,
@@ -191,34 +191,15 @@ def from_networkx(
     >>> from_networkx(nx.karate_club_graph(), label="club", name="karate")
     NodeGraph('karate': 34 nodes, 78 edges, 0 features, 2 classes, 34 labelled)
     """
-    ids = [node if isinstance(node, str | int | float | np.number) else str(node) for node in given.nodes]
-    if features is None:
-        features = ["x"] if ids and all("x" in attributes for attributes in given.nodes.values()) else []
-    wanted = [features] if isinstance(features, str) else list(features)
-    missing = [node for node, attributes in given.nodes.items() if any(key not in attributes for key in wanted)]
-    if missing:
-        raise GraphError(
-            f"{len(missing)} nodes have no attribute {first_few(wanted)}: {first_few(missing)}.",
-            "Name the node attributes that hold the features.",
-        )
-    if label != "label" and ids and not any(label in attributes for attributes in given.nodes.values()):
-        raise GraphError(f"No node has an attribute {label!r}.", "Name the node attribute that holds the class.")
-    rows = [[_vector(node, key, attributes[key]) for key in wanted] for node, attributes in given.nodes.items()]
-    position = {node: i for i, node in enumerate(given.nodes)}
-    edges = [(position[u], position[v]) for u, v in given.edges()]
-    return NodeGraph(
-        _rows(rows) if wanted else None,
-        np.array(edges, dtype=np.int64).reshape(-1, 2),
-        [attributes.get(label) for attributes in given.nodes.values()],
-        ids=ids,
-        edge_weights=[attributes.get(weight, 1.0) for *_, attributes in given.edges(data=True)],
-        name=name,
-        findings=_unused({key for keys in given.nodes.values() for key in keys} - {*wanted, label}),
-    )
+    ids = [node if isinstance(node, str | int | float | np.number) else str(node) for node in network.nodes]
+    position = {node: i for i, node in enumerate(network.nodes)}
+    edges = [(position[u], position[v]) for u, v in network.edges()]
+    weights = [attributes.get(weight, 1.0) for *_, attributes in network.edges(data=True)]
+    return _from_attributes(ids, list(network.nodes.values()), edges, weights, features, label, name)
 
 
 def from_igraph(
-    given: "igraph.Graph",
+    network: "igraph.Graph",
     features: str | Sequence[str] | None = None,
     label: str = "label",
     weight: str = "weight",
@@ -228,7 +209,7 @@ def from_igraph(
 
     Parameters
     ----------
-    given : igraph.Graph
+    network : igraph.Graph
         Direction and parallel edges are dropped.
     features, label, weight, name
         As for ``from_networkx``: vertex attributes of the features and the class, edge attribute of the weight.
@@ -237,44 +218,54 @@ def from_igraph(
     -------
     NodeGraph
     """
-    known = given.vs.attributes()
+    attributes = [vertex.attributes() for vertex in network.vs]
+    ids = [row.pop("name", i) for i, row in enumerate(attributes)]
+    weights = network.es[weight] if weight in network.es.attributes() else None
+    return _from_attributes(ids, attributes, network.get_edgelist(), weights, features, label, name)
+
+
+def _from_attributes(
+    ids: list[Any],
+    attributes: Sequence[Mapping[str, Any]],
+    edges: Sequence[tuple[int, int]],
+    weights: Sequence[float] | None,
+    features: str | Sequence[str] | None,
+    label: str,
+    name: str,
+) -> NodeGraph:
+    """The graph of nodes with attributes, some of which are the features and one the label."""
     if features is None:
-        features = ["x"] if "x" in known else []
-    wanted = [features] if isinstance(features, str) else list(features)
-    needed = wanted if label == "label" else [*wanted, label]
-    if missing := [key for key in needed if key not in known]:
+        features = ["x"] if ids and all("x" in row for row in attributes) else []
+    keys = [features] if isinstance(features, str) else list(features)
+    known = {key for row in attributes for key in row}
+    if missing := [node for node, row in zip(ids, attributes, strict=True) if not set(keys) <= row.keys()]:
         raise GraphError(
-            f"The vertices have no attribute {first_few(missing)}.", f"Their attributes are: {first_few(known, 12)}."
+            f"{len(missing)} nodes have no attribute {first_few(keys)}: {first_few(missing)}.",
+            f"Name the node attributes that hold the features; there are: {first_few(sorted(map(str, known)), 12)}.",
         )
-    ids = given.vs["name"] if "name" in known else list(range(given.vcount()))
-    rows = [[_vector(i, key, vertex[key]) for key in wanted] for i, vertex in zip(ids, given.vs, strict=True)]
-    return NodeGraph(
-        _rows(rows) if wanted else None,
-        np.array(given.get_edgelist(), dtype=np.int64).reshape(-1, 2),
-        given.vs[label] if label in known else None,
-        ids=ids,
-        edge_weights=given.es[weight] if weight in given.es.attributes() else None,
-        name=name,
-        findings=_unused(set(known) - {*wanted, label, "name"}),
-    )
-
-
-def _unused(attributes: set[Any]) -> list[Finding]:
-    """A finding about node attributes that are neither features nor labels."""
-    if not attributes:
-        return []
-    text = f"Node attributes were not used: {first_few(sorted(map(str, attributes)))}; features=… names those to use."
-    return [Finding("note", "unused-attributes", text)]
-
-
-def _rows(rows: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
-    """(n, d) features of nodes that have some vectors each."""
-    joined = [np.concatenate(row) for row in rows]
-    if len(widths := {len(row) for row in joined}) > 1:
+    if label != "label" and ids and label not in known:
+        raise GraphError(f"No node has an attribute {label!r}.", "Name the node attribute that holds the class.")
+    rows = [
+        np.concatenate([_vector(node, key, row[key]) for key in keys]) if keys else np.empty(0)
+        for node, row in zip(ids, attributes, strict=True)
+    ]
+    if len(widths := {len(row) for row in rows}) > 1:
         raise GraphError(
             f"The features of the nodes have different lengths: {first_few(sorted(widths))}.", "Make them equal."
         )
-    return np.array(joined) if joined else np.empty((0, 1))
+    findings = []
+    if unused := sorted(map(str, known - {*keys, label})):
+        text = f"Node attributes were not used: {first_few(unused)}; features=… names those to use."
+        findings.append(Finding("note", "unused-attributes", text))
+    return NodeGraph(
+        (np.array(rows) if rows else np.empty((0, 1))) if keys else None,
+        np.array(edges, dtype=np.int64).reshape(-1, 2),
+        [row.get(label) for row in attributes],
+        ids=ids,
+        edge_weights=weights,
+        name=name,
+        findings=findings,
+    )
 
 
 def _vector(node: Any, key: str, value: Any) -> np.ndarray:
@@ -291,13 +282,13 @@ def to_networkx(graph: NodeGraph) -> "nx.Graph":
     """A NetworkX graph of the ids, with the node attributes x and label and the edge attribute weight."""
     import networkx as nx
 
-    made = nx.Graph(name=graph.name)
+    network = nx.Graph(name=graph.name)
     labels = decode_labels(graph.labels, graph.classes)
     for node, x, label in zip(graph.ids.tolist(), _dense(graph), labels, strict=True):
-        made.add_node(node, x=x.copy(), label=label)
+        network.add_node(node, x=x.copy(), label=label)
     ends = graph.ids[graph.edges].tolist()
-    made.add_weighted_edges_from((u, v, w) for (u, v), w in zip(ends, graph.weights.tolist(), strict=True))
-    return made
+    network.add_weighted_edges_from((u, v, w) for (u, v), w in zip(ends, graph.weights.tolist(), strict=True))
+    return network
 
 
 def from_scipy(adjacency: Any, features: Any, labels: Any = None, **options: Any) -> NodeGraph:

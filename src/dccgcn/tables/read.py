@@ -151,11 +151,11 @@ def check_tables(
     with _collected(problems):
         node_table, columns = choose_features(node_table, columns, options, findings, progress)
     ids: list[Any] | None = None
-    with _collected(problems), _guesses_in_errors(findings):
+    with _collected(problems, findings):
         ids = read_ids(node_table, columns.id)
     if ids is None:  # some repeat; are the edges right?
         ids = list(dict.fromkeys(map(spell_id, node_table.frame[columns.id])))
-    with _collected(problems), _guesses_in_errors(findings):
+    with _collected(problems, findings):
         relations, errors = read_relations(
             edge_tables, columns.edges, ids, options.unknown_ids, options.decimal, findings, progress
         )
@@ -199,12 +199,12 @@ def check_tables(
 
 
 @contextmanager
-def _collected(problems: list[DccgcnError]) -> Iterator[None]:
-    """Keep an error, so that further steps can find theirs."""
+def _collected(problems: list[DccgcnError], guesses: Sequence[Finding] = ()) -> Iterator[None]:
+    """Keep an error, so that further steps can find theirs. guesses: findings, if guessed columns may be the cause."""
     try:
         yield
     except DccgcnError as error:
-        problems.append(error)
+        problems.append(_with_guesses(error, guesses) if isinstance(error, GraphError) else error)
 
 
 def _read_all(
@@ -220,15 +220,6 @@ def _read_all(
     else:
         raise GraphError("There is no table of edges.", "Give one (--edges), or a GraphML file as the nodes.")
     return node_table, by_relation(edge_tables, options.relation, options.directed)
-
-
-@contextmanager
-def _guesses_in_errors(findings: Sequence[Finding]) -> Iterator[None]:
-    """Add the guessed columns to errors about ids."""
-    try:
-        yield
-    except GraphError as error:
-        raise _with_guesses(error, findings) from None
 
 
 def _with_guesses(error: DccgcnError, findings: Sequence[Finding]) -> DccgcnError:

@@ -61,7 +61,7 @@ container: .venv/installed
 # the types and documentation of the report's data, from its schema; then its script and style, from frontend/ into
 # the package: committed, so that users need no Node
 frontend: .venv/installed
-	$(BIN)/python -m dccgcn.report.generate
+	$(BIN)/python scripts/report_schema.py
 	cd frontend && npm ci && npm run check && npm run build
 
 # torch is pinned in constraints.txt: without that, pip would bring gigabytes of CUDA packages

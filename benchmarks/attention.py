@@ -14,8 +14,7 @@ from dccgcn import datasets
 from dccgcn.features import topology_operator
 from dccgcn.methods.registry import METHODS
 from dccgcn.networks.baselines.gat import AttentionLayer, GatSettings
-from dccgcn.networks.receptive_field import receptive_layers
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.layers import TorchOperator, receptive_layers
 from dccgcn.networks.training import seeded
 
 

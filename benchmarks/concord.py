@@ -16,7 +16,7 @@ from dccgcn.quality.paired import summary
 from dccgcn.workflow.run import run
 
 # with the scaling of the features, which is an input of an operator
-_OPERATORS = ("topology", "knn", "feature", "idf", "numeric columns", "standardised")
+_OPERATORS = ("adjacency", "topology", "knn", "feature", "idf", "numeric columns", "standardised")
 
 
 def bench_concord(
@@ -80,4 +80,4 @@ def build_concord_operators(graph: NodeGraph, settings: ConcordSettings) -> None
 
 def with_operators_only(graph: NodeGraph) -> NodeGraph:
     """The same graph as a first run finds it: its operators are built, embeddings are not."""
-    return graph.with_cached(lambda key: key[0] in _OPERATORS)
+    return graph.with_cache({key: value for key, value in graph.cache.items() if key[0] in _OPERATORS})

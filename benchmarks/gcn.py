@@ -16,9 +16,7 @@ from dccgcn.features import normalise_rows, topology_operator
 from dccgcn.graph import NodeGraph, splits
 from dccgcn.methods.registry import METHODS
 from dccgcn.networks.baselines.gcn import GcnSettings
-from dccgcn.networks.layers import TwoLayerGcn
-from dccgcn.networks.receptive_field import ReceptiveField
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.layers import ReceptiveField, TorchOperator, TwoLayerGcn
 from dccgcn.networks.training import seeded
 
 

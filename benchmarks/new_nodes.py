@@ -9,7 +9,6 @@ import numpy as np
 from benchmarks.seeds import for_each_seed
 from dccgcn import datasets
 from dccgcn.graph import NodeGraph
-from dccgcn.graph.cells import decode_labels
 from dccgcn.graph.splits import Split, fingerprint, per_class
 from dccgcn.methods.registry import Method
 from dccgcn.quality.metrics import accuracy
@@ -75,12 +74,12 @@ def remove_nodes(graph: NodeGraph, split: Split, held_out: np.ndarray) -> tuple[
     position = np.argsort(order)
     n_kept = graph.n - len(held_out)
     inside = (position[graph.edges] < n_kept).all(axis=1)
-    smaller = NodeGraph(
+    smaller = NodeGraph.from_codes(
         graph.features[order[:n_kept]],
         position[graph.edges[inside]],
-        decode_labels(graph.labels[order[:n_kept]], graph.classes),
+        graph.labels[order[:n_kept]],
+        graph.classes,
         ids=graph.ids[order[:n_kept]],
-        classes=graph.classes,
         edge_weights=graph.weights[inside],
         name=graph.name,
     )

@@ -28,7 +28,7 @@ class PartClock:
         layout = layout_of(graph)
         self._names = {
             "views": [f"view {spec.name}" for spec in view_specs(settings, graph.n, layout)],
-            "channels": [f"channel {name}" for name in layout.channels(settings, graph.n)],
+            "channels": [f"channel {name}" for name in layout.channel_names(settings, graph.n)],
         }
         self.parts: dict[str, float] = {}
         self.peaks: dict[str, float] = {}

@@ -14,6 +14,7 @@ from benchmarks.straightforward import StraightforwardStep
 from benchmarks.timing import interleave, largest_difference, median_ratio
 from dccgcn import datasets
 from dccgcn.graph import splits
+from dccgcn.methods.base import Task
 from dccgcn.methods.registry import METHODS
 from dccgcn.networks.dcc.method import TrainingStep, build_operators
 from dccgcn.networks.dcc.model import DccGcn
@@ -68,7 +69,7 @@ def _prepare(
     operators = build_operators(graph, settings)
     with seeded(0):
         model = DccGcn(graph.n, graph.d, graph.c, settings)
-    ours = TrainingStep(graph, split.train, operators, model, seed=0)
+    ours = TrainingStep(Task(graph, split.train), operators, model)
     return ours, StraightforwardStep(graph, split.train, operators, model) if with_straightforward else None, model
 
 

@@ -15,7 +15,7 @@ from torch_geometric.utils import scatter, softmax
 from dccgcn.features import normalise_rows
 from dccgcn.graph import NodeGraph
 from dccgcn.networks.dcc.model import DccGcn
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.layers import TorchOperator
 
 
 class StraightforwardStep:

@@ -15,8 +15,8 @@ import pandas as pd
 from dccgcn.concord import method
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.graph import NodeGraph
-from dccgcn.graph.cells import decode_labels
 from dccgcn.graph.splits import per_class
+from dccgcn.methods.base import Task
 from dccgcn.quality.label_errors import POOL, suspect_labels
 from dccgcn.text import markdown_table
 from dccgcn.workflow.jobs import load_cached
@@ -60,8 +60,8 @@ def flagged(graph: NodeGraph, share: float, seed: int) -> Row:
     flipped, is_flipped = flip(graph.labels[train], share, graph.c, seed)
     labels = np.full(graph.n, -1)
     labels[train] = flipped
-    changed = graph.with_labels(decode_labels(labels, graph.classes), classes=graph.classes)
-    prediction = method.fit(changed, train, ConcordSettings(), seed)
+    changed = graph.with_codes(labels)
+    prediction = method.fit(Task(changed, train, seed), ConcordSettings())
     ours = suspect_labels(prediction.held_out, prediction.channel_weights, flipped).positions
     theirs = cleanlab_issues(flipped, prediction.held_out[POOL])
     return {

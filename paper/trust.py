@@ -90,7 +90,7 @@ def evidence_of(graph: NodeGraph, labels_per_class: int, seed: int) -> Row:
     labels = Labels.of(split.train, graph.labels[split.train], graph.c)
     q = scarcity(labels.per_class, settings.scarcity_scale)
     inputs = precompute(graph, settings)
-    state = method.stack(method.build_members(inputs, q, settings), labels, settings, seed)
+    state = method.stack(method.build_channels(inputs, q, settings), labels, settings, seed)
     f = method.smooth_and_refit(state, inputs, settings, None)
     evidence = method.collect_evidence(state, inputs, f)
     test = np.random.default_rng(seed).permutation(split.test)[:SAMPLE]

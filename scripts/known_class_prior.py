@@ -14,6 +14,7 @@ from scipy.stats import t
 from dccgcn import NodeGraph, by_rate, load, per_class
 from dccgcn.concord import method
 from dccgcn.concord.settings import ConcordSettings
+from dccgcn.methods.base import Task
 
 CELLS = [
     *((name, size) for name in ("cora", "citeseer") for size in (0.005, 0.02, 20)),
@@ -37,7 +38,7 @@ def accuracies(graph: NodeGraph, size: float, seed: int) -> list[float]:
     wrong = true * ERROR ** np.random.default_rng(seed).choice([-1, 1], graph.c)
     results = []
     for settings in (ConcordSettings(), settings_with(graph, true), settings_with(graph, wrong)):
-        prediction = method.fit(graph, split.train, settings, seed)
+        prediction = method.fit(Task(graph, split.train, seed), settings)
         results.append(100 * float((prediction.y_pred == graph.labels)[split.test].mean()))
     return results
 

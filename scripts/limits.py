@@ -26,6 +26,7 @@ from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.softmax_regression import fit_head, predict_proba
 from dccgcn.concord.views import precompute
 from dccgcn.features.embedding import scarcity, spectral_reweight
+from dccgcn.methods.base import Task
 
 FIRST_SEED = 1000
 RATES = {"cora": (0.005, 0.01, 0.02), "citeseer": (0.005, 0.01, 0.02), "pubmed": (0.0003, 0.0005, 0.001)}
@@ -64,7 +65,7 @@ def accuracy_with_many(graph: NodeGraph, share: float, seed: int) -> float:
     """Concord's accuracy on the other labelled nodes if this share of them is for training."""
     order = np.random.default_rng(seed).permutation(np.flatnonzero(graph.labels >= 0))
     train, test = np.split(order, [round(share * len(order))])
-    y_pred = method.fit(graph, train, ConcordSettings(), seed).y_pred
+    y_pred = method.fit(Task(graph, train, seed), ConcordSettings()).y_pred
     return float((y_pred == graph.labels)[test].mean())
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dccgcn import NodeGraph, load
+from dccgcn.methods.base import Task
 from dccgcn.methods.registry import METHODS
 
 GRAPHS = ("cora", "citeseer", "pubmed", "acm", "flickr", "uai2010")
@@ -67,7 +68,7 @@ def evaluate(problem: Problem) -> dict[str, float]:
         ("knn-gcn", "knn-gcn", {}),
     ):
         method = METHODS[name]
-        prediction = method.fit(graph, problem.train, method.settings.of(options), 0)
+        prediction = method.fit(Task(graph, problem.train), method.settings.of(options))
         results[column] = 100 * float((prediction.y_pred == graph.labels)[test].mean())
         if column == "concord" and prediction.trust is not None:
             over = 100 * float(prediction.trust[test].mean()) - results["concord"]

@@ -39,12 +39,6 @@ def test_parts_of_the_package_are_not_reachable_unless_they_are_imported():
     assert dccgcn.datasets.synthetic_graph(100, 300, 20).n == 100
 
 
-def test_old_names():
-    assert dccgcn.load is dccgcn.load_dataset
-    with pytest.warns(FutureWarning, match=r"dccgcn\.grown is now dccgcn\.append_nodes"):
-        assert dccgcn.grown is dccgcn.append_nodes
-
-
 def test_the_version_has_one_source():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert project["project"]["dynamic"] == ["version"]

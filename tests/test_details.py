@@ -16,15 +16,15 @@ from dccgcn.features.exact_knn import empty_neighbours, exact_work
 from dccgcn.features.scaling import numeric_columns
 from dccgcn.graph.splits import hold_out, per_class
 from dccgcn.kernels import dropout_key
+from dccgcn.methods.base import Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.methods.registry import METHODS
 from dccgcn.networks import layers
-from dccgcn.networks.baselines import m3s
+from dccgcn.networks.baselines import self_training
 from dccgcn.networks.dcc.method import fit as fit_dcc
 from dccgcn.networks.dcc.model import DccGcn
 from dccgcn.networks.dcc.settings import DccSettings
-from dccgcn.networks.receptive_field import ReceptiveField
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.layers import ReceptiveField, TorchOperator
 from dccgcn.networks.training import train_full_batch
 from dccgcn.quality import trust
 from dccgcn.report.data import report_data
@@ -84,7 +84,7 @@ def test_dcc_gcn_starts_with_xaviers_mu_and_the_identity_as_sigma():
 def test_the_seed_decides_dcc_gcns_start():
     graph = toy(n=24)
     plain = SMALL.changed({"dropout": 0.0})
-    first, second = (fit_dcc(graph, np.array([0, 8, 16]), plain, seed).probabilities for seed in (0, 1))
+    first, second = (fit_dcc(Task(graph, np.array([0, 8, 16]), seed), plain).probabilities for seed in (0, 1))
     assert not np.array_equal(first, second)
 
 
@@ -120,7 +120,7 @@ def test_networks_stop_after_so_many_epochs_without_improvement():
     graph, epochs = toy(n=30), []
     method = METHODS["appnp"]
     settings = method.settings(epochs=40, patience=2, lr=1e-12, hidden=4, steps=1)
-    method.fit(graph, np.array([0, 10, 20]), settings, 0, lambda *at: epochs.append(at), np.array([5, 15, 25]))
+    method.fit(Task(graph, np.array([0, 10, 20]), 0, lambda *at: epochs.append(at), np.array([5, 15, 25])), settings)
     assert 2 < len(epochs) < 10
 
 
@@ -130,23 +130,25 @@ def test_networks_stop_after_so_many_epochs_without_improvement():
 def test_m3s_divides_its_quota_among_the_stages_and_rounds_up(monkeypatch):
     graph, asked = toy(n=30), []
     p = np.full((30, 3), 1 / 3, np.float32)
-    monkeypatch.setattr(m3s, "pseudo_labels_per_class", lambda *_: np.array([4, 3, 1]))
-    monkeypatch.setattr(m3s, "fit_gcn", lambda *_: Prediction(p, embeddings={"output": p}))
-    monkeypatch.setattr(m3s, "cluster_classes", lambda *_: np.zeros(30, int))
-    monkeypatch.setattr(m3s, "top_k_mask", lambda scores, t: asked.append(t.tolist()) or np.zeros((30, 3), bool))
-    m3s.fit(graph, np.array([0, 10, 20]), m3s.M3sSettings(stages=3), 0)
+    monkeypatch.setattr(self_training, "pseudo_labels_per_class", lambda *_: np.array([4, 3, 1]))
+    monkeypatch.setattr(self_training, "fit_gcn", lambda *_: Prediction(p, embeddings={"output": p}))
+    monkeypatch.setattr(self_training, "cluster_classes", lambda *_: np.zeros(30, int))
+    monkeypatch.setattr(
+        self_training, "top_k_mask", lambda scores, t: asked.append(t.tolist()) or np.zeros((30, 3), bool)
+    )
+    self_training.fit_m3s(Task(graph, np.array([0, 10, 20])), self_training.M3sSettings(stages=3))
     assert asked == [[2, 1, 1]] * 3
 
 
 def test_each_stage_of_m3s_labels_further_nodes(monkeypatch):
     graph, masks = toy(n=30), []
     p = (np.eye(3)[graph.labels] * 0.7 + 0.1).astype(np.float32)
-    monkeypatch.setattr(m3s, "pseudo_labels_per_class", lambda *_: np.array([2, 2, 2]))
+    monkeypatch.setattr(self_training, "pseudo_labels_per_class", lambda *_: np.array([2, 2, 2]))
     monkeypatch.setattr(
-        m3s, "fit_gcn", lambda graph, mask, *_: masks.append(mask) or Prediction(p, embeddings={"output": p})
+        self_training, "fit_gcn", lambda graph, mask, *_: masks.append(mask) or Prediction(p, embeddings={"output": p})
     )
-    monkeypatch.setattr(m3s, "cluster_classes", lambda *_: graph.labels)
-    m3s.fit(graph, np.array([0, 10, 20]), m3s.M3sSettings(stages=2), 0)
+    monkeypatch.setattr(self_training, "cluster_classes", lambda *_: graph.labels)
+    self_training.fit_m3s(Task(graph, np.array([0, 10, 20])), self_training.M3sSettings(stages=2))
     assert [mask.sum() for mask in masks] == [3, 6, 9]
 
 

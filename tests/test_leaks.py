@@ -32,7 +32,7 @@ def fit_save_and_load(method, seed, folder):
     result = run(graph, per_class(graph, 2, seed), method, seed=seed)
     result.save(folder, overwrite=True)
     loaded = load_model(folder).result
-    held = [graph.adjacency, *graph._cache.values()]
+    held = [graph.adjacency, *graph.cache.values()]
     arrays = [result.prediction.probabilities, loaded.prediction.probabilities]
     return [weakref.ref(one) for one in (graph, result, loaded, *arrays, *held) if hasattr(type(one), "__weakref__")]
 

@@ -7,13 +7,11 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from size import size
 
 from dccgcn import __version__
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "scripts"))
-from size import size  # noqa: E402
-
 ROOMS = {"dccgcn": ROOT / "src" / "dccgcn", "paper": ROOT / "paper", "benchmarks": ROOT / "benchmarks"}
 MAY_IMPORT = {"dccgcn": set(), "paper": {"dccgcn"}, "benchmarks": {"dccgcn"}}
 # at most so many lines of Python, and modules; they are only ever lowered

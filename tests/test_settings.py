@@ -1,7 +1,5 @@
 """Settings: mistakes are readable errors, files read back as written, old names are read with a warning."""
 
-import warnings
-
 import pytest
 import yaml
 from hypothesis import given
@@ -176,59 +174,8 @@ def test_what_is_no_assignment_is_refused(text):
         parse_assignments([text])
 
 
-# renamed options
-
-
-@pytest.mark.parametrize(("old", "new"), ConcordSettings.renamed.items())
-def test_an_old_name_is_read_with_a_warning(old, new, tmp_path):
-    assert old not in ConcordSettings.model_fields
-    value = {"class_prior": {"fraud": 0.1}}.get(new, 1)
-    expected = ConcordSettings(**{new: value})
-    file = tmp_path / "settings.yaml"
-    file.write_text(yaml.safe_dump({old: value}), encoding="utf-8")
-    for values in ({old: value}, read_yaml(file), parse_assignments([f"{old}={value}"])):
-        with pytest.warns(FutureWarning, match=f"Option {old} is now called {new}") as caught:
-            assert ConcordSettings.of(values) == expected
-        assert len(caught) == 1
-    with pytest.warns(FutureWarning, match=new):
-        assert ConcordSettings(**{old: value}) == expected
-    with pytest.warns(FutureWarning, match=new):
-        assert ConcordSettings().changed({old: value}) == expected
-    with pytest.warns(FutureWarning, match=new):
-        assert METHODS["concord"].published_settings("cora", {old: value}) == expected
-
-
-@pytest.mark.parametrize("name", sorted(ConcordSettings.removed))
-def test_an_option_that_no_longer_exists_is_ignored_with_a_warning(name):
-    assert name not in ConcordSettings.model_fields
-    for build in (ConcordSettings.of, lambda given: ConcordSettings(**given), ConcordSettings().changed):
-        with pytest.warns(FutureWarning, match=f"no longer exist are ignored: {name}"):
-            assert build({name: 5, "k": 3}) == ConcordSettings(k=3)
-
-
-@pytest.mark.parametrize("values", [{"ridge": 1, "l2": 1}, {"l2": 2, "ridge": 1}])
-def test_an_old_name_beside_the_new_one_is_refused(values):
-    for build in (ConcordSettings.of, lambda given: ConcordSettings(**given)):
-        with pytest.raises(ValueError, match="Option ridge is now called l2, and both are given"):
-            build(values)
-
-
-def test_current_names_do_not_warn():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert ConcordSettings.of(ConcordSettings().model_dump()) == ConcordSettings()
-
-
 def test_settings_written_out_in_full_are_the_same_settings():
     for settings in (ConcordSettings(), ConcordSettings(k=6), ConcordSettings(k=None, n_refits=5)):
         again = ConcordSettings.of(yaml.safe_load(settings.to_yaml()))
         assert again == settings
         assert again.k_for(4) == settings.k_for(4)
-
-
-def test_an_old_name_that_became_two_sets_both():
-    with pytest.warns(FutureWarning, match="reduction is now called cross_entropy_reduction and penalty_reduction"):
-        settings = DccSettings.of({"reduction": "mean"})
-    assert settings == DccSettings(cross_entropy_reduction="mean", penalty_reduction="mean")
-    with pytest.raises(ValueError, match="and both are given"):
-        DccSettings.of({"reduction": "mean", "penalty_reduction": "sum"})

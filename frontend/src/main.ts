@@ -4,7 +4,6 @@ import { startClasses } from "./classes";
 import { startCommunities } from "./communities";
 import { startColours, startFilter, startShare } from "./controls";
 import { data, isTraining, nodes, rowOf } from "./data";
-import { startEmbeddings } from "./embeddings";
 import { startMap } from "./map";
 import { startNav } from "./nav";
 import { startNext } from "./next";
@@ -28,7 +27,6 @@ startSearch();
 startTable();
 startNext();
 startCharts();
-startEmbeddings();
 startMap();
 startTheme();
 

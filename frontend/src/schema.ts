@@ -1,9 +1,9 @@
-// Generated from src/dccgcn/report/schema.py by python -m dccgcn.report.generate
+// Generated from src/dccgcn/report/schema.py by python scripts/report_schema.py
 
 /** Everything the page shows. */
 export interface Report {
   /** Version of this format; rises when a field changes its name or meaning */
-  format: 3;
+  format: 4;
   /** How many predictions can be trusted */
   headline: string;
   /** What the headline hides: classes never predicted, never trusted */
@@ -28,8 +28,6 @@ export interface Report {
   predictions_csv: string;
   /** The drawing of the graph */
   map: GraphMap;
-  /** The embeddings of a sample of nodes */
-  embeddings: Embeddings;
   /** `null` without test nodes */
   calibration: Calibration | null;
   /** At most 20 nodes whose labels would help most */
@@ -182,16 +180,6 @@ export interface GraphMap {
   communities: Community[];
 }
 
-/** The embeddings of a sample of nodes. */
-export interface Embeddings {
-  /** Which nodes are drawn, and of which embeddings */
-  note: string;
-  /** Nodes drawn */
-  nodes: number[];
-  /** One for each embedding; `final` is the last */
-  projections: Projection[];
-}
-
 /** Confidence compared with accuracy on the test nodes. */
 export interface Calibration {
   /** Number of test nodes */
@@ -332,16 +320,6 @@ export interface Community {
   x: number;
   /** Vertical position of its name in ten-thousandths */
   y: number;
-}
-
-/** One embedding in two dimensions, by t-SNE. */
-export interface Projection {
-  /** A channel, or `final` */
-  name: string;
-  /** Horizontal positions in ten-thousandths */
-  x: number[];
-  /** Vertical positions in ten-thousandths */
-  y: number[];
 }
 
 /** One bin of the reliability diagram. */

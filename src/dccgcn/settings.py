@@ -1,12 +1,11 @@
 """The checked settings that Python, YAML and the command line share."""
 
-import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dccgcn.errors import SettingsError
 from dccgcn.text import did_you_mean
@@ -21,39 +20,9 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    # options by their names in the last release, read with a warning; several new names get the same value
-    renamed: ClassVar[Mapping[str, str | tuple[str, ...]]] = {}
-    # options of the last release that no longer exist, ignored with a warning
-    removed: ClassVar[frozenset[str]] = frozenset()
-
-    @classmethod
-    def current_names(cls, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values under today's names; each old name is a FutureWarning, both names together an error."""
-        current = {name: value for name, value in values.items() if name not in cls.renamed.keys() | cls.removed}
-        if gone := [name for name in values if name in cls.removed]:
-            text = f"Options that no longer exist are ignored: {', '.join(gone)}. The next release refuses them."
-            warnings.warn(text, FutureWarning, stacklevel=3)
-        for old in values:
-            if (new := cls.renamed.get(old)) is None:
-                continue
-            names = (new,) if isinstance(new, str) else new
-            called = " and ".join(names)
-            if current.keys() & set(names):
-                raise SettingsError(f"Option {old} is now called {called}, and both are given.", f"Leave {old} out.")
-            text = f"Option {old} is now called {called}. The old name is read in this release only."
-            warnings.warn(text, FutureWarning, stacklevel=3)
-            current.update(dict.fromkeys(names, values[old]))
-        return current
-
-    @model_validator(mode="before")
-    @classmethod
-    def _rename(cls, values: Any) -> Any:
-        return cls.current_names(values) if isinstance(values, Mapping) else values
-
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
         """Build from plain values; every mistake is a SettingsError."""
-        values = cls.current_names(values)
         unknown = [name for name in values if name not in cls.model_fields]
         if unknown:
             raise SettingsError(
@@ -78,7 +47,7 @@ class Settings(BaseModel):
 
     def changed(self, values: Mapping[str, Any]) -> Self:
         """A checked copy with some options changed."""
-        return type(self).of({**self.model_dump(), **self.current_names(values)})
+        return type(self).of({**self.model_dump(), **values})
 
     def to_yaml(self) -> str:
         """All options with their descriptions as comments, to be edited and read back."""

@@ -57,13 +57,13 @@ def test_attention_against_pyg(cora_is_small):
 def test_a_timed_run_finds_its_operators_built_and_nothing_else():
     graph, settings = synthetic_graph(300), ConcordSettings()
     build_concord_operators(graph, settings)
-    built = graph.cached_keys
+    built = frozenset(graph.cache)
     made = precompute(graph, settings).projections.embeddings
     fresh = with_operators_only(graph)
-    assert fresh.cached_keys == built < graph.cached_keys
+    assert fresh.cache.keys() == built < graph.cache.keys()
     again = precompute(fresh, settings).projections.embeddings
     assert all(again[name] is not part for name, part in made.items())
-    assert graph.cached_keys == fresh.cached_keys
+    assert graph.cache.keys() == fresh.cache.keys()
 
 
 def test_growth_is_per_tenfold():

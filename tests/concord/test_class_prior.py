@@ -9,6 +9,7 @@ from dccgcn.concord.class_prior import log_shift, relative_prior, shift_to_prior
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import SettingsError
+from dccgcn.methods.base import Task
 from dccgcn.settings import parse_assignments
 
 
@@ -77,7 +78,7 @@ def test_a_rare_class_is_found_with_its_frequency(with_a_rare_class: NodeGraph) 
 
     def f1(settings: ConcordSettings, seed: int) -> float:
         split = per_class(graph, 3, seed)
-        found = method.fit(graph, split.train, settings, 0).y_pred == graph.classes.index("fraud")
+        found = method.fit(Task(graph, split.train), settings).y_pred == graph.classes.index("fraud")
         hits, wrong = (found & fraud)[split.test].sum(), (found != fraud)[split.test].sum()
         return float(2 * hits / (2 * hits + wrong))
 
@@ -90,8 +91,8 @@ def test_the_default_prior_is_uniform(with_a_rare_class: NodeGraph) -> None:
     """Only the final shift, which needs an explicit prior, differs."""
     graph = with_a_rare_class
     split = per_class(graph, 3, 1)
-    default = method.fit(graph, split.train, ConcordSettings(), 0)
-    uniform = method.fit(graph, split.train, ConcordSettings(class_prior={"fraud": 0.5}), 0)
+    default = method.fit(Task(graph, split.train), ConcordSettings())
+    uniform = method.fit(Task(graph, split.train), ConcordSettings(class_prior={"fraud": 0.5}))
     np.testing.assert_array_equal(default.uncorrected, uniform.uncorrected)
     assert np.bincount(default.y_pred).min() < np.bincount(uniform.y_pred).min() < 0.5 * graph.n
 
@@ -109,6 +110,6 @@ def test_the_estimator_passes_it_on(with_a_rare_class: NodeGraph) -> None:
 def test_new_nodes_are_predicted_with_the_prior_of_training(with_a_rare_class: NodeGraph) -> None:
     graph = with_a_rare_class
     settings = ConcordSettings(class_prior={"fraud": 0.1})
-    prediction = method.fit(graph, per_class(graph, 3, 0).train, settings, 0)
+    prediction = method.fit(Task(graph, per_class(graph, 3, 0).train), settings)
     again = method.predict_new(prediction.model, graph, settings)
     assert (again.y_pred == prediction.y_pred).mean() > 0.99

@@ -10,6 +10,7 @@ from dccgcn.concord.loo_ridge import LooRidge, log_linear_fuse, r_squared
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.views import precompute
 from dccgcn.datasets.synthetic import synthetic_graph
+from dccgcn.methods.base import Task
 from helpers.groups import blocks
 
 RNG = np.random.default_rng(11)
@@ -82,7 +83,7 @@ def test_the_regressor_is_built_once_for_a_graph() -> None:
 def accuracy(graph: NodeGraph, per: int, seed: int, **settings: float) -> float:
     split = per_class(graph, per, seed)
     return float(
-        (method.fit(graph, split.train, ConcordSettings(**settings), 0).y_pred == graph.labels)[split.test].mean()
+        (method.fit(Task(graph, split.train), ConcordSettings(**settings)).y_pred == graph.labels)[split.test].mean()
     )
 
 

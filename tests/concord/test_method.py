@@ -9,6 +9,7 @@ from dccgcn.concord import method
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import SettingsError
+from dccgcn.methods.base import Task
 from helpers.groups import blocks, many_words
 
 RNG = np.random.default_rng(3)
@@ -21,7 +22,7 @@ def graph() -> NodeGraph:
 
 def test_every_field_of_a_prediction(graph: NodeGraph) -> None:
     split = per_class(graph, 3, 0)
-    prediction = method.fit(graph, split.train, ConcordSettings(), 0)
+    prediction = method.fit(Task(graph, split.train), ConcordSettings())
     right = prediction.y_pred == graph.labels
     assert right[split.test].mean() > 0.9
     assert right[split.train].all()
@@ -46,7 +47,7 @@ def test_held_out_predictions_find_a_wrong_label() -> None:
     train = per_class(graph, 10, 0).train
     labels = graph.labels.copy()
     labels[train[4]] = (labels[train[4]] + 1) % 3
-    prediction = method.fit(graph.with_labels(labels), train, ConcordSettings(), 0)
+    prediction = method.fit(Task(graph.with_labels(labels), train), ConcordSettings())
     given = prediction.held_out["pool"][np.arange(len(train)), labels[train]]
     assert given.argmin() == 4
     assert prediction.held_out["pool"][4].argmax() == graph.labels[train[4]]
@@ -54,18 +55,18 @@ def test_held_out_predictions_find_a_wrong_label() -> None:
 
 def test_excluded_channels_are_left_out(graph: NodeGraph) -> None:
     train = per_class(graph, 3, 0).train
-    prediction = method.fit(graph, train, ConcordSettings(exclude=("labels", "own")), 0)
+    prediction = method.fit(Task(graph, train), ConcordSettings(exclude=("labels", "own")))
     assert "labels" not in prediction.channels
     assert "own" not in prediction.channels
     with pytest.raises(SettingsError, match="no channel 'hop3'"):
-        method.fit(graph, train, ConcordSettings(exclude=("hop3",)), 0)
+        method.fit(Task(graph, train), ConcordSettings(exclude=("hop3",)))
 
 
 def test_uninformative_edges_are_down_weighted() -> None:
     graph = blocks(300)
     shuffled = RNG.permutation(graph.n)[graph.edges]
     other = NodeGraph(graph.features, shuffled, graph.labels)
-    prediction = method.fit(other, per_class(other, 10, 0).train, ConcordSettings(), 0)
+    prediction = method.fit(Task(other, per_class(other, 10, 0).train), ConcordSettings())
     weights = prediction.channel_weights
     assert weights["own"] + weights["similar"] > 2 * (weights["hop2"] + weights["structure"] + weights["labels"])
 
@@ -73,7 +74,7 @@ def test_uninformative_edges_are_down_weighted() -> None:
 def test_uninformative_edges_do_not_outvote_features_with_few_labels() -> None:
     for seed in range(5):
         graph = synthetic_graph(800, 8000, 60, classes=2, homophily=0.5, class_words=0.4, words=10, seed=seed % 3)
-        prediction = method.fit(graph, per_class(graph, 2, seed).train, ConcordSettings(), 0)
+        prediction = method.fit(Task(graph, per_class(graph, 2, seed).train), ConcordSettings())
         assert np.bincount(prediction.y_pred, minlength=2).min() > 0.1 * graph.n  # not constant
 
 
@@ -83,7 +84,7 @@ def test_noise_features_do_little_harm_beside_informative_edges() -> None:
     split = per_class(noise, 3, 0)
 
     def accuracy(graph: NodeGraph, settings: ConcordSettings) -> float:
-        return float((method.fit(graph, split.train, settings, 0).y_pred == noise.labels)[split.test].mean())
+        return float((method.fit(Task(graph, split.train), settings).y_pred == noise.labels)[split.test].mean())
 
     assert accuracy(noise, ConcordSettings()) > 0.75
     assert accuracy(none, ConcordSettings()) > 0.75
@@ -94,12 +95,12 @@ def test_trust_is_low_where_nothing_is_informative() -> None:
     """Neither edges nor features depend on the classes, and there are enough labels to show it."""
     graph = synthetic_graph(800, 3000, 60, classes=5, homophily=0.2, class_words=0.0)
     split = per_class(graph, 20, 0)
-    prediction = method.fit(graph, split.train, ConcordSettings(), 0)
+    prediction = method.fit(Task(graph, split.train), ConcordSettings())
     assert (prediction.y_pred == graph.labels)[split.test].mean() < 0.3
     assert prediction.trust is not None
     assert prediction.trust[split.test].mean() < 0.3
     assert "uninformative" in {finding.code for finding in prediction.findings}
-    informative = method.fit(blocks(), np.arange(0, 90, 9), ConcordSettings(), 0)
+    informative = method.fit(Task(blocks(), np.arange(0, 90, 9)), ConcordSettings())
     assert "uninformative" not in {finding.code for finding in informative.findings}
 
 
@@ -112,7 +113,7 @@ def test_nodes_with_the_same_neighbours_are_equal() -> None:
     end = np.array([rng.choice(of_class[(labels[v] + 1) % 5]) for v in start])
     graph = NodeGraph(np.ones((1500, 1)), np.stack([start, end], axis=1), labels, featureless=True)
     split = per_class(graph, 10, 0)
-    prediction = method.fit(graph, split.train, ConcordSettings(), 0)
+    prediction = method.fit(Task(graph, split.train), ConcordSettings())
     assert (prediction.y_pred == labels)[split.test].mean() > 0.6
 
 
@@ -121,7 +122,7 @@ def test_edge_weights_of_any_unit(unit: float) -> None:
     plain = blocks(180)
     graph = NodeGraph(plain.features, plain.edges, plain.labels, edge_weights=np.full(len(plain.edges), unit))
     split = per_class(graph, 3, 0)
-    prediction = method.fit(graph, split.train, ConcordSettings(), 0)
+    prediction = method.fit(Task(graph, split.train), ConcordSettings())
     assert np.isfinite(prediction.probabilities).all()
     assert (prediction.y_pred == graph.labels)[split.test].mean() > 0.85
 
@@ -131,10 +132,10 @@ def test_units_of_numeric_columns_do_not_matter() -> None:
     rng = np.random.default_rng(4)
     x = rng.standard_normal((180, 6)) + 2 * np.eye(3)[whole.labels][:, [0, 1, 2, 0, 1, 2]]
     train, settings = per_class(whole, 3, 0).train, ConcordSettings()
-    plain = method.fit(NodeGraph(x, whole.edges, whole.labels), train, settings, 0)
+    plain = method.fit(Task(NodeGraph(x, whole.edges, whole.labels), train), settings)
     for form in (np.asarray, sp.csr_array):
         other = NodeGraph(form(x * [1, 1000, 0.01, 1, 1, 1] + [50, 0, 3, -7, 0, 0]), whole.edges, whole.labels)
-        rescaled = method.fit(other, train, settings, 0)
+        rescaled = method.fit(Task(other, train), settings)
         assert (rescaled.y_pred == plain.y_pred).mean() > 0.99
         again = method.predict_new(rescaled.model, other, settings)
         np.testing.assert_allclose(again.probabilities, rescaled.probabilities, atol=1e-3)
@@ -142,7 +143,7 @@ def test_units_of_numeric_columns_do_not_matter() -> None:
 
 def test_extending_by_nothing_gives_the_same_predictions(graph: NodeGraph) -> None:
     train, settings = per_class(graph, 3, 0).train, ConcordSettings()
-    prediction = method.fit(graph, train, settings, 0)
+    prediction = method.fit(Task(graph, train), settings)
     again = method.predict_new(prediction.model, blocks(), settings)
     np.testing.assert_allclose(again.probabilities, prediction.probabilities, atol=1e-5)
 
@@ -153,14 +154,14 @@ def test_new_nodes_are_classified_without_training() -> None:
     inside = (whole.edges < 180).all(axis=1)
     part = NodeGraph(whole.features[old], whole.edges[inside], whole.labels[old])
     settings = ConcordSettings()
-    model = method.fit(part, per_class(part, 4, 0).train, settings, 0).model
+    model = method.fit(Task(part, per_class(part, 4, 0).train), settings).model
     y_pred = method.predict_new(model, whole, settings).y_pred
     assert (y_pred[180:] == whole.labels[180:]).mean() > 0.85
 
 
 def agreement(graph: NodeGraph, other: NodeGraph, train: np.ndarray, other_train: np.ndarray) -> float:
     """Share of nodes with the same prediction; both graphs list the nodes in the same order."""
-    one, two = (method.fit(g, t, ConcordSettings(k=3), 0) for g, t in ((graph, train), (other, other_train)))
+    one, two = (method.fit(Task(g, t), ConcordSettings(k=3)) for g, t in ((graph, train), (other, other_train)))
     return float((np.array(graph.classes)[one.y_pred] == np.array(other.classes)[two.y_pred]).mean())
 
 
@@ -170,8 +171,8 @@ def test_the_order_of_nodes_does_not_matter() -> None:
     place = np.argsort(order)
     permuted = NodeGraph(graph.features[order], place[graph.edges], graph.labels[order])
     train = per_class(graph, 4, 0).train
-    ours = method.fit(graph, train, ConcordSettings(k=3), 0)
-    theirs = method.fit(permuted, place[train], ConcordSettings(k=3), 0)
+    ours = method.fit(Task(graph, train), ConcordSettings(k=3))
+    theirs = method.fit(Task(permuted, place[train]), ConcordSettings(k=3))
     # ties among neighbours are broken by position, so a few predictions may differ
     assert (ours.y_pred[order] == theirs.y_pred).mean() > 0.95
 
@@ -204,14 +205,14 @@ def test_constant_columns_and_isolated_nodes_do_no_harm() -> None:
     edges = graph.edges[(graph.edges > 4).all(axis=1)]
     other = NodeGraph(x, edges, graph.labels)
     split = per_class(other, 4, 0)
-    prediction = method.fit(other, split.train, ConcordSettings(), 0)
+    prediction = method.fit(Task(other, split.train), ConcordSettings())
     assert np.isfinite(prediction.probabilities).all()
     assert (prediction.y_pred == graph.labels)[split.test].mean() > 0.9
 
 
 def test_with_one_label_per_class_no_channel_is_preferred(graph: NodeGraph) -> None:
     """A held-out label whose class has no other one says nothing about a channel."""
-    prediction = method.fit(graph, per_class(graph, 1, 0).train, ConcordSettings(), 0)
+    prediction = method.fit(Task(graph, per_class(graph, 1, 0).train), ConcordSettings())
     weights = {name: 0 if name in ("sizes", "joint") else 1 / 7 for name in prediction.channel_weights}
     assert prediction.channel_weights == pytest.approx(weights)
     assert prediction.uncorrected.max(axis=1).mean() > 0.5  # such labels do not take the weight from all channels
@@ -221,7 +222,7 @@ def test_with_one_label_per_class_no_channel_is_preferred(graph: NodeGraph) -> N
 def test_classes_with_a_single_label(counts: tuple[int, ...]) -> None:
     graph = blocks(150)
     train = np.concatenate([np.flatnonzero(graph.labels == j)[:count] for j, count in enumerate(counts)])
-    prediction = method.fit(graph, train, ConcordSettings(), 0)
+    prediction = method.fit(Task(graph, train), ConcordSettings())
     assert (prediction.y_pred == graph.labels).mean() > 0.8
     if counts == (1, 1, 1):
         assert "too-few-labels" in {finding.code for finding in prediction.findings}
@@ -229,7 +230,7 @@ def test_classes_with_a_single_label(counts: tuple[int, ...]) -> None:
 
 def test_two_classes_with_two_labels_each_promise_nothing() -> None:
     graph = blocks(150, c=2)
-    prediction = method.fit(graph, np.arange(4), ConcordSettings(), 0)
+    prediction = method.fit(Task(graph, np.arange(4)), ConcordSettings())
     assert (prediction.y_pred == graph.labels).mean() > 0.9
     assert np.delete(prediction.trust, np.arange(4)).max() < 0.8
     assert "too-few-labels" in {finding.code for finding in prediction.findings}
@@ -240,7 +241,7 @@ def test_featureless_graphs(edges: bool) -> None:
     whole = blocks(150)
     graph = NodeGraph(np.ones((150, 1)), whole.edges if edges else whole.edges[:0], whole.labels, featureless=True)
     split = per_class(graph, 4, 0)
-    prediction = method.fit(graph, split.train, ConcordSettings(), 0)
+    prediction = method.fit(Task(graph, split.train), ConcordSettings())
     assert np.isfinite(prediction.probabilities).all()
     if edges:
         assert (prediction.y_pred == whole.labels)[split.test].mean() > 0.85
@@ -250,7 +251,7 @@ def test_featureless_graphs(edges: bool) -> None:
 def test_equal_settings_give_equal_predictions_however_they_are_given(graph: NodeGraph) -> None:
     train = per_class(graph, 3, 0).train
     given = [ConcordSettings(), ConcordSettings(k=6), ConcordSettings.of({"k": 6}), ConcordSettings.of({"k": None})]
-    first, *others = (method.fit(graph, train, settings, 0).probabilities for settings in given)
+    first, *others = (method.fit(Task(graph, train), settings).probabilities for settings in given)
     assert all(first.tobytes() == other.tobytes() for other in others)
 
 
@@ -265,7 +266,7 @@ def test_a_relation_that_misleads_gets_little_weight(directed: bool) -> None:
     noise = RNG.permutation(graph.n)[graph.edges]
     other = graph.with_relations({"good": graph.edges, "noise": noise}, directed)
     split = per_class(other, 10, 0)
-    prediction = method.fit(other, split.train, ConcordSettings(), 0)
+    prediction = method.fit(Task(other, split.train), ConcordSettings())
     assert (prediction.y_pred == graph.labels)[split.test].mean() > 0.95
     weights = prediction.channel_weights
 
@@ -275,6 +276,6 @@ def test_a_relation_that_misleads_gets_little_weight(directed: bool) -> None:
     assert total("good") > 2 * total("noise")
     again = method.predict_new(prediction.model, other, ConcordSettings())
     np.testing.assert_allclose(again.probabilities, prediction.probabilities, atol=1e-3)
-    fewer = method.fit(other, split.train, ConcordSettings(exclude=("labels", "noise.structure")), 0)
+    fewer = method.fit(Task(other, split.train), ConcordSettings(exclude=("labels", "noise.structure")))
     assert not {"good.labels", "noise.labels", "noise.structure"} & set(fewer.channels)
     assert "good.structure" in fewer.channels

@@ -18,16 +18,16 @@ from dccgcn.concord.stacking import (
 RNG = np.random.default_rng(3)
 
 
-def members(n_members: int = 3, n_repeats: int = 2, m: int = 12, c: int = 3) -> tuple[np.ndarray, np.ndarray]:
-    """Held-out log-probabilities, of which the first member is right, and the truth."""
+def channels(n_channels: int = 3, n_repeats: int = 2, m: int = 12, c: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Held-out log-probabilities, of which the first channel is right, and the truth."""
     y = np.arange(m) % c
-    scores = RNG.standard_normal((n_members, n_repeats, m, c))
+    scores = RNG.standard_normal((n_channels, n_repeats, m, c))
     scores[0] += 2 * np.eye(c)[y]
     return log_softmax(scores, axis=-1).astype(np.float32), y
 
 
 def test_weights_minimise_the_held_out_loss_label_by_label() -> None:
-    held_out, y = members()
+    held_out, y = channels()
     prior = np.array([0.5, 0.5, 0])
 
     def loss(w: np.ndarray) -> float:
@@ -46,7 +46,7 @@ def test_weights_minimise_the_held_out_loss_label_by_label() -> None:
 
 
 def test_a_large_penalty_or_no_labels_leave_the_prior_weights() -> None:
-    held_out, y = members()
+    held_out, y = channels()
     prior = np.array([0.5, 0.5, 0])
     np.testing.assert_allclose(stacking_weights(held_out, y, prior, 1e6), prior, atol=1e-3)
     np.testing.assert_array_equal(stacking_weights(held_out[:, :, :0], y[:0], prior, 1.5), prior)
@@ -64,7 +64,7 @@ def test_where_all_members_are_wrong_hardly_any_opinion_is_left() -> None:
 
 
 def test_weights_of_the_cross_fitted_pool_never_saw_their_fold() -> None:
-    held_out, y = members(m=15)
+    held_out, y = channels(m=15)
     folds = [RNG.permutation(15) % 3 for _ in range(2)]
     counts, prior = np.arange(15) != 4, np.full(3, 1 / 3)
     pool = cross_fitted_pool(held_out, y, counts, folds, prior, 0.5)

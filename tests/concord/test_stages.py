@@ -21,6 +21,7 @@ from dccgcn.concord.stages import staged
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import DataFileError, SettingsError
 from dccgcn.graph.splits import per_class
+from dccgcn.runtime.scratch import stages_of
 
 SMALL = synthetic_graph(90, 360, 60)  # a run takes a tenth of a second
 KILLED = """
@@ -45,7 +46,7 @@ def graph() -> NodeGraph:
 
 @pytest.fixture(scope="module")
 def expected(graph: NodeGraph) -> np.ndarray:
-    return run(graph.with_cached(lambda key: False), per_class(graph, 5, seed=0)).prediction.probabilities
+    return run(graph.with_cache({}), per_class(graph, 5, seed=0)).prediction.probabilities
 
 
 def stage_files(folder: Path) -> list[Path]:
@@ -64,7 +65,7 @@ def test_a_killed_run_continues_from_its_last_finished_stage(
     made = []
     make = views._make
     monkeypatch.setattr(views, "_make", lambda spec, *rest: made.append(spec.name) or make(spec, *rest))
-    result = run(graph.with_cached(lambda key: False), per_class(graph, 5, seed=0), scratch=tmp_path)
+    result = run(graph.with_cache({}), per_class(graph, 5, seed=0), scratch=tmp_path)
     assert made == ["structure", "similar", "sizes"]  # four views were there
     np.testing.assert_array_equal(result.prediction.probabilities, expected)
     assert not list(tmp_path.iterdir())
@@ -75,7 +76,7 @@ def test_a_killed_run_continues_from_its_last_finished_stage(
 def test_a_failed_run_keeps_its_stages_and_another_one_removes_them(graph: NodeGraph, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="reshape"), staged(graph, ConcordSettings(), tmp_path) as kept:
         views.precompute(kept, ConcordSettings()).projections.embeddings["own"].z.reshape(7, 7)
-    assert not kept.is_staged
+    assert stages_of(kept.cache) is None
     assert len(stage_files(tmp_path)) > 5
     with staged(graph, ConcordSettings(n_components=8), tmp_path):
         assert len(list(tmp_path.iterdir())) == 1  # its own
@@ -113,7 +114,7 @@ def test_values_are_mapped_and_stored_once(graph: NodeGraph, tmp_path: Path) -> 
         shapes = [np.load(file, mmap_mode="r").shape for file in tmp_path.rglob("*.npy")]
         assert shapes.count(z.shape) == 3  # own and both hops; the regressor refers to them
         again = views.precompute(
-            graph.with_stages(type(kept._cache)(kept._cache.folder, kept._cache._classes)), ConcordSettings()
+            graph.with_cache(type(kept.cache)(kept.cache.folder, kept.cache._classes)), ConcordSettings()
         )
     for name, embedding in inputs.projections.embeddings.items():
         np.testing.assert_array_equal(again.projections.embeddings[name].z, embedding.z)
@@ -128,7 +129,7 @@ def test_numeric_features_and_relations_are_staged_as_well(directed: bool, tmp_p
     pairs = {"cites": rng.integers(0, 90, (200, 2)), "knows": rng.integers(0, 90, (100, 2))}
     graph = NodeGraph(x, [], labels).with_relations(pairs, directed)
     split = per_class(graph, 5, seed=0)
-    plain, kept = run(graph.with_cached(lambda key: False), split), run(graph, split, scratch=tmp_path)
+    plain, kept = run(graph.with_cache({}), split), run(graph, split, scratch=tmp_path)
     np.testing.assert_array_equal(kept.prediction.probabilities, plain.prediction.probabilities)
 
 
@@ -156,14 +157,14 @@ def test_inputs_decide_whether_stages_are_reused(graph: NodeGraph, tmp_path: Pat
     with staged(graph, ConcordSettings(), tmp_path) as kept:
         for other in others:
             with staged(other, ConcordSettings(), tmp_path) as changed:
-                assert changed._cache.folder != kept._cache.folder
+                assert changed.cache.folder != kept.cache.folder
     relabelled = graph.with_labels(np.roll(graph.labels, 1))
     with staged(relabelled, ConcordSettings(), tmp_path) as same:
-        assert same._cache.folder.name == next(tmp_path.iterdir()).name
+        assert same.cache.folder.name == next(tmp_path.iterdir()).name
 
 
 def test_predictions_of_channels_and_weighted_views_are_mapped(graph: NodeGraph, expected, tmp_path: Path) -> None:
-    result = run(graph.with_cached(lambda key: False), per_class(graph, 5, seed=0), scratch=tmp_path)
+    result = run(graph.with_cache({}), per_class(graph, 5, seed=0), scratch=tmp_path)
     for array in (*result.prediction.channels.values(), *result.prediction.embeddings.values()):
         assert isinstance(array.base, np.memmap)
         assert np.isfinite(array).all()  # readable, although the folder is empty
@@ -229,7 +230,7 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(SMALL.with_cached(lambda key: False), per_class(SMALL, 5, seed=0), progress=stop, scratch=folder)
+        run(SMALL.with_cache({}), per_class(SMALL, 5, seed=0), progress=stop, scratch=folder)
     return folder
 
 
@@ -238,13 +239,13 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 def test_a_damaged_stage_is_made_again(stopped: Path, damage: Callable[[Path], None], tmp_path: Path) -> None:
     split = per_class(SMALL, 5, seed=0)
-    expected = run(SMALL.with_cached(lambda key: False), split).prediction
+    expected = run(SMALL.with_cache({}), split).prediction
     stages = [path.parent.relative_to(stopped) for path in stage_files(stopped)]
     told = 0
     for stage in stages:
         shutil.copytree(stopped, tmp_path, dirs_exist_ok=True)
         damage(tmp_path / stage)
-        found = run(SMALL.with_cached(lambda key: False), split, scratch=tmp_path)
+        found = run(SMALL.with_cache({}), split, scratch=tmp_path)
         np.testing.assert_array_equal(found.prediction.probabilities, expected.probabilities)
         np.testing.assert_array_equal(found.prediction.trust, expected.trust)
         told += "scratch-damaged" in {finding.code for finding in found.findings}
@@ -254,5 +255,5 @@ def test_a_damaged_stage_is_made_again(stopped: Path, damage: Callable[[Path], N
 
 def test_stages_without_damage_are_used_and_said_nothing_about(stopped: Path, tmp_path: Path) -> None:
     shutil.copytree(stopped, tmp_path, dirs_exist_ok=True)
-    found = run(SMALL.with_cached(lambda key: False), per_class(SMALL, 5, seed=0), scratch=tmp_path)
+    found = run(SMALL.with_cache({}), per_class(SMALL, 5, seed=0), scratch=tmp_path)
     assert "scratch-damaged" not in {finding.code for finding in found.findings}

@@ -9,8 +9,9 @@ from dccgcn.concord.labels import Labels
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.state import model_specs, read_projections, read_state, to_arrays
 from dccgcn.concord.views import precompute
-from dccgcn.errors import DataFileError, DccgcnError
+from dccgcn.errors import DataFileError
 from dccgcn.methods.arrays import Sizes, check_arrays
+from dccgcn.methods.base import Task
 from helpers.groups import blocks, many_words
 
 
@@ -18,18 +19,18 @@ from helpers.groups import blocks, many_words
 def test_arrays_round_trip(few: bool) -> None:
     graph, settings = blocks() if few else many_words(), ConcordSettings()
     inputs = precompute(graph, settings)
-    members = method.build_members(inputs, 0.8, settings)
+    channels = method.build_channels(inputs, 0.8, settings)
     given = Labels.of(np.arange(12), graph.labels[:12], 3)
-    state = method.stack(members, given, settings, 0, {})
+    state = method.stack(channels, given, settings, 0, {})
     arrays = to_arrays(inputs.projections, state)
-    projections, again = read_projections(arrays), read_state(arrays, members)
+    projections, again = read_projections(arrays), read_state(arrays, channels)
     for name, embedding in inputs.projections.embeddings.items():
         for field in ("components", "mean", "scale"):
             if (array := getattr(embedding, field)).size:
                 np.testing.assert_array_equal(getattr(projections.embeddings[name], field), array)
-    for one, other in zip(state.members, again.members, strict=True):
+    for one, other in zip(state.channels, again.channels, strict=True):
         assert one.head is other.head
-    np.testing.assert_array_equal(again.given.nodes, given.nodes)
+    np.testing.assert_array_equal(again.labels.nodes, given.nodes)
     np.testing.assert_allclose(again.pooled, state.pooled, rtol=1e-5)  # spread labels are added up in another order
     assert again.held_out == state.held_out
 
@@ -39,18 +40,13 @@ def test_arrays_round_trip(few: bool) -> None:
 def test_every_array_has_a_spec(options: dict, kind: str) -> None:
     graph = {"few": blocks, "many": many_words, "featureless": featureless}[kind]()
     settings = ConcordSettings(**options)
-    model = method.fit(graph, np.arange(12), settings, 0).model
+    model = method.fit(Task(graph, np.arange(12)), settings).model
     sizes = Sizes(graph.n, graph.d, graph.c)
     check_arrays(model, model_specs(model, sizes, settings), "model")
     for name, array in model.items():
         broken = {**model, name: array[:-1]}
         with pytest.raises(DataFileError):
             check_arrays(broken, model_specs(broken, sizes, settings), "model")
-
-
-def test_the_model_of_an_earlier_concord_is_refused() -> None:
-    with pytest.raises(DccgcnError, match="earlier Concord"):
-        method.predict_new({}, blocks(), ConcordSettings())
 
 
 def featureless() -> NodeGraph:

@@ -382,3 +382,13 @@ def test_edges_are_merged_as_one_by_one(given_edges: list[tuple[int, int, float]
         graph = NodeGraph(np.eye(6), pairs, edge_weights=weights)
         assert [tuple(edge) for edge in graph.edges.tolist()] == sorted(expected)
         assert graph.weights.tolist() == [expected[pair] for pair in sorted(expected)]
+
+
+def test_codes_are_labels_without_their_names():
+    named = NodeGraph(np.eye(3), [(0, 1)], ["b", None, "a"])
+    graph = NodeGraph.from_codes(np.eye(3), [(0, 1)], [1, -1, 0], ["a", "b"])
+    assert graph.classes == named.classes
+    assert graph.labels.tolist() == named.labels.tolist() == named.with_codes([1, -1, 0]).labels.tolist()
+    for codes, words in (([0, 1], "2 labels for 3 nodes"), ([0, 1, 2], "there are 2 classes"), ([-2, 0, 1], "-2 to 1")):
+        with pytest.raises(GraphError, match=words):
+            named.with_codes(codes)

@@ -8,6 +8,7 @@ from dccgcn import datasets
 from dccgcn.concord.cost import concord_cost
 from dccgcn.errors import DccgcnError, SettingsError
 from dccgcn.graph import NodeGraph
+from dccgcn.methods.base import Task
 from dccgcn.methods.registry import ENTRIES, METHODS, get_method
 from dccgcn.methods.resources import PROCESS_BYTES, network_cost
 from dccgcn.networks.baselines.gcn import GcnSettings
@@ -143,14 +144,14 @@ def dense_gcn(graph, train, s, seed):
 def test_gcn_trains_as_dense_matrices_do(graph, options):
     s = GcnSettings(dropout=0, epochs=30, hidden=8, **options)
     train = np.array([0, 1, 2, 6, 7, 9])
-    found = METHODS["gcn"].fit(graph, train, s, 4, None).probabilities
+    found = METHODS["gcn"].fit(Task(graph, train, 4), s).probabilities
     np.testing.assert_allclose(found, dense_gcn(graph, train, s, 4), atol=1e-4)
 
 
 def test_gcn_is_the_same_to_the_bit_for_a_seed(graph):
     train = np.array([0, 1, 2])
     s = GcnSettings(epochs=10)
-    first, again, other = (METHODS["gcn"].fit(graph, train, s, seed, None).probabilities for seed in (1, 1, 2))
+    first, again, other = (METHODS["gcn"].fit(Task(graph, train, seed), s).probabilities for seed in (1, 1, 2))
     assert first.tobytes() == again.tobytes()
     assert first.tobytes() != other.tobytes()
 
@@ -158,5 +159,5 @@ def test_gcn_is_the_same_to_the_bit_for_a_seed(graph):
 def test_gcn_takes_training_nodes_in_any_order(graph):
     s = GcnSettings(dropout=0, epochs=10)
     order = np.random.default_rng(0).permutation(graph.n)
-    first, second = (METHODS["gcn"].fit(graph, train, s, 0, None).probabilities for train in (order, np.sort(order)))
+    first, second = (METHODS["gcn"].fit(Task(graph, train), s).probabilities for train in (order, np.sort(order)))
     np.testing.assert_allclose(first, second, atol=1e-4)

@@ -7,9 +7,7 @@ import torch
 
 from dccgcn.features import knn_operator, normalise_rows, topology_operator
 from dccgcn.graph import NodeGraph
-from dccgcn.networks.layers import TwoLayerGcn
-from dccgcn.networks.receptive_field import ReceptiveField, receptive_layers
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.layers import ReceptiveField, TorchOperator, TwoLayerGcn, receptive_layers
 from helpers import literal
 
 N = 60

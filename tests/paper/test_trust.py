@@ -13,6 +13,7 @@ from dccgcn.concord import method
 from dccgcn.concord.confidence import GATE, JUDGED, KEPT, Evidence, HeldOut, TrustModel, trust
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.errors import DataFileError
+from dccgcn.methods.base import Task
 from helpers.groups import blocks
 from paper.runs import of_study, stored_runs, unpacked, write_study
 from paper.trust import (
@@ -105,7 +106,7 @@ def test_the_evidence_is_that_of_a_fit() -> None:
     graph = blocks(150)
     run = run_of({"dataset": "blocks", "amount": 3, "seed": 1000, **evidence_of(graph, 3, 1000)})
     split = per_class(graph, 3, 1000, "half")
-    prediction = method.fit(graph, split.train, ConcordSettings(), 1000)
+    prediction = method.fit(Task(graph, split.train, 1000), ConcordSettings())
     test = np.random.default_rng(1000).permutation(split.test)
     np.testing.assert_allclose(trust(run.evidence, run.held_out), prediction.trust[test], atol=1e-3)
 

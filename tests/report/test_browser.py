@@ -13,8 +13,8 @@ from dccgcn.methods.base import Method
 from dccgcn.methods.prediction import Prediction
 from dccgcn.report import data as report
 from dccgcn.report.data import report_data
+from dccgcn.report.nodes import OwnTable
 from dccgcn.report.page import render
-from dccgcn.report.rows import OwnTable
 from dccgcn.report.store import load_data, to_json
 from dccgcn.settings import Settings
 from dccgcn.workflow.run import FitDetails, measure, run
@@ -33,9 +33,7 @@ def browser():
 def folder(tmp_path_factory):
     """A run on Cora, by the command line."""
     folder = tmp_path_factory.mktemp("run")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(report, "MAX_EMBEDDED", 200)  # t-SNE is the slowest part
-        done = dccgcn("fit", "cora", "--method", "dcc-gcn", *QUICK, "--out", str(folder), "--report")
+    done = dccgcn("fit", "cora", "--method", "dcc-gcn", *QUICK, "--out", str(folder), "--report")
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -88,7 +86,6 @@ def test_every_part_is_there(visit):
     assert 3 < page.locator(".map-name").count() <= 14
     assert page.locator("#matrix tbody tr").count() == 7
     assert page.locator("#pairs li").count() >= 3
-    assert page.locator("#embedding-list canvas").count() == 3
     assert page.locator("#charts circle").count() >= 5
     assert page.locator("#charts path.curve").count() == 1
     assert page.locator("#next-list li").count() == 8
@@ -100,12 +97,7 @@ def test_every_part_is_there(visit):
     assert "dccgcn fit cora --method dcc-gcn" in visit.text("#run")
     page.click("#run summary")
     assert page.locator(".settings tr:has-text('hidden1') td").first.inner_text() == "16"
-    for selector in (
-        "#canvas",
-        "#embedding-list figure:nth-child(1) canvas",
-        "#embedding-list figure:nth-child(3) canvas",
-    ):
-        assert visit.colours(selector) > 50
+    assert visit.colours("#canvas") > 50
 
 
 def test_a_node_is_found_by_its_id(visit, rows):
@@ -140,8 +132,6 @@ def test_a_node_is_selected_on_the_map(visit, rows):
     page = visit.page
     page.fill("#search", rows[0]["node_id"])
     page.keyboard.press("Enter")  # the map goes there, so that the node is in its middle
-    page.click("#embedding-list figure:nth-child(1) canvas", position={"x": 2, "y": 2})  # where no dot is
-    assert "No node selected" in visit.text("#panel")
     page.locator("#canvas").scroll_into_view_if_needed()
     box = page.locator("#canvas").bounding_box()
     middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -166,7 +156,7 @@ def test_the_matrix_filters_every_other_part(visit, rows):
         row for row in rows
         if (row["topology class"], row["features class"]) == (classes[i], classes[j]) and row["role"] != "train"
     ]  # fmt: skip
-    before = page.locator("#embedding-list canvas").first.screenshot()
+    before = page.locator("#canvas").screenshot()
     cell.click()
     assert f"{len(wanted)} node" in visit.text("#filter")
     assert f"of {len(wanted)} node" in visit.text("#table-status")
@@ -174,7 +164,7 @@ def test_the_matrix_filters_every_other_part(visit, rows):
     assert sum(counts) == len(wanted)
     shown = [b.inner_text() for b in page.locator("#table-body td:first-child").all()]
     assert set(shown) <= {row["node_id"] for row in wanted}
-    assert page.locator("#embedding-list canvas").first.screenshot() != before
+    assert page.locator("#canvas").screenshot() != before
     part = list(csv.DictReader(io.StringIO(visit.download("#download-part").decode())))
     by_id = {row["node_id"]: row for row in wanted}
     assert sorted(row["node_id"] for row in part) == sorted(by_id)
@@ -222,10 +212,10 @@ def test_the_table_is_sorted_searched_and_paged(visit, rows):
 
 
 def test_colours_follow_the_choice(visit):
-    before = visit.page.locator("#embedding-list canvas").first.screenshot()
+    before = visit.page.locator("#canvas").screenshot()
     for choice in ("confidence", "topology", "features"):
         visit.page.select_option("#colour-by", choice)
-        after = visit.page.locator("#embedding-list canvas").first.screenshot()
+        after = visit.page.locator("#canvas").screenshot()
         assert after != before
         before = after
     visit.page.select_option("#colour-by", "confidence")
@@ -375,7 +365,6 @@ def test_twenty_thousand_nodes_stay_below_twelve_megabytes():
     given = Method("given", Settings, lambda *_: Prediction(p))
     result = run(graph, per_class(graph, 20, seed=0), given)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(report, "MAX_EMBEDDED", 50)
         patch.setattr(report, "MAX_MAP_NODES", 1000)
         patch.setattr(report, "findings", lambda _: [])  # a few sentences, for which all neighbours are searched
         data = report_data(dual(result))

@@ -13,13 +13,10 @@ from dccgcn.graph.splits import per_class
 from dccgcn.palette import OKABE_ITO
 from dccgcn.report import data as report
 from dccgcn.report import write_report
-from dccgcn.report.communities import communities
 from dccgcn.report.data import report_data
-from dccgcn.report.drawing import draw_graph
-from dccgcn.report.layout import force_layout
+from dccgcn.report.drawing import communities, draw_graph, force_layout
+from dccgcn.report.nodes import OwnTable, sample, table_columns
 from dccgcn.report.page import clip, render
-from dccgcn.report.rows import OwnTable, table_columns
-from dccgcn.report.sample import sample
 from dccgcn.report.store import load_data
 from dccgcn.workflow.active_learning import suggest_labels
 from dccgcn.workflow.run import run
@@ -93,7 +90,6 @@ def test_a_method_without_channels_has_a_page_too(plain):
     data = report_data(plain)
     assert data.trust.basis == "probability"
     assert (data.channels, data.channel_contingency, data.nodes.corrected) == ([], None, None)
-    assert [projection.name for projection in data.embeddings.projections] == ["final"]
     page = render(data)
     assert 'id="channels"' not in page
     assert 'id="map"' in page
@@ -136,7 +132,6 @@ def test_a_large_graph_is_sampled_and_says_so(full, monkeypatch):
     monkeypatch.setattr(report, "MAX_NODES", 40)
     monkeypatch.setattr(report, "MAX_MAP_NODES", 30)
     monkeypatch.setattr(report, "MAX_MAP_EDGES", 10)
-    monkeypatch.setattr(report, "MAX_EMBEDDED", 20)
     data = report_data(full)
     ids = data.nodes.id
     assert len(ids) == 40
@@ -149,7 +144,6 @@ def test_a_large_graph_is_sampled_and_says_so(full, monkeypatch):
     assert "chosen at random" in data.map.note
     assert len(data.map.edges) == 20
     assert max(data.map.edges) < 40
-    assert len(data.embeddings.nodes) == 20
     assert all(row < 40 for near in data.nodes.neighbours for row in near)
     assert data.trust.predictions == 51  # counts stay those of the whole graph
     chosen = suggest_labels(full.graph, full.prediction, full.split.train, 20)
@@ -277,7 +271,7 @@ def test_one_function_writes_page_and_data(full, tmp_path):
     )
     assert load_data(tmp_path) == data
     assert (tmp_path / "page.html").read_text() == render(data)
-    assert stages[-1] == ("report", 3, 3)
+    assert stages[-1] == ("report", 2, 2)
     full.report(tmp_path / "other.html")
     assert (tmp_path / "other.html").read_text().startswith("<!DOCTYPE html>")
     write_report(full, folder=tmp_path / "only data")

@@ -5,18 +5,18 @@ from pathlib import Path
 from time import process_time
 
 import pytest
+from report_schema import COMMAND, generated
 
 from dccgcn.errors import DataFileError
 from dccgcn.graph.splits import per_class
 from dccgcn.report.data import report_data
-from dccgcn.report.generate import COMMAND, generated
 from dccgcn.report.page import render
 from dccgcn.report.schema import FORMAT
 from dccgcn.report.store import load_data, save_data, to_json
 from dccgcn.workflow.run import run
 from helpers.runs import dual, toy
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +44,8 @@ def test_data_are_read_back_as_they_were_written(data, tmp_path):
         (b"\xff\xfe", "not a report"),
         (b"[" * 100_000, "not a report"),
         (b'{"format": "two"}', "not a report"),
-        (b'{"format": 1}', r"format 1; this version reads format 3.*dccgcn fit"),
-        (b'{"format": 3}', "headline: Field required"),
+        (b'{"format": 1}', r"format 1; this version reads format 4.*dccgcn fit"),
+        (b'{"format": 4}', "headline: Field required"),
     ],
 )
 def test_other_files_are_refused_with_a_sentence(content, words, tmp_path):
@@ -96,8 +96,8 @@ def _set(*path_and_value):
         (_set("nodes", "class_probabilities", "final", "classes", 0, 7), "nodes.class_probabilities"),
         (_set("channel_contingency", [[1]]), "channel_contingency"),
         (_set("map", "edges", [0, 60]), "map.edges"),
-        (_set("map", "x", []), "map or embeddings"),
-        (_set("embeddings", "nodes", 0, -1), "map or embeddings"),
+        (_set("map", "x", []), "map: lengths"),
+        (_set("map", "nodes", 0, -1), "map: no such node"),
         (_set("run", "seconds", float("nan")), "run.seconds"),
         (_set("run", "settings", 0, "value", None), "run.settings.0.value"),
         (_set("trust", "basis", "hope"), "trust.basis"),

@@ -13,7 +13,7 @@ from dccgcn.features import topology_operator
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split
 from dccgcn.methods.registry import METHODS
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.layers import TorchOperator
 from dccgcn.networks.training import seeded
 from dccgcn.runtime.device import available_devices, default_device
 from dccgcn.runtime.threads import use_threads

@@ -49,10 +49,10 @@ def test_a_run_uses_the_chosen_number_of_threads_and_restores_the_callers(monkey
     blas = {pool["filepath"]: pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
     seen = []
 
-    def fit(graph, train, settings, seed, progress=None, validation=None):
+    def fit(task, settings):
         pools = {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
         seen.append((kernel_threads(), torch.get_num_threads(), pools))
-        return Prediction(np.full((graph.n, graph.c), 1 / graph.c, np.float32))
+        return Prediction(np.full((task.graph.n, task.graph.c), 1 / task.graph.c, np.float32))
 
     result = run(NodeGraph(np.eye(4), [(0, 1)], ["a", "b", None, None]), method=Method("none", Settings, fit))
     assert seen == [(1, 1, {1})]

@@ -6,9 +6,7 @@ import os
 import random
 import signal
 import time
-import warnings
 from dataclasses import fields, replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -26,8 +24,6 @@ from dccgcn.store.model_io import CARD, DESCRIPTION, TENSORS, read_run
 from dccgcn.workflow.inductive import predict_new
 from dccgcn.workflow.run import FitDetails, measure
 
-FORMAT_3 = Path(__file__).parents[1] / "data" / "format3"  # saved by dccgcn 0.1.0
-NEW_COLUMN = {"topology_channel": "prediction_topology", "features_channel": "prediction_features"}
 KILLS = int(os.environ.get("DCCGCN_KILLS", "12"))
 
 
@@ -175,24 +171,6 @@ def test_row_40_another_version_is_refused_and_named(saved):
         load_model(folder)
 
 
-def test_a_folder_of_format_3_is_read_and_saved_again_as_format_5(tmp_path):
-    with pytest.warns(FutureWarning, match=r"format 3.*Save it again"):
-        old = load_model(FORMAT_3)
-    frame, expected = old.result.to_frame(), pd.read_csv(FORMAT_3 / "predictions.csv")
-    for before, now in {"node_id": "node_id", "prediction": "prediction", "role": "role", **NEW_COLUMN}.items():
-        if before in expected:
-            assert frame[now].tolist() == expected[before].tolist(), now
-    np.testing.assert_allclose(frame["trust"], expected["trust"], atol=1e-6)
-    assert (frame["channels_agree"] == expected["confidence_set"].map({"high": "yes", "low": "no"})).all()
-    assert (frame["corrected"] == expected["repaired"].map({True: "yes", False: "no"})).all()
-    old.result.save(tmp_path)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        again = load_model(tmp_path)
-    assert same_result(old.result, again.result)
-    assert json.loads((tmp_path / DESCRIPTION).read_text())["format"] == 5
-
-
 @pytest.mark.parametrize("directed", [False, True])
 def test_several_relations_come_back(tmp_path, directed):
     graph = toy()
@@ -208,33 +186,6 @@ def test_several_relations_come_back(tmp_path, directed):
     altered(tmp_path, relations=["likes"])
     with pytest.raises(DataFileError, match="relations"):
         load_model(tmp_path)
-
-
-def test_an_earlier_concord_is_read_but_predicts_no_new_nodes():
-    with pytest.warns(FutureWarning, match="format 3"):
-        old = load_model(FORMAT_3)
-    with pytest.raises(DccgcnError, match=r"fitted by an earlier Concord.*Fit it again") as caught:
-        old.predict(FORMAT_3 / "new.csv", FORMAT_3 / "new-edges.csv")
-    assert "gives no valid prediction" not in str(caught.value)
-
-
-@pytest.mark.parametrize("method", ["ssgc", "concord"])
-def test_a_folder_of_format_4_is_read_with_a_warning(tmp_path, method):
-    result = run(toy(), method=method)
-    result.save(tmp_path)
-    settings = result.settings.model_dump(mode="json")
-    if method == "concord":
-        settings = {**settings, "n_rounds": 5, "n_structural": 0, "alpha": 0.05}
-    altered(tmp_path, format=4, settings=settings)
-    with pytest.warns(FutureWarning, match=r"format 4.*Save it again"):
-        old, _ = read_run(tmp_path)
-    np.testing.assert_array_equal(old.prediction.probabilities, result.prediction.probabilities)
-    larger = append_nodes(old.graph, old.graph.features[:2], [(0, 30), (1, 31)], ids=["a", "b"])
-    if method == "concord":
-        with pytest.raises(DccgcnError, match="earlier Concord"):
-            predict_new(old, larger)
-    else:
-        assert len(predict_new(old, larger).y_pred) == 32
 
 
 def test_row_40_another_class_order_is_refused(saved):

@@ -9,6 +9,7 @@ from dccgcn.concord import method
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.errors import GraphError
 from dccgcn.graph.splits import check_training, uninformed_nodes
+from dccgcn.methods.base import Task
 from dccgcn.tables.encode import FeatureEncoder
 from dccgcn.workflow.active_learning import suggest_labels
 from dccgcn.workflow.doctor import examine
@@ -32,20 +33,20 @@ def frames():
 
 
 @pytest.fixture(scope="module")
-def members():
+def channels():
     return read_tables(*frames(), label="club", featureless=True)
 
 
-def test_a_table_without_features_is_read_if_that_is_asked_for(members):
+def test_a_table_without_features_is_read_if_that_is_asked_for(channels):
     with pytest.raises(GraphError, match="no feature columns") as caught:
         read_tables(*frames(), label="club")
     assert "--featureless" in caught.value.remedy
-    assert members.graph.features.toarray().tolist() == [[1.0]] * CLUBS * SIZE
-    assert "no-features" in {finding.code for finding in members.graph.findings}
-    assert not members.graph.has_features.any()
-    assert members.columns.features == {}
-    again = FeatureEncoder.from_dict(members.encoder.to_dict())
-    assert again == members.encoder
+    assert channels.graph.features.toarray().tolist() == [[1.0]] * CLUBS * SIZE
+    assert "no-features" in {finding.code for finding in channels.graph.findings}
+    assert not channels.graph.has_features.any()
+    assert channels.columns.features == {}
+    again = FeatureEncoder.from_dict(channels.encoder.to_dict())
+    assert again == channels.encoder
     assert again.transform(pd.DataFrame({"any": [1, 2]})).toarray().tolist() == [[1.0], [1.0]]
 
 
@@ -58,11 +59,11 @@ def test_other_columns_are_left_alone_and_none_may_be_named():
             read_tables(nodes, edges, label="club", featureless=True, **named)
 
 
-def test_nodes_without_a_label_in_reach_get_no_trust(members):
-    graph = members.graph
+def test_nodes_without_a_label_in_reach_get_no_trust(channels):
+    graph = channels.graph
     far = np.arange(graph.n) >= 2 * SIZE
     assert uninformed_nodes(graph, graph.labelled).tolist() == far.tolist()
-    prediction = method.fit(graph, graph.labelled, ConcordSettings(), 0)
+    prediction = method.fit(Task(graph, graph.labelled), ConcordSettings())
     known = np.arange(SIZE, 2 * SIZE)
     assert (prediction.y_pred[known] == graph.classes.index("go")).all()
     assert prediction.trust is not None
@@ -82,14 +83,14 @@ def test_one_feature_in_reach_is_enough_to_be_known():
     assert graph.with_features(np.ones((8, 1))).has_features.sum() == 0
 
 
-def test_the_doctor_does_not_point_to_features_that_are_not_there(members):
-    meanings = {diagnosis.code: diagnosis.meaning for diagnosis in examine(members.graph, 6)}
+def test_the_doctor_does_not_point_to_features_that_are_not_there(channels):
+    meanings = {diagnosis.code: diagnosis.meaning for diagnosis in examine(channels.graph, 6)}
     assert "guesses" in meanings["unreached-components"]
     assert "no-features" in meanings
 
 
-def test_new_nodes_are_known_by_their_edges(members, tmp_path):
-    run(members.graph).save(tmp_path, members)
+def test_new_nodes_are_known_by_their_edges(channels, tmp_path):
+    run(channels.graph).save(tmp_path, channels)
     model = load_model(tmp_path)
     new = pd.DataFrame({"id": ["n1", "n2", "n3"]})
     edges = pd.DataFrame({"source": ["n1", "n1", "n2"], "target": ["m13", "m14", "m2"]})
@@ -100,9 +101,9 @@ def test_new_nodes_are_known_by_their_edges(members, tmp_path):
     assert codes == ["unknown-nodes"]  # not that all of them lack features: so did those of training
 
 
-def test_the_next_label_goes_to_the_club_without_one(members):
-    graph = members.graph
-    prediction = method.fit(graph, graph.labelled, ConcordSettings(), 0)
+def test_the_next_label_goes_to_the_club_without_one(channels):
+    graph = channels.graph
+    prediction = method.fit(Task(graph, graph.labelled), ConcordSettings())
     (first,) = suggest_labels(graph, prediction, graph.labelled, 1)
     assert first.position >= 2 * SIZE
     assert first.n_represented == SIZE

@@ -240,7 +240,7 @@ def train(
 def write_files(result: "Result", loaded: LoadedGraph, graph: GraphOptions, output: OutputOptions) -> None:
     """Write the run folder (--out), the predictions (--predictions) and the report (--out, --report)."""
     from dccgcn.report import write_report
-    from dccgcn.report.rows import OwnTable
+    from dccgcn.report.nodes import OwnTable
 
     command = shlex.join(["dccgcn", *sys.argv[1:]])
     columns = (output.probabilities, output.abstain_below)

@@ -23,7 +23,7 @@ from dccgcn.cluster.ray_peers import Hub, RayPeers, Traffic, limit_memory
 from dccgcn.concord.class_prior import relative_prior
 from dccgcn.concord.confidence import promise_findings
 from dccgcn.concord.labels import Labels
-from dccgcn.concord.method import build_members, predict_rows, stack
+from dccgcn.concord.method import build_channels, predict_rows, stack
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.stages import STORED
 from dccgcn.concord.state import to_arrays
@@ -43,12 +43,12 @@ from dccgcn.features.embedding import as_it_is, scarcity
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import uninformed_nodes
 from dccgcn.kernels import row_block
-from dccgcn.methods.base import Fit
+from dccgcn.methods.base import Fit, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.progress import Progress
 from dccgcn.runtime.memory import format_bytes
 from dccgcn.runtime.row_blocks import Peers, block_bounds, spread_over
-from dccgcn.runtime.scratch import Stages, damage_findings, fingerprint
+from dccgcn.runtime.scratch import Stages, damage_findings, fingerprint, stages_of
 from dccgcn.runtime.threads import use_threads
 
 _RESTARTS = 50  # of a worker that dies
@@ -69,7 +69,7 @@ class Job:
     bounds: np.ndarray
     settings: ConcordSettings
     layout: Layout
-    given: Labels
+    labels: Labels
     seed: int
     prior: np.ndarray | None
     memory: int | None  # bytes that a worker may allocate
@@ -77,7 +77,7 @@ class Job:
     @property
     def labels_id(self) -> str:
         """Of what channels and predictions depend on beside the graph."""
-        return fingerprint(self.given.nodes, self.given.targets, self.seed, self.prior)
+        return fingerprint(self.labels.nodes, self.labels.targets, self.seed, self.prior)
 
     def stages(self, rank: int) -> Stages:
         """The results of one block."""
@@ -87,29 +87,23 @@ class Job:
 def fit_on_ray(workers: RayWorkers, measured: list[Traffic] | None = None) -> Fit:
     """The ``fit`` of a cluster. ``measured``, if given, receives what each worker did in each stage."""
 
-    def fit(
-        graph: NodeGraph,
-        train: np.ndarray,
-        settings: ConcordSettings,
-        seed: int,
-        progress: Progress | None = None,
-        validation: np.ndarray | None = None,
-    ) -> Prediction:
-        if graph.stages_folder is None:
+    def fit(task: Task, settings: ConcordSettings) -> Prediction:
+        graph, train = task.graph, task.train
+        if (stages := stages_of(graph.cache)) is None or stages.folder is None:
             raise SettingsError(
                 "A fit on Ray needs a folder that all of its machines can read.", "Name it: --scratch FOLDER."
             )
-        given = Labels.of(train, graph.labels[train], graph.c)
-        findings = write_inputs(graph, settings, progress)
+        labels = Labels.of(train, task.labels, graph.c)
+        findings = write_inputs(graph, settings, task.progress)
         with ray_cluster(workers.address, {}, _KEPT) as (ray, head):
             count = _worker_count(workers, int(ray.cluster_resources().get("CPU", 0)))
             prior = relative_prior(graph.classes, settings.class_prior) if settings.class_prior else None
             bounds = block_bounds(graph.n, count)
             layout = layout_of(graph)
-            job = Job(graph.stages_folder, bounds, settings, layout, given, seed, prior, workers.memory)
+            job = Job(stages.folder, bounds, settings, layout, labels, task.seed, prior, workers.memory)
             graph.cached(("uninformed", job.labels_id), lambda: uninformed_nodes(graph, train))
-            n_stages = len(view_specs(settings, graph.n, layout)) + 2 + len(layout.channels(settings, graph.n))
-            traffic, damaged = _run_workers(ray, head, job, n_stages, progress)
+            n_stages = len(view_specs(settings, graph.n, layout)) + 2 + len(layout.channel_names(settings, graph.n))
+            traffic, damaged = _run_workers(ray, head, job, n_stages, task.progress)
         if measured is not None:
             measured.extend(traffic)
         prediction = gather(job)
@@ -179,8 +173,8 @@ def fit_block(job: Job, peers: StagedPeers) -> list[str]:
     with spread_over(peers):
         source, by, uninformed = _read_inputs(job, peers)
         views = make_views(source, job.settings, job.layout, by, False, once)
-        members = build_members(views, scarcity(job.given.per_class, job.settings.scarcity_scale), job.settings)
-        state = stack(members, job.given, job.settings, job.seed, once=once_for_labels)
+        channels = build_channels(views, scarcity(job.labels.per_class, job.settings.scarcity_scale), job.settings)
+        state = stack(channels, job.labels, job.settings, job.seed, once=once_for_labels)
 
         def predict() -> Prediction:
             prediction = predict_rows(state, views, job.settings, job.prior, uninformed)

@@ -6,7 +6,7 @@
 x is the accuracy on this graph: the pool's own mean confidence p̄, whose temperature held-out labels have set, and the
 less of it the fewer these are. m are the labels that can be held out, g is the share of them that guessing would
 recover, u what is beyond it. e is the first principal component of the normal scores of four columns: the margin of F,
-the mean vote of the members, and the class margins of two leave-one-out refits (C8). Ranks are used because the level
+the mean vote of the channels, and the class margins of two leave-one-out refits (C8). Ranks are used because the level
 of confidence differs between graphs far more than its order. L is the log-odds of the prediction in the pool, less
 their mean. Where nothing is beyond chance, no evidence counts. Below z = 4 (C13), h being the held-out labels that the
 pool recovers, nothing is trusted. The constants are the same for every graph; they are fitted by
@@ -145,7 +145,7 @@ def class_margin(scores: np.ndarray, predicted: np.ndarray) -> np.ndarray:
 
 
 def mean_vote(log_probs: Sequence[np.ndarray], weights: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """(n,) weighted mean over the members of the predicted class's probability."""
+    """(n,) weighted mean over the channels of the predicted class's probability."""
     rows = np.arange(len(predicted))
     shares = weights / weights.sum()
     votes = (share * np.exp(log_p[rows, predicted]) for share, log_p in zip(shares, log_probs, strict=True))

@@ -1,6 +1,6 @@
 """Estimated memory and time of a run, from the views that it makes."""
 
-from dccgcn.concord.members import MOST_NUMBERS
+from dccgcn.concord.channels import MOST_NUMBERS
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.views import FEATURES, N_OWN, layout_of, view_specs
 from dccgcn.features.embedding import N_BLOCKS, SMALL_GRAM
@@ -8,6 +8,7 @@ from dccgcn.features.svd import OVERSAMPLING
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels.chebyshev import BUFFER_BYTES
 from dccgcn.methods.resources import PROCESS_BYTES, Cost, graph_size, sparse_remedy
+from dccgcn.runtime.scratch import stages_of
 
 # per second on one core; measured on graphs of 2,000 to 20,000 nodes
 _PROPAGATION = 4e9  # multiply-adds of sparse products
@@ -18,13 +19,13 @@ _N_TRAININGS = 6  # of each head: all labels, and five folds
 _N_SPREADING = 50  # steps of labels and of smoothed predictions
 _N_SMOOTHED = 3  # arrays of a smoothing
 _N_POOLED = 10  # arrays of the pool, its refits and what they are made from
-_N_MEMBERS = 9
+_N_CHANNELS = 9
 _N_BASES = 4  # arrays of the right singular vectors at once; measured with 200,000 and 400,000 columns
 
 
 def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
     """Truncated SVDs of all views, then heads, smoothed predictions and refits."""
-    size = graph_size(graph, settings.neighbours)
+    size, is_staged = graph_size(graph, settings.neighbours), stages_of(graph.cache) is not None
     n_products = 2 * N_BLOCKS
     propagation = orthogonalisation = prediction = 0.0
     widest = 2.0 * N_OWN  # own or a hop, and what it is made from
@@ -41,7 +42,7 @@ def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
             # a product, two buffers or another array, of the structural view the blocks of the Krylov space; products
             # with the other blocks are in the scratch folder, if there is one
             buffers = max(width, 2 * min(width, BUFFER_BYTES / 4 / size.n))
-            arrays = 1 + (N_BLOCKS if structural else 0) + (0 if graph.is_staged else N_BLOCKS - 1)
+            arrays = 1 + (N_BLOCKS if structural else 0) + (0 if is_staged else N_BLOCKS - 1)
             widest = max(widest, arrays * width + buffers)
             largest_basis = max(largest_basis, 0 if structural else width * width_x)
         n_columns = 4 if spec.kind == "sizes" else min(spec.n_components, size.d if not structural else size.n)
@@ -59,7 +60,7 @@ def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
     # float32 numbers per node: the largest SVD, or predictions that are smoothed side by side, and those of the pool
     smoothed = _N_SMOOTHED * min(_N_TRAININGS * size.c, max(size.c, MOST_NUMBERS / size.n)) + _N_POOLED * size.c
     n_bytes = PROCESS_BYTES + 12 * size.nnz + 20 * len(graph.edges) + 4 * _N_BASES * largest_basis
-    if graph.is_staged:
+    if is_staged:
         n_bytes += max(size.knn_bytes, 4 * max(widest, smoothed) * size.n)
     else:
         kept = 20 * (size.nnz_topology + size.nnz_features) + 4 * columns * size.n
@@ -73,8 +74,8 @@ def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
 
 
 def _predicted_columns(settings: ConcordSettings, c: int) -> int:
-    """Columns of the weighted spectral views, and of the predictions of all members."""
-    return 2 * settings.n_components + settings.n_structural + _N_MEMBERS * c
+    """Columns of the weighted spectral views, and of the predictions of all channels."""
+    return 2 * settings.n_components + settings.n_structural + _N_CHANNELS * c
 
 
 def scratch_bytes(graph: NodeGraph, settings: ConcordSettings) -> float:

@@ -1,4 +1,4 @@
-"""Given labels as the targets that members are trained on."""
+"""Given labels as the targets that channels are trained on."""
 
 from dataclasses import dataclass
 

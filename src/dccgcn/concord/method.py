@@ -1,6 +1,6 @@
 """Concord: an ensemble of linear classifiers on views of the nodes, stacked on held-out labels, with calibrated trust.
 
-precompute → build_members → stack → smooth and refit → confidence; docs/concord.md is its method section.
+precompute → build_channels → stack → smooth and refit → confidence; docs/concord.md is its method section.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from dccgcn.concord.channels import Channel, fit_full_head, held_out_log_proba, log_proba, spread_log_proba
 from dccgcn.concord.class_prior import relative_prior, shift_to_prior
 from dccgcn.concord.confidence import (
     Evidence,
@@ -21,7 +22,6 @@ from dccgcn.concord.confidence import (
 from dccgcn.concord.cost import concord_cost
 from dccgcn.concord.labels import Labels
 from dccgcn.concord.loo_ridge import LooRidge, log_linear_fuse, r_squared
-from dccgcn.concord.members import Member, fit_full_head, held_out_log_proba, log_proba, spread_log_proba
 from dccgcn.concord.settings import ConcordSettings, family
 from dccgcn.concord.stacking import (
     assign_folds,
@@ -45,65 +45,54 @@ from dccgcn.concord.views import (
     precompute,
     total_nnz,
 )
-from dccgcn.errors import DccgcnError, SettingsError
+from dccgcn.errors import SettingsError
 from dccgcn.features.embedding import as_it_is, scarcity, spectral_reweight
 from dccgcn.features.svd import row_slices, side_by_side
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import uninformed_nodes
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.progress import Progress
 from dccgcn.runtime.row_blocks import owned, row_max, row_mean
 from dccgcn.runtime.threads import threads_for
 from dccgcn.text import did_you_mean
 
-POOL = "pool"  # of all members, in Prediction.held_out
+POOL = "pool"  # of all channels, in Prediction.held_out
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: ConcordSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit(task: Task, settings: ConcordSettings) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes. Validation nodes are not used."""
-    given = Labels.of(train, graph.labels[train], graph.c)
-    q = scarcity(given.per_class, settings.scarcity_scale)
-    inputs = precompute(graph, settings, progress=progress)
+    graph, train = task.graph, task.train
+    labels = Labels.of(train, task.labels, graph.c)
+    q = scarcity(labels.per_class, settings.scarcity_scale)
+    inputs = precompute(graph, settings, progress=task.progress)
     with threads_for(total_nnz(inputs.operators)):
-        members = build_members(inputs, q, settings)
-        state = stack(members, given, settings, seed, progress, graph.kept)
-        prediction = predict(state, inputs, graph, settings, progress)
+        channels = build_channels(inputs, q, settings)
+        state = stack(channels, labels, settings, task.seed, task.progress, inputs.kept)
+        prediction = predict(state, inputs, graph, settings, task.progress)
     findings = (*inputs.findings, *promise_findings(state.held_out))
     return replace(prediction, model=to_arrays(inputs.projections, state), findings=findings)
 
 
 def predict_new(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: ConcordSettings) -> Prediction:
     """Classify a graph that has grown since training: projections and heads stay, operators are those of the graph."""
-    if not model:
-        raise DccgcnError(
-            "This model was fitted by an earlier Concord, which predicted new nodes in another way.",
-            "Fit it again: dccgcn fit … --out FOLDER.",
-        )
-    given = read_labels(model)
-    q = scarcity(given.per_class, settings.scarcity_scale)
+    labels = read_labels(model)
+    q = scarcity(labels.per_class, settings.scarcity_scale)
     inputs = precompute(graph, settings, read_projections(model))
     with threads_for(total_nnz(inputs.operators)):
-        state = read_state(model, build_members(inputs, q, settings, model))
+        state = read_state(model, build_channels(inputs, q, settings, model))
         return predict(state, inputs, graph, settings)
 
 
-def build_members(
+def build_channels(
     inputs: Precomputed, q: float, settings: ConcordSettings, model: Mapping[str, np.ndarray] | None = None
-) -> list[Member]:
-    """The members without heads: one for each view that is not all 0, one for all of them, one for the labels.
+) -> list[Channel]:
+    """The channels without heads: one for each view that is not all 0, one for all of them, one for the labels.
 
-    Spectral views are reweighted by (C2), as columns of one array. With the arrays of a model: the members that it has.
+    Spectral views are reweighted by (C2), as columns of one array. With the arrays of a model: those that it has.
     """
     n = inputs.feature_mean.shape[0]
-    names = inputs.layout.channels(settings, n)
+    names = inputs.layout.channel_names(settings, n)
     known = {*names, *map(family, names)}
     if unknown := [name for name in settings.exclude if name not in known]:
         raise SettingsError(
@@ -119,65 +108,65 @@ def build_members(
     ]
     widths = [views[spec.name].z.shape[1] for spec in specs if spec.is_spectral]
     columns = np.split(inputs.empty((n, sum(widths))), np.cumsum(widths)[:-1], axis=1) if widths else []
-    members = []
+    channels = []
     for spec in specs:
         z, relation = views[spec.name].z, None
         if spec.is_spectral:
             z = spectral_reweight(views[spec.name], q * settings.spectral_weighting, columns.pop(0))
             relation = inputs.operators[spec.relation]
         # on edges alone (C4) finds communities, which need not be the classes, with too much confidence
-        members.append(Member(spec.name, [z], relation, spec.kind == "structure", is_smoothed=spec.name == SIMILAR))
-    if len(members) > 1:
-        members.append(Member(JOINT, [member.z[0] for member in members]))
-    members += [Member(r + LABELS, relation=inputs.operators[r + TOPOLOGY]) for r in inputs.layout.relations]
-    used = [member for member in members if not settings.excludes(member.name)]
+        channels.append(Channel(spec.name, [z], relation, spec.kind == "structure", is_smoothed=spec.name == SIMILAR))
+    if len(channels) > 1:
+        channels.append(Channel(JOINT, [channel.z[0] for channel in channels]))
+    channels += [Channel(r + LABELS, relation=inputs.operators[r + TOPOLOGY]) for r in inputs.layout.relations]
+    used = [channel for channel in channels if not settings.excludes(channel.name)]
     if not used:
         raise SettingsError("Option exclude leaves no channel.", "Leave at least one in.")
     return used
 
 
 def stack(
-    members: list[Member],
-    given: Labels,
+    channels: list[Channel],
+    labels: Labels,
     settings: ConcordSettings,
     seed: int,
     progress: Progress | None = None,
     keep: Callable[[np.ndarray], np.ndarray] = as_it_is,
     once: Once = make_now,
 ) -> FitState:
-    """Fit the heads (C3, C4), predict each label by heads that never saw it, and weight the members by that (C6).
+    """Fit the heads (C3, C4), predict each label by heads that never saw it, and weight the channels by that (C6).
 
-    ``keep``: where predictions of members are kept; as they are, or in a file.
+    ``keep``: where predictions of channels are kept; as they are, or in a file.
     """
-    folds, fitted, held_out, log_probs = assign_folds(given.y, seed), [], [], []
+    folds, fitted, held_out, log_probs = assign_folds(labels.y, seed), [], [], []
 
-    def fit_member(member: Member) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
-        if not member.z:
-            held, log_p = spread_log_proba(member, given, folds)
+    def fit_channel(channel: Channel) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
+        if not channel.z:
+            held, log_p = spread_log_proba(channel, labels, folds)
             return None, held, keep(log_p)
-        head = fit_full_head(member, given, settings)
-        held = held_out_log_proba(member, given, folds, settings)
-        return head, held, keep(log_proba(replace(member, head=head), given))
+        head = fit_full_head(channel, labels, settings)
+        held = held_out_log_proba(channel, labels, folds, settings)
+        return head, held, keep(log_proba(replace(channel, head=head), labels))
 
-    for number, member in enumerate(members):
-        head, held, log_p = once(("channel", member.name), partial(fit_member, member))
-        fitted.append(replace(member, head=head))
+    for number, channel in enumerate(channels):
+        head, held, log_p = once(("channel", channel.name), partial(fit_channel, channel))
+        fitted.append(replace(channel, head=head))
         held_out.append(held)
         log_probs.append(log_p)
         if progress:
-            progress("channels", number + 1, len(members))
-    held, y, counts = np.stack(held_out), given.y, given.is_checkable
-    prior, l2 = prior_weights([member.name for member in members]), settings.stacking_l2
+            progress("channels", number + 1, len(channels))
+    held, y, counts = np.stack(held_out), labels.y, labels.is_checkable
+    prior, l2 = prior_weights([channel.name for channel in channels]), settings.stacking_l2
     weights = stacking_weights(held[:, :, counts], y[counts], prior, l2)
     cross_fitted = cross_fitted_pool(held, y, counts, folds, prior, l2)
     hits = (cross_fitted.argmax(axis=-1) == y)[:, counts]
     return FitState(
-        members=fitted,
-        given=given,
+        channels=fitted,
+        labels=labels,
         weights=weights,
-        held_out=HeldOut(float(hits.mean(axis=0).sum()), hits.shape[1], given.chance),
+        held_out=HeldOut(float(hits.mean(axis=0).sum()), hits.shape[1], labels.chance),
         held_out_proba={
-            **{member.name: softmax(log_p).mean(axis=0) for member, log_p in zip(members, held_out, strict=True)},
+            **{channel.name: softmax(log_p).mean(axis=0) for channel, log_p in zip(channels, held_out, strict=True)},
             POOL: cross_fitted.mean(axis=0),
         },
         log_probs=log_probs,
@@ -204,7 +193,7 @@ def smooth_and_refit(
     f = p
     for number in range(settings.n_refits):
         done(number)
-        known = state.given.clamp(f)
+        known = state.labels.clamp(f)
         r = inputs.regressor.predict_loo(known)
         f = log_linear_fuse(p, r, row_mean(known).astype(np.float32), r_squared(r, known))
     return shifted(f)
@@ -212,7 +201,7 @@ def smooth_and_refit(
 
 def collect_evidence(state: FitState, inputs: Precomputed, f: np.ndarray) -> Evidence:
     """What distinguishes the predictions F: their refits are on own and hop1, and on the spectral views."""
-    known = state.given.clamp(f)
+    known = state.labels.clamp(f)
     refits = [inputs.regressor.predict_loo(known)]
     if spectral := state.spectral_views:
         refits.append(LooRidge.fit(*spectral).predict_loo(known))
@@ -233,7 +222,7 @@ def predict(
             progress("predictions", steps, settings.n_refits + 2)
 
     prior = relative_prior(graph.classes, settings.class_prior) if settings.class_prior else None
-    no_evidence = uninformed_nodes(graph, state.given.nodes)
+    no_evidence = uninformed_nodes(graph, state.labels.nodes)
     return predict_rows(state, inputs, settings, prior, no_evidence, done)
 
 
@@ -262,19 +251,19 @@ def to_prediction(state: FitState, f: np.ndarray, confidence: np.ndarray, no_evi
     The log-probabilities of the state become the channels' probabilities, in place.
     """
     confidence[no_evidence] = 1 / f.shape[1]
-    probabilities, given = rescale_to_confidence(f, confidence), state.given
-    which, at = owned(given.nodes)
-    probabilities[at], confidence[at] = given.targets[which], 1
-    names = [member.name for member in state.members]
-    channels = dict(zip(names, state.log_probs, strict=True))
+    probabilities, labels = rescale_to_confidence(f, confidence), state.labels
+    which, at = owned(labels.nodes)
+    probabilities[at], confidence[at] = labels.targets[which], 1
+    names = [channel.name for channel in state.channels]
+    by_name = dict(zip(names, state.log_probs, strict=True))
     predicted, votes = probabilities.argmax(axis=1), np.zeros(len(f))
-    for name, p in channels.items():
+    for name, p in by_name.items():
         for rows in row_slices(len(f)):
             p[rows] = softmax(p[rows])
         votes += state.share_of(name) * (p.argmax(axis=1) == predicted)
     return Prediction(
         probabilities=probabilities,
-        channels=channels,
+        channels=by_name,
         channels_agree=np.asarray(votes > 0.5),
         uncorrected=state.pooled,
         embeddings={JOINT: side_by_side(state.spectral_views or [f])},

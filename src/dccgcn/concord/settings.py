@@ -1,6 +1,6 @@
 """Concord's settings: one set of defaults for every graph, described in docs/concord.md."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
@@ -25,18 +25,6 @@ def family(channel: str) -> str:
 class ConcordSettings(Settings):
     """The defaults were chosen on development splits of sixteen graphs together."""
 
-    renamed: ClassVar[dict[str, str]] = {
-        "topology_steps": "n_steps_topology", "rank": "n_components", "ties": "n_structural",
-        "enough": "scarcity_scale", "favour": "spectral_weighting", "ridge": "l2", "accord": "mi_weight",
-        "frequencies": "class_prior",
-    }  # fmt: skip
-    removed: ClassVar[frozenset[str]] = frozenset({
-        "n_steps_features", "feature_steps", "alpha", "own", "adaptive_steps", "shorten", "idf", "rarity", "teleport",
-        "smoothing", "agreement_pseudocount", "prior", "weight_power", "sharpness", "n_rounds", "rounds",
-        "final_pseudo_fraction", "last_share", "pseudo_weight", "max_pseudo_per_class", "most", "correction", "repair",
-        "loo_weight", "echo",
-    })  # fmt: skip
-
     # views (C1, C2)
     k: int | None = Field(
         default=None, ge=1, description=f"Neighbours of each node in the feature graph; null: min({DEFAULT_K}, n-1)."
@@ -48,8 +36,8 @@ class ConcordSettings(Settings):
     spectral_weighting: float = weight(
         1.0, "How strongly scarce labels give weight to the leading singular vectors; 0: not at all.", most=1e6
     )
-    # members (C3, C4)
-    l2: float = rate(0.1, "L2 penalty of each member's softmax regression.")
+    # channels (C3, C4)
+    l2: float = rate(0.1, "L2 penalty of each channel's softmax regression.")
     mi_weight: float = weight(
         4.0, "Weight of the mutual information of neighbours' predictions, in given labels per class; 0: not used."
     )

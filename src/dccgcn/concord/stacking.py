@@ -1,10 +1,10 @@
-"""Stacking: weights of the members from held-out labels, the pool of their predictions, and its smoothing.
+"""Stacking: weights of the channels from held-out labels, the pool of their predictions, and its smoothing.
 
     F ∝ Π_v P_v^{w_v}
     w = argmin_{w ≥ 0} 1/R Σ_r Σ_i CE(softmax Σ_v w_v ℓ_vri, y_i) + λ |w - w⁰|²                       (C6)
 
-ℓ_vri is member v's log-probability of label i, held out in repeat r; only labels whose class has another one count,
-since no member can know the others. With few labels the weights stay near w⁰, which is equal for all members but
+ℓ_vri is channel v's log-probability of label i, held out in repeat r; only labels whose class has another one count,
+since no channel can know the others. With few labels the weights stay near w⁰, which is equal for all channels but
 `sizes` and `joint`: these have no weight unless labels ask for it. Weights need not sum to 1: their sum is the pool's
 temperature.
 """
@@ -43,7 +43,7 @@ def assign_folds(y: np.ndarray, seed: int) -> list[np.ndarray]:
 
 
 def prior_weights(names: Sequence[str]) -> np.ndarray:
-    """w⁰ of (C6), (members,)."""
+    """w⁰ of (C6), (channels,)."""
     counts = np.array([family(name) not in _WITHOUT_PRIOR for name in names], dtype=float)
     if not counts.any():
         counts[:] = 1
@@ -51,9 +51,9 @@ def prior_weights(names: Sequence[str]) -> np.ndarray:
 
 
 def stacking_weights(held_out: np.ndarray, y: np.ndarray, prior: np.ndarray, l2: float) -> np.ndarray:
-    """w of (C6), (members,). held_out: ℓ, (members, repeats, m, classes); prior: w⁰; l2: λ."""
-    n_members, n_repeats = held_out.shape[:2]
-    log_p = np.moveaxis(held_out, 0, -1).reshape(-1, held_out.shape[-1], n_members).astype(np.float64)
+    """w of (C6), (channels,). held_out: ℓ, (channels, repeats, m, classes); prior: w⁰; l2: λ."""
+    n_channels, n_repeats = held_out.shape[:2]
+    log_p = np.moveaxis(held_out, 0, -1).reshape(-1, held_out.shape[-1], n_channels).astype(np.float64)
     truth, rows = np.tile(y, n_repeats), np.arange(len(log_p))
 
     def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
@@ -62,7 +62,7 @@ def stacking_weights(held_out: np.ndarray, y: np.ndarray, prior: np.ndarray, l2:
         p[rows, truth] -= 1
         return value, np.einsum("ic,icv->v", p, log_p) / n_repeats + 2 * l2 * (w - prior)
 
-    w = minimize(loss, prior, jac=True, method="L-BFGS-B", bounds=[(0, None)] * n_members).x
+    w = minimize(loss, prior, jac=True, method="L-BFGS-B", bounds=[(0, None)] * n_channels).x
     return w if w.sum() > _LEAST_SUM else _LEAST_SUM * prior
 
 

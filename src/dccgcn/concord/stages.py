@@ -30,4 +30,4 @@ def staged(graph: NodeGraph, settings: ConcordSettings, folder: Path) -> Iterato
     needed = scratch_bytes(graph, settings)
     note = Finding("note", "scratch", f"Operators and views were kept in {folder}: about {format_bytes(needed)}.")
     with open_stages(folder, identity, needed, STORED) as stages:
-        yield graph.with_findings((*graph.findings, note)).with_stages(stages)
+        yield graph.with_findings((*graph.findings, note)).with_cache(stages)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from dccgcn.concord.channels import Channel, log_proba
 from dccgcn.concord.confidence import HeldOut
 from dccgcn.concord.labels import Labels
-from dccgcn.concord.members import Member, log_proba
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.stacking import log_opinion_pool
 from dccgcn.concord.views import LABELS, N_OWN, Layout, Projections, ViewSpec, view_specs
@@ -21,24 +21,24 @@ _FIELDS = ("components", "mean", "scale")  # of an Embedding, beside z
 
 @dataclass(frozen=True, eq=False)
 class FitState:
-    """Fitted members, their weights, and their predictions for one graph."""
+    """Fitted channels, their weights, and their predictions for one graph."""
 
-    members: Sequence[Member]  # with heads
-    given: Labels
-    weights: np.ndarray  # w of (C6), (members,)
+    channels: Sequence[Channel]  # with heads
+    labels: Labels
+    weights: np.ndarray  # w of (C6), (channels,)
     held_out: HeldOut
-    log_probs: list[np.ndarray]  # log P of each member, (n, classes)
+    log_probs: list[np.ndarray]  # log P of each channel, (n, classes)
     pooled: np.ndarray  # F of (C6), (n, classes)
-    held_out_proba: dict[str, np.ndarray] = field(default_factory=dict)  # by member and of the pool, (m, classes)
+    held_out_proba: dict[str, np.ndarray] = field(default_factory=dict)  # by channel and of the pool, (m, classes)
 
     @property
     def spectral_views(self) -> list[np.ndarray]:
         """The views along a relation, (n, width) each."""
-        return [member.z[0] for member in self.members if member.relation and member.z]
+        return [channel.z[0] for channel in self.channels if channel.relation and channel.z]
 
     def share_of(self, name: str) -> float:
-        """Of a member in the sum of all weights; 0 if there is no such member."""
-        at = [member.name for member in self.members]
+        """Of a channel in the sum of all weights; 0 if there is no such channel."""
+        at = [channel.name for channel in self.channels]
         return float(self.weights[at.index(name)] / self.weights.sum()) if name in at else 0.0
 
 
@@ -52,8 +52,8 @@ def to_arrays(projections: Projections, state: FitState) -> dict[str, np.ndarray
         arrays["idf"] = projections.idf
     if projections.numeric is not None:
         arrays |= {f"numeric.{part}": array for part, array in vars(projections.numeric).items()}
-    arrays |= {f"head.{member.name}": member.head for member in state.members if member.head is not None}
-    arrays |= {f"labels.{part}": array for part, array in vars(state.given).items()}
+    arrays |= {f"head.{channel.name}": channel.head for channel in state.channels if channel.head is not None}
+    arrays |= {f"labels.{part}": array for part, array in vars(state.labels).items()}
     return arrays | {"weights": state.weights, "n_recovered": np.array([state.held_out.n_recovered])}
 
 
@@ -72,18 +72,18 @@ def read_labels(arrays: Mapping[str, np.ndarray]) -> Labels:
     return Labels(**_under(arrays, "labels."))
 
 
-def read_state(arrays: Mapping[str, np.ndarray], members: Sequence[Member]) -> FitState:
-    """The state that ``to_arrays`` wrote, with predictions for the graph of these members."""
+def read_state(arrays: Mapping[str, np.ndarray], channels: Sequence[Channel]) -> FitState:
+    """The state that ``to_arrays`` wrote, with predictions for the graph of these channels."""
     if not arrays["weights"].any():
         raise DataFileError("The weights of a Concord model are all 0.", "Fit it again.")
-    given = read_labels(arrays)
-    members = [replace(member, head=arrays.get(f"head.{member.name}")) for member in members]
-    log_probs = [log_proba(member, given) for member in members]
+    labels = read_labels(arrays)
+    channels = [replace(channel, head=arrays.get(f"head.{channel.name}")) for channel in channels]
+    log_probs = [log_proba(channel, labels) for channel in channels]
     return FitState(
-        members=members,
-        given=given,
+        channels=channels,
+        labels=labels,
         weights=arrays["weights"],
-        held_out=HeldOut(float(arrays["n_recovered"][0]), int(given.is_checkable.sum()), given.chance),
+        held_out=HeldOut(float(arrays["n_recovered"][0]), int(labels.is_checkable.sum()), labels.chance),
         log_probs=log_probs,
         pooled=log_opinion_pool(log_probs, arrays["weights"]),
     )
@@ -111,8 +111,8 @@ def model_specs(model: Mapping[str, np.ndarray], sizes: Sizes, settings: Concord
     specs["labels.nodes"] = ArraySpec((m,), "int", 0, sizes.n - 1)
     specs["labels.targets"] = probabilities(m, sizes.c)
     specs["n_recovered"] = ArraySpec((1,), low=0, high=m)
-    n_members = len(heads) + sum(not settings.excludes(relation + LABELS) for relation in layout.relations)
-    return specs | {"weights": ArraySpec((n_members,), low=0)}
+    n_channels = len(heads) + sum(not settings.excludes(relation + LABELS) for relation in layout.relations)
+    return specs | {"weights": ArraySpec((n_channels,), low=0)}
 
 
 def _width(view: ViewSpec, model: Mapping[str, np.ndarray], sizes: Sizes) -> int:

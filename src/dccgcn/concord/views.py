@@ -46,10 +46,11 @@ from dccgcn.graph import NodeGraph
 from dccgcn.kernels import spmm
 from dccgcn.progress import Progress
 from dccgcn.runtime.row_blocks import row_count, row_mean
+from dccgcn.runtime.scratch import stages_of
 from dccgcn.runtime.threads import threads_for
 
 TOPOLOGY, FEATURES = "topology", "features"  # keys of operators
-SIMILAR, JOINT, LABELS = "similar", "joint", "labels"  # names of members
+SIMILAR, JOINT, LABELS = "similar", "joint", "labels"  # names of channels
 _WAYS = ("out", "in")  # of a directed relation
 N_OWN = 128  # columns of own, hop1 and hop2; features with no more columns are used as they are, standardised
 _ALPHA = 0.05  # weight of a node itself in propagation filters
@@ -103,6 +104,7 @@ class Precomputed:
     regressor: LooRidge  # on own and hop1 (C8)
     feature_mean: sp.csr_array  # mean over the neighbours in the feature graph; nodes without any keep their own
     empty: Callable[[tuple[int, ...]], np.ndarray]  # a float32 array to fill, in the scratch folder if there is one
+    kept: Callable[[Matrix], Matrix]  # the matrix itself, or its copy in the scratch folder
 
     @property
     def findings(self) -> list[Finding]:
@@ -123,8 +125,8 @@ class Layout:
             cls(names, [f"{name}{way}." for name in names for way in _WAYS] if directed else names) if names else cls()
         )
 
-    def channels(self, s: ConcordSettings, n: int) -> list[str]:
-        """Names of all members that a graph of n nodes may have."""
+    def channel_names(self, s: ConcordSettings, n: int) -> list[str]:
+        """Names of all channels that a graph of n nodes may have."""
         return [*(spec.name for spec in view_specs(s, n, self)), JOINT, *(f"{r}{LABELS}" for r in self.relations)]
 
 
@@ -152,14 +154,16 @@ def scaled_graph(graph: NodeGraph, fitted: Projections | None = None) -> tuple[N
     """
     numeric = fitted.numeric if fitted else columns_to_standardise(graph, N_OWN)
     if numeric is not None:
-        key = ("standardised", numeric.mean.tobytes())
-        graph = graph.cached(
-            key, partial(lambda given: given.with_features(standardised(given.features, numeric)), graph)
-        )
+        graph = graph.cached(("standardised", numeric.mean.tobytes()), partial(_standardised_graph, graph, numeric))
     if fitted:
         return graph, fitted
     idf = None if graph.d <= N_OWN else graph.cached(("idf",), partial(spectral.idf, graph.features))
     return graph, Projections({}, idf, numeric)
+
+
+def _standardised_graph(graph: NodeGraph, numeric: NumericColumns) -> NodeGraph:
+    features, stages = standardised(graph.features, numeric), stages_of(graph.cache)
+    return graph.with_features(features, stages.child(features) if stages else None)
 
 
 def channel_operators(
@@ -216,7 +220,7 @@ def make_source(
 ) -> tuple["Source", Projections]:
     """What the views of a graph are made from, and the scaling of its features."""
     scaled, by = scaled_graph(graph, fitted)
-    operators = channel_operators(scaled, settings, by.idf, progress)
+    operators, stages = channel_operators(scaled, settings, by.idf, progress), stages_of(graph.cache)
     source = Source(
         x=once("features", lambda: _unit_features(scaled, by.idf)),
         operators=operators,
@@ -227,8 +231,8 @@ def make_source(
             ("component sizes", relation), lambda: component_sizes(graph, operators[relation])
         ),
         feature_mean=once(("feature mean", settings.k), lambda: _mean_or_self(operators[FEATURES].adjacency)),
-        empty=graph.empty,
-        kept=graph.kept,
+        empty=stages.empty if stages else partial(np.empty, dtype=np.float32),
+        kept=stages.keep if stages else spectral.as_it_is,
     )
     return source, by
 
@@ -255,7 +259,9 @@ def make_views(
         used = [spec for spec in specs if spec.kind == "own" or (spec.kind == "hop" and spec.n_steps == 1)]
         regressor = once(tuple(used), lambda: LooRidge.fit(*(embeddings[spec.name].z for spec in used)))
     projections = replace(by, embeddings=embeddings)
-    return Precomputed(layout, specs, dict(source.operators), projections, regressor, source.feature_mean, source.empty)
+    return Precomputed(
+        layout, specs, dict(source.operators), projections, regressor, source.feature_mean, source.empty, source.kept
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,7 +276,7 @@ class Source:
     component_sizes: Callable[[str], np.ndarray]  # by relation: of each node's connected component, (n,)
     feature_mean: sp.csr_array  # as in Precomputed
     empty: Callable[[tuple[int, ...]], np.ndarray]  # as in Precomputed
-    kept: Callable[[Matrix], Matrix]  # the matrix itself, or its copy in the scratch folder
+    kept: Callable[[Matrix], Matrix]  # as in Precomputed
 
     @property
     def has_few_columns(self) -> bool:

@@ -11,7 +11,6 @@ import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError, GraphError, SplitError
 from dccgcn.graph import NodeGraph
-from dccgcn.graph.cells import decode_labels
 from dccgcn.graph.splits import Split
 from dccgcn.graph.validation import pairs_of
 
@@ -40,14 +39,8 @@ def read_cora() -> tuple[NodeGraph, Split]:
     """Planetoid's Cora and its public split, with the ids of the papers; its origin is documented in ORIGIN.md."""
     with np.load(Path(__file__).with_name("cora.npz"), allow_pickle=False) as file:
         ids, classes = file["ids"], file["classes"].tolist()
-        graph = NodeGraph(
-            sp.csr_array(np.unpackbits(file["words"], axis=1, count=len(ids)).T, dtype=np.float32),
-            file["edges"],
-            decode_labels(file["labels"], classes),
-            ids=ids,
-            classes=classes,
-            name="cora",
-        )
+        words = sp.csr_array(np.unpackbits(file["words"], axis=1, count=len(ids)).T, dtype=np.float32)
+        graph = NodeGraph.from_codes(words, file["edges"], file["labels"], classes, ids=ids, name="cora")
     return graph, Split.from_parts(graph, "public", np.arange(140), np.arange(140, 640), np.arange(1708, 2708))
 
 

@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from dccgcn.datasets.npz_files import csr_matrix
 from dccgcn.errors import DataFileError, GraphError, SplitError
 from dccgcn.graph import NodeGraph
-from dccgcn.graph.cells import decode_labels
 from dccgcn.graph.splits import Split
 
 CORA_CLASSES = (  # in the order of Planetoid's label columns
@@ -49,13 +48,7 @@ def read(
         labels[positions] = np.concatenate([_classes(loaded["ally"]), _classes(loaded["ty"])])
         edges = [(u, v) for u, neighbours in loaded["graph"].items() for v in neighbours]
         names = classes if classes is not None else range(loaded["ally"].shape[1])
-        graph = NodeGraph(
-            features,
-            np.array(edges),
-            decode_labels(labels, names),
-            classes=list(names),
-            name=title or name,
-        )
+        graph = NodeGraph.from_codes(features, np.array(edges), labels, list(names), name=title or name)
         trained = len(loaded["y"])
         validated = np.arange(trained, trained + VALIDATION_NODES)
         return graph, Split.from_parts(graph, "public", np.arange(trained), validated, test)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
@@ -13,7 +12,6 @@ from scipy.sparse.csgraph import connected_components
 from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import validation
 from dccgcn.graph.relations import EDGE_FINDINGS, relation_matrices, union
-from dccgcn.runtime.scratch import Stages, damage_findings
 from dccgcn.text import counted, first_few
 
 Features: TypeAlias = Any  # sp.csr_array | np.ndarray, which SciPy does not type
@@ -94,7 +92,7 @@ class NodeGraph:
     findings: tuple[Finding, ...]
     relations: dict[str, sp.csr_array]
     directed: bool
-    _cache: dict[Any, Any]
+    cache: dict[Any, Any]
 
     def __init__(
         self,
@@ -120,8 +118,13 @@ class NodeGraph:
         pairs, weights = validation.edges(edges, edge_weights, node_ids, found)
         codes, names = validation.labels(labels, classes, unlabelled, n)
         self._assign(name=name, ids=node_ids, features=checked, edges=pairs, weights=weights)
-        self._assign(labels=codes, classes=names, names=None, targets=None, findings=tuple(found), _cache={})
+        self._assign(labels=codes, classes=names, names=None, targets=None, findings=tuple(found), cache={})
         self._assign(relations={}, directed=False)
+
+    @classmethod
+    def from_codes(cls, features: Any, edges: Any, codes: Any, classes: Sequence[Any], **options: Any) -> "NodeGraph":
+        """A graph with labels as positions in ``classes``, -1 for unlabelled; ``options`` as for NodeGraph."""
+        return cls(features, edges, **options).with_codes(codes, classes)
 
     def _assign(self, **attributes: Any) -> None:
         self.__dict__.update({name: _read_only(value) for name, value in attributes.items()})
@@ -160,7 +163,7 @@ class NodeGraph:
     @cached_property
     def adjacency(self) -> sp.csr_array:
         """A: symmetric, weighted, without self-loops, column indices sorted."""
-        return _symmetric(self.edges, self.weights, self.n)
+        return self.cached(("adjacency",), partial(_symmetric, self.edges, self.weights, self.n))
 
     @cached_property
     def degree(self) -> np.ndarray:
@@ -192,69 +195,34 @@ class NodeGraph:
         Values must not depend on the labels: ``with_labels``, ``with_classes`` and ``with_findings`` share the cache,
         ``with_features`` starts an empty one.
         """
-        if key not in self._cache:
-            self._cache[key] = make()
-        return self._cache[key]
-
-    @property
-    def cached_keys(self) -> frozenset[Any]:
-        """The keys of all values cached so far."""
-        return frozenset(self._cache)
-
-    def with_cached(self, keep: Callable[[Any], bool]) -> "NodeGraph":
-        """The same graph with a separate cache that holds only the values whose keys are kept."""
-        return self._copy(set(), _cache={key: value for key, value in self._cache.items() if keep(key)})
+        if key not in self.cache:
+            self.cache[key] = make()
+        return self.cache[key]
 
     def with_classes(self, kept: np.ndarray) -> "NodeGraph":
         """The same graph with only these classes (positions); nodes of the other classes become unlabelled."""
         code = np.full(self.c + 1, -1)  # the last entry is for the label -1
         code[kept] = np.arange(len(kept))
-        return self._with_codes(code[self.labels], tuple(self.classes[k] for k in kept))
+        return self.with_codes(code[self.labels], tuple(self.classes[k] for k in kept))
 
     def with_labels(
         self, labels: Any, *, classes: Sequence[Any] | None = None, unlabelled: Sequence[Any] = ()
     ) -> "NodeGraph":
         """The same graph with other labels, given and checked as for a new graph."""
-        return self._with_codes(*validation.labels(labels, classes, unlabelled, self.n))
+        return self.with_codes(*validation.labels(labels, classes, unlabelled, self.n))
 
-    def with_features(self, features: Any) -> "NodeGraph":
-        """The same graph with other features, which are not checked."""
-        cache = self._cache.child(features) if isinstance(self._cache, Stages) else {}
-        return self._copy({"has_features"}, features=features, _cache=cache)
+    def with_codes(self, codes: Any, classes: Sequence[Any] | None = None) -> "NodeGraph":
+        """The same graph with labels as positions in ``classes``, -1 for unlabelled. Default: its own classes."""
+        names = self.classes if classes is None else tuple(classes)
+        return self._copy({"homophily"}, labels=validation.codes(codes, len(names), self.n), classes=names)
 
-    def with_stages(self, stages: Stages) -> "NodeGraph":
-        """The same graph, whose adjacency matrix and cached values are kept in a scratch folder."""
-        staged = self._copy({"adjacency"}, _cache=stages)
-        make = partial(_symmetric, self.edges, self.weights, self.n)
-        staged.__dict__["adjacency"] = staged.cached(("adjacency",), make)
-        return staged
+    def with_features(self, features: Any, cache: dict[Any, Any] | None = None) -> "NodeGraph":
+        """The same graph with other features, which are not checked, and a cache of its own."""
+        return self._copy({"has_features"}, features=features, cache={} if cache is None else cache)
 
-    def empty(self, shape: tuple[int, ...]) -> np.ndarray:
-        """A float32 array to fill, in the scratch folder if there is one."""
-        return self._cache.empty(shape) if isinstance(self._cache, Stages) else np.empty(shape, np.float32)
-
-    def kept(self, array: np.ndarray) -> np.ndarray:
-        """The float32 array itself, or a copy of it in the scratch folder if there is one."""
-        if not self.is_staged:
-            return array
-        copy = self.empty(array.shape)
-        copy[:] = array
-        return copy
-
-    @property
-    def is_staged(self) -> bool:
-        """Whether cached values are kept in a scratch folder."""
-        return isinstance(self._cache, Stages) and self._cache.folder is not None
-
-    @property
-    def stages_folder(self) -> Path | None:
-        """Where cached values are kept, if they are."""
-        return self._cache.folder if isinstance(self._cache, Stages) else None
-
-    @property
-    def stage_findings(self) -> tuple[Finding, ...]:
-        """What was found about stages of an earlier run, if cached values are kept."""
-        return damage_findings(self._cache.damaged) if isinstance(self._cache, Stages) else ()
+    def with_cache(self, cache: dict[Any, Any]) -> "NodeGraph":
+        """The same graph, whose values of ``cached`` are kept in this mapping."""
+        return self._copy({"adjacency"}, cache=cache)
 
     def with_relations(self, relations: Mapping[str, Any], directed: bool = False) -> "NodeGraph":
         """The same nodes with several kinds of edges, in place of its own.
@@ -278,7 +246,7 @@ class NodeGraph:
         edges, weights = validation.edges(*union(matrices.values(), self.n), self.ids, found)
         outdated = {"adjacency", "degree", "component", "homophily"}
         kept = {name: _read_only(matrix) for name, matrix in matrices.items()}
-        changed = self._copy(outdated, relations=kept, directed=directed, edges=edges, weights=weights, _cache={})
+        changed = self._copy(outdated, relations=kept, directed=directed, edges=edges, weights=weights, cache={})
         return changed.with_findings(found)
 
     def with_findings(self, findings: Sequence[Finding]) -> "NodeGraph":
@@ -292,9 +260,6 @@ class NodeGraph:
     def with_targets(self, targets: np.ndarray | None) -> "NodeGraph":
         """The same graph, of which only some nodes ((n,) bool) are to be classified, or all of them (None)."""
         return self._copy(set(), targets=targets)
-
-    def _with_codes(self, labels: np.ndarray, classes: tuple[Any, ...]) -> "NodeGraph":
-        return self._copy({"homophily"}, labels=labels, classes=classes)
 
     def _copy(self, outdated: set[str], **changed: Any) -> "NodeGraph":
         """A copy that shares everything but the changed attributes and the outdated cached properties."""

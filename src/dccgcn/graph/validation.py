@@ -370,6 +370,19 @@ def labels(
     return np.array(found, dtype=np.int64), names
 
 
+def codes(given: Any, n_classes: int, n: int) -> np.ndarray:
+    """Positions in the class names, one per node, -1 where the label is missing."""
+    positions = np.array(given, dtype=np.int64).reshape(-1)
+    if len(positions) != n:
+        raise GraphError(f"There are {len(positions)} labels for {n} nodes.", "Give one label per node.")
+    if n and not (positions.min() >= -1 and positions.max() < n_classes):
+        raise GraphError(
+            f"Labels are positions from {positions.min()} to {positions.max()}, but there are {n_classes} classes.",
+            "Positions are -1 for unlabelled, and 0 to the number of classes less one.",
+        )
+    return positions
+
+
 def _id_array(ids: Sequence[str | int]) -> np.ndarray:
     """Ids as int64 or fixed-length text where they fit, else as objects."""
     kinds = {type(i) for i in ids}

@@ -19,9 +19,27 @@ from dccgcn.methods.resources import Cost, network_cost
 from dccgcn.progress import Progress
 from dccgcn.settings import Settings
 
-# fit(graph, train, settings, seed, progress, validation) → Prediction. train are positions of labelled nodes. Labels
-# of the validation nodes, if any, select the epoch; without them the last epoch counts.
-Fit = Callable[[NodeGraph, np.ndarray, Any, int, Progress | None, np.ndarray | None], Prediction]
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What a method is fitted to: a graph, the nodes whose labels train it, and the seed of everything random.
+
+    Labels of the validation nodes, if any, select the epoch; without them the last epoch counts.
+    """
+
+    graph: NodeGraph
+    train: np.ndarray  # positions of labelled nodes
+    seed: int = 0
+    progress: Progress | None = None
+    validation: np.ndarray | None = None  # positions of labelled nodes
+
+    @property
+    def labels(self) -> np.ndarray:
+        """(train,) class of each training node."""
+        return self.graph.labels[self.train]
+
+
+Fit = Callable[[Task, Any], Prediction]  # fit(task, settings)
 
 # predict_new(model, graph, settings) → Prediction for a graph with appended nodes, without training. The nodes of
 # training come first, in their order; model is the Prediction.model of fit.
@@ -53,7 +71,7 @@ class Method:
         """
         try:
             published = _published(self.name).get(dataset.split("-")[0], {})
-            return self.settings.of({**published, **self.settings.current_names(options or {})})
+            return self.settings.of({**published, **(options or {})})
         except SettingsError as error:
             raise SettingsError(f"{self.name}: {error.what}", error.remedy) from None
 

@@ -7,7 +7,7 @@ from dccgcn.progress import Progress
 
 if TYPE_CHECKING:
     from dccgcn.quality.audit import AuditSummary
-    from dccgcn.report.rows import OwnTable
+    from dccgcn.report.nodes import OwnTable
     from dccgcn.report.schema import Report
     from dccgcn.workflow.result import Result
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from dccgcn.graph.cells import decode_labels
 from dccgcn.report.nodes import shown_ids
 from dccgcn.report.schema import ReportFinding, Suggestion
 from dccgcn.tables.write import csv_text
@@ -35,7 +34,7 @@ def findings(result: Result) -> list[ReportFinding]:
     graph, train = result.graph, result.split.train
     labels = np.full(graph.n, -1)
     labels[train] = graph.labels[train]
-    trained = graph.with_labels(decode_labels(labels, graph.classes), classes=graph.classes)
+    trained = graph.with_codes(labels)
     found = [
         ReportFinding(level=f.level, code=f.code, text=f.text, meaning=f.meaning)
         for f in examine(trained, k=result.settings.neighbours or FEATURE_NEIGHBOURS)

@@ -6,17 +6,16 @@ from datetime import UTC, datetime
 import numpy as np
 
 from dccgcn.concord.channel_names import channel_description, channel_title
+from dccgcn.graph import NodeGraph
 from dccgcn.methods import registry
 from dccgcn.progress import Progress
 from dccgcn.quality.audit import AuditSummary
-from dccgcn.report import drawing, notes, schema
+from dccgcn.quality.trust import bars, risk_coverage
+from dccgcn.report import drawing, schema
 from dccgcn.report.advice import findings, label_suggestions, nodes_to_label
-from dccgcn.report.calibration import calibration
 from dccgcn.report.classes import class_rankings, class_summaries, class_warnings
-from dccgcn.report.embedding import project
-from dccgcn.report.nodes import node_columns, shown_ids
-from dccgcn.report.rows import OwnTable, table_columns
-from dccgcn.report.sample import sample
+from dccgcn.report.nodes import OwnTable, node_columns, sample, shown_ids, table_columns
+from dccgcn.report.schema import Calibration, CalibrationBin
 from dccgcn.report.trust_summary import TrustedNodes, headline, summarise_trust, trusted_nodes, verdict
 from dccgcn.workflow.frames import run_csv
 from dccgcn.workflow.result import Result
@@ -27,8 +26,7 @@ MAX_MAP_NODES = drawing.MAX_MAP_NODES
 MAX_MAP_EDGES = drawing.MAX_MAP_EDGES
 MAX_COMMUNITIES = 24
 MIN_COMMUNITY = 0.01  # share of the nodes of a community that is named
-MAX_EMBEDDED = 1_000  # t-SNE takes a second or two for so many nodes
-STAGES = 3
+STAGES = 2
 
 
 def report_data(
@@ -52,8 +50,6 @@ def report_data(
     shown = sample(graph, train, trusted.confidence, size, always=always)
     community = _named_communities(drawn.community)
     on_progress("report", 1, STAGES)
-    embeddings = _embeddings(result, shown)
-    on_progress("report", 2, STAGES)
     label_next, label_next_csv = label_suggestions(result, to_label)
     classes = class_summaries(result, trusted)
     report = schema.Report(
@@ -77,7 +73,6 @@ def report_data(
         nodes=node_columns(result, trusted, shown, community, table_columns(table, graph.n, shown)),
         predictions_csv=run_csv(result, shown),
         map=_map(result, trusted, shown, drawn, community),
-        embeddings=embeddings,
         calibration=calibration(result, trusted),
         label_next=label_next,
         label_next_csv=label_next_csv,
@@ -132,7 +127,7 @@ def _map(
 ) -> schema.GraphMap:
     row = np.searchsorted(shown, drawn.nodes)
     return schema.GraphMap(
-        note=notes.map_note(result.graph, len(drawn.nodes), drawn.n_edges, len(drawn.edges)),
+        note=_map_note(result.graph, len(drawn.nodes), drawn.n_edges, len(drawn.edges)),
         nodes=row.tolist(),
         x=_fixed_point(drawn.position[:, 0]),
         y=_fixed_point(drawn.position[:, 1]),
@@ -158,25 +153,6 @@ def _community(result: Result, trusted: TrustedNodes, nodes: np.ndarray, positio
         hub=shown_ids(result.graph, nodes[[result.graph.degree[nodes].argmax()]])[0],
         x=round(10_000 * x),
         y=round(10_000 * y),
-    )
-
-
-def _embeddings(result: Result, shown: np.ndarray) -> schema.Embeddings:
-    """A sample of the nodes shown: training nodes, at most half of it, and random others."""
-    rng = np.random.default_rng(0)
-    labels = np.intersect1d(result.split.train, shown)
-    if len(shown) > MAX_EMBEDDED and len(labels) > MAX_EMBEDDED // 2:
-        labels = rng.choice(labels, MAX_EMBEDDED // 2, replace=False)
-    others = np.setdiff1d(shown, result.split.train)
-    others = rng.permutation(others)[: MAX_EMBEDDED - len(labels)]
-    chosen = np.sort(np.concatenate([labels, others]))
-    return schema.Embeddings(
-        note=notes.embeddings_note(result.graph, result.prediction, len(chosen)),
-        nodes=np.searchsorted(shown, chosen).tolist(),
-        projections=[
-            schema.Projection(name=name, x=_fixed_point(p[:, 0]), y=_fixed_point(p[:, 1]))
-            for name, p in project(result.prediction, chosen).items()
-        ],
     )
 
 
@@ -211,3 +187,44 @@ def _run_summary(result: Result, command: str | None) -> schema.RunSummary:
 def _fixed_point(positions: np.ndarray) -> list[int]:
     """Ten-thousandths: short in JSON and finer than a screen."""
     return np.rint(positions * 10_000).astype(int).tolist()
+
+
+def _map_note(graph: NodeGraph, nodes: int, edges: int, drawn: int) -> str:
+    """Which nodes and edges the map shows."""
+    if nodes == graph.n:
+        note = f"All {nodes:,} nodes and {edges:,} edges."
+    else:
+        note = (
+            f"{nodes:,} of {graph.n:,} nodes: the training labels and a random sample of each community, in proportion "
+            f"to its size, with the {edges:,} edges between them."
+        )
+    return note if drawn == edges else f"{note} {drawn:,} of these edges are drawn, chosen at random."
+
+
+BINS = 10
+POINTS = 200  # of the risk-coverage curve
+
+
+def calibration(result: Result, nodes: TrustedNodes) -> Calibration | None:
+    """Reliability diagram and risk-coverage curve; None without test nodes."""
+    test = result.split.test
+    if len(test) == 0:
+        return None
+    confidence = nodes.confidence[test].astype(np.float64)
+    is_right = result.prediction.y_pred[test] == result.graph.labels[test]
+    bins = bars(confidence, is_right, BINS)
+    curve = risk_coverage(confidence, is_right)
+    points = np.unique(np.linspace(0, len(test) - 1, POINTS).astype(int))
+    return Calibration(
+        nodes=len(test),
+        accuracy=round(float(is_right.mean()), 6),
+        mean_confidence=round(float(confidence.mean()), 6),
+        ece=round(sum(b.count * abs(b.accuracy - b.confidence) for b in bins) / len(test), 6),
+        bins=[
+            CalibrationBin(count=b.count, confidence=round(b.confidence, 4), accuracy=round(b.accuracy, 4))
+            for b in bins
+        ],
+        coverage=np.round(curve.coverage[points], 4).tolist(),
+        risk=np.round(curve.risk[points], 4).tolist(),
+        aurc=round(curve.area, 6),
+    )

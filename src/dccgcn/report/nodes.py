@@ -1,11 +1,16 @@
-"""The nodes on the page, one column for each field."""
+"""The nodes on the page: which of them, one column for each field, and their own rows of the user's table."""
+
+from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
+from dccgcn.errors import DccgcnError
 from dccgcn.graph import NodeGraph
-from dccgcn.report.notes import table_note
+from dccgcn.graph.cells import is_missing
 from dccgcn.report.schema import Nodes, TableColumn, TopClasses
 from dccgcn.report.trust_summary import TrustedNodes
+from dccgcn.text import printable, truncate
 from dccgcn.workflow.frames import run_frame
 from dccgcn.workflow.result import Result
 
@@ -79,3 +84,84 @@ def _neighbours(result: Result, nodes: TrustedNodes, shown: np.ndarray) -> list[
 
 def _thousandths(values: np.ndarray) -> list[int]:
     return np.rint(1000 * values.astype(np.float64)).astype(int).tolist()
+
+
+MAX_COLUMNS = 12
+MAX_CHARACTERS = 3_000_000  # of all cells in the page
+_SHORTEST, _LONGEST = 24, 400  # characters of a cell, if they have to be shortened
+
+
+@dataclass(frozen=True, eq=False)
+class OwnTable:
+    """The user's table of nodes, in the order of the graph, and its column of labels."""
+
+    rows: pd.DataFrame
+    label: str | None = None
+
+
+def table_columns(table: OwnTable | None, n: int, shown: np.ndarray) -> list[TableColumn]:
+    """The cells of the nodes shown. Of a wide table those with text come first, as numbers tell a person little."""
+    if table is None:
+        return []
+    rows = table.rows
+    if len(rows) != n:
+        raise DccgcnError(f"The table has {len(rows):,} rows, but the graph {n:,} nodes.", "Give its own table.")
+    names = list(rows.columns)
+    if len(names) > MAX_COLUMNS:
+        texts = [name for name in names if not _is_number(rows[name].iloc[: 2 * MAX_COLUMNS])]
+        chosen = [*texts, *(name for name in names if name not in texts)][:MAX_COLUMNS]
+        names = [name for name in names if name in chosen]  # in the order of the table
+    length = MAX_CHARACTERS // max(len(shown) * len(names), 1)
+    length = max(_SHORTEST, min(length, _LONGEST))
+    part = rows.iloc[shown]
+    return [TableColumn(name=str(name)[:100], cells=[_cell(cell, length) for cell in part[name]]) for name in names]
+
+
+def _is_number(cells: pd.Series) -> bool:
+    present = [cell for cell in cells if not is_missing(cell)]
+    return bool(pd.to_numeric(pd.Series(present, dtype=object), errors="coerce").notna().all())
+
+
+def _cell(cell: object, length: int) -> str:
+    return "" if is_missing(cell) else truncate(printable(" ".join(str(cell)[: 2 * length].split())), length)
+
+
+def sample(
+    graph: NodeGraph, train: np.ndarray, confidence: np.ndarray, size: int, always: np.ndarray | None = None
+) -> np.ndarray:
+    """At most `size` node positions, sorted; all nodes if the graph has no more.
+
+    always: nodes that are in the sample, at most all of it. A quarter are training nodes and a quarter the least
+    confident predictions. The rest are their neighbours, hop by hop, then random nodes once no neighbour is left.
+    """
+    if graph.n <= size:
+        return np.arange(graph.n)
+    rng = np.random.default_rng(0)
+    chosen = np.zeros(graph.n, dtype=bool)
+    chosen[[] if always is None else always] = True
+    left = size - int(chosen.sum())
+    chosen[_at_most(train[~chosen[train]], min(max(size // 4, 1), left), rng)] = True
+    least_confident = np.argsort(confidence, kind="stable")
+    left = size - int(chosen.sum())
+    chosen[least_confident[~chosen[least_confident]][: min(size // 4, left)]] = True
+    frontier = chosen
+    while (remaining := size - int(chosen.sum())) > 0:
+        frontier = (graph.adjacency @ frontier.astype(np.float32) > 0) & ~chosen
+        candidates = np.flatnonzero(frontier) if frontier.any() else np.flatnonzero(~chosen)
+        chosen[_at_most(candidates, remaining, rng)] = True
+    return np.flatnonzero(chosen)
+
+
+def _at_most(nodes: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    return nodes if len(nodes) <= count else rng.choice(nodes, count, replace=False)
+
+
+def table_note(graph: NodeGraph, nodes: int) -> str:
+    """Which nodes the table shows."""
+    if nodes == graph.n:
+        return f"All {nodes:,} nodes, the least trusted first. The download is the run’s predictions.csv."
+    return (
+        f"{nodes:,} of {graph.n:,} nodes, the least trusted first: training labels, the least trusted predictions, the "
+        "nodes of the map, and neighbours of these. "
+        "The download holds these rows; the run’s predictions.csv holds all."
+    )

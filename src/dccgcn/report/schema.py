@@ -2,7 +2,7 @@
 
 frontend/src/schema.ts and the tables of docs/report-data.md are generated from these models:
 
-    python -m dccgcn.report.generate
+    python scripts/report_schema.py
 """
 
 from typing import Annotated, Any, Final, Literal, Self
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from dccgcn.quality.audit import AuditSummary
 
-FORMAT: Final = 3  # rises when a field changes its name or meaning
+FORMAT: Final = 4  # rises when a field changes its name or meaning
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -163,22 +163,6 @@ class GraphMap(Part):
     )
 
 
-class Projection(Part):
-    """One embedding in two dimensions, by t-SNE."""
-
-    name: str = Field(description="A channel, or `final`")
-    x: list[int] = Field(description="Horizontal positions in ten-thousandths")
-    y: list[int] = Field(description="Vertical positions in ten-thousandths")
-
-
-class Embeddings(Part):
-    """The embeddings of a sample of nodes."""
-
-    note: str = Field(description="Which nodes are drawn, and of which embeddings")
-    nodes: list[int] = Field(description="Nodes drawn")
-    projections: list[Projection] = Field(description="One for each embedding; `final` is the last")
-
-
 class CalibrationBin(Part):
     """One bin of the reliability diagram."""
 
@@ -255,7 +239,7 @@ class RunSummary(Part):
 class Report(Part):
     """Everything the page shows."""
 
-    format: Literal[3] = Field(description="Version of this format; rises when a field changes its name or meaning")
+    format: Literal[4] = Field(description="Version of this format; rises when a field changes its name or meaning")
     headline: str = Field(description="How many predictions can be trusted")
     warnings: list[str] = Field(description="What the headline hides: classes never predicted, never trusted")
     verdict: list[str] = Field(description="Three sentences: the task, what is called trusted, and how that is known")
@@ -270,7 +254,6 @@ class Report(Part):
     nodes: Nodes
     predictions_csv: str = Field(description="The rows of `predictions.csv` for the nodes shown")
     map: GraphMap
-    embeddings: Embeddings
     calibration: Calibration | None = Field(description="`null` without test nodes")
     label_next: list[Suggestion] = Field(description="At most 20 nodes whose labels would help most")
     label_next_csv: str = Field(description="`label_next` as CSV")
@@ -318,9 +301,9 @@ class Report(Part):
             table is None or (len(self.channels) == 2 and [len(row) for row in table] == [c] * c),
             "channel_contingency: not one row and column per class of two channels",
         )
-        for drawn, places in ((self.map.nodes, [self.map]), (self.embeddings.nodes, self.embeddings.projections)):
-            _require(_within(drawn, n), "map or embeddings: no such node")
-            _require(all(len(p.x) == len(p.y) == len(drawn) for p in places), "map or embeddings: lengths")
+        drawn = self.map
+        _require(_within(drawn.nodes, n), "map: no such node")
+        _require(len(drawn.x) == len(drawn.y) == len(drawn.nodes), "map: lengths")
         _require(len(self.map.edges) % 2 == 0 and set(self.map.edges) <= set(self.map.nodes), "map.edges: no such node")
         return self
 

@@ -52,6 +52,11 @@ def fingerprint(*parts: Any) -> str:
     return found.hexdigest()
 
 
+def stages_of(cache: Any) -> "Stages | None":
+    """The stages of a graph's cache, if they are kept in a folder."""
+    return cache if isinstance(cache, Stages) and cache.folder is not None else None
+
+
 class Stages(dict[Any, Any]):
     """A cache whose values are kept in a folder, as memory-mapped arrays, and found there again.
 
@@ -86,6 +91,12 @@ class Stages(dict[Any, Any]):
             return np.empty(shape, np.float32)
         with TemporaryFile(dir=self.folder) as file:
             return np.asarray(np.memmap(file, np.float32, "w+", shape=shape))
+
+    def keep(self, array: np.ndarray) -> np.ndarray:
+        """A copy of a float32 array, mapped to a file without a name."""
+        copy = self.empty(array.shape)
+        copy[:] = array
+        return copy
 
     def close(self) -> None:
         """Keep further values in memory."""

@@ -6,7 +6,6 @@ Loading checks version, hashes and the order of the classes before anything is u
 import hashlib
 import json
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -16,10 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn import __version__
-from dccgcn.concord.settings import ConcordSettings
 from dccgcn.errors import DataFileError, DccgcnError, Finding
 from dccgcn.graph import NodeGraph
-from dccgcn.graph.cells import decode_labels
 from dccgcn.graph.splits import PARTS, Split
 from dccgcn.methods.arrays import ArraySpec, Sizes, check_array, check_arrays, check_csr
 from dccgcn.methods.prediction import Prediction
@@ -30,7 +27,6 @@ from dccgcn.store.model_schema import FORMAT, ModelDescription
 from dccgcn.store.staging import current_path
 from dccgcn.store.tensors import read_tensors, tensor_pieces
 from dccgcn.tables.columns import Columns, EdgeColumns
-from dccgcn.tables.edges import ONE_KIND
 from dccgcn.tables.encode import FeatureEncoder
 from dccgcn.tables.read import Tables
 from dccgcn.text import first_few
@@ -41,13 +37,6 @@ DESCRIPTION, TENSORS, CARD = "model.json", "model.safetensors", "MODEL.md"
 _REMEDY = "Copy the whole folder again, or train the model again: dccgcn fit … --out FOLDER."
 
 _LARGEST_FEATURE = 1e18  # as NodeGraph allows
-_FORMAT_3, _FORMAT_4 = 3, 4  # read for one release
-_FORMAT_3_FIELDS = {
-    "agree": "channels_agree",
-    "before": "uncorrected",
-    "joined": "joint",
-    "repaired": "corrected",
-}
 
 
 def model_files(result: Result, tables: Tables | None = None) -> dict[str, Content]:
@@ -118,11 +107,6 @@ def read_run(folder: str | Path) -> Result:
 
 def _read_run(folder: Path) -> Result:
     values = _read_description(folder)
-    version = values["format"]
-    if version == _FORMAT_3:
-        values = _description_from_format_3(values)
-    if version != FORMAT:
-        values = _description_from_format_4(values)
     description = ModelDescription.of(values)
     path = current_path(folder, TENSORS)
     check_regular(path)
@@ -133,18 +117,6 @@ def _read_run(folder: Path) -> Result:
         raise DataFileError(
             f"{folder / DESCRIPTION} lists the classes in another order than {TENSORS}, so predictions would get "
             "wrong names."
-        )
-    if version == _FORMAT_3:
-        arrays = _arrays_from_format_3(arrays)
-    if version != FORMAT:
-        arrays["prediction"].pop("support", None)
-        if description.method == "concord":  # another algorithm, whose arrays no code reads any more
-            arrays["prediction"]["model"] = {}
-        warnings.warn(
-            f"{folder} holds a model of format {version}, which the next release of dccgcn will not read. Save "
-            "it again: model = dccgcn.load_model(FOLDER); model.result.save(NEW_FOLDER).",
-            FutureWarning,
-            stacklevel=4,  # the caller of load_model
         )
     return _run(description, arrays)
 
@@ -158,7 +130,7 @@ def _read_description(folder: Path) -> dict[str, Any]:
     if not isinstance(description, dict) or not {"hash", "format"} <= description.keys():
         raise DataFileError(f"{path} was cut short or altered (it has no hash or no format).")
     stored, version = description.pop("hash"), description["format"]
-    if version not in (FORMAT, _FORMAT_4, _FORMAT_3):
+    if version != FORMAT:
         raise DataFileError(
             f"{path} is of format {repr(version)[:20]}, saved by dccgcn {str(description.get('dccgcn'))[:20]}; this "
             f"is dccgcn {__version__}, which reads format {FORMAT}.",
@@ -167,39 +139,6 @@ def _read_description(folder: Path) -> dict[str, Any]:
     if stored != _hash(description):
         raise DataFileError(f"{path} was altered after it was saved.")
     return description
-
-
-def _description_from_format_3(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The description under the names of format 4. Settings.of renames the settings."""
-    findings = dict(values["findings"])
-    findings["prediction"] = findings.pop("outcome")
-    return {**values, "findings": findings}
-
-
-def _description_from_format_4(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The description in the present form, without settings of Concord that no longer exist."""
-    settings = values["settings"]
-    if values["method"] == "concord":
-        settings = {name: value for name, value in settings.items() if name not in ConcordSettings.removed}
-        if settings.get("n_structural", settings.get("ties")) == 0:  # now: exclude
-            settings = {name: value for name, value in settings.items() if name not in ("n_structural", "ties")}
-    return {**values, "format": FORMAT, "settings": settings, "tables": _tables_from_format_4(values["tables"])}
-
-
-def _tables_from_format_4(tables: Any) -> Any:
-    """The columns of the only table of edges, in a mapping of tables by relation."""
-    if tables is None:
-        return None
-    columns = dict(tables["columns"])
-    ends = {role: columns.pop(role) for role in ("source", "target", "weight")}
-    return {**tables, "columns": {**columns, "edges": {ONE_KIND: {**ends, "relation": None}}}}
-
-
-def _arrays_from_format_3(arrays: Mapping[str, Any]) -> dict[str, Any]:
-    renamed = {_FORMAT_3_FIELDS.get(name, name): value for name, value in arrays["outcome"].items()}
-    embeddings = renamed.get("embeddings", {})
-    renamed["embeddings"] = {_FORMAT_3_FIELDS.get(name, name): z for name, z in embeddings.items()}
-    return {**{name: value for name, value in arrays.items() if name != "outcome"}, "prediction": renamed}
 
 
 def _run(description: ModelDescription, arrays: Mapping[str, Any]) -> Result:
@@ -216,7 +155,7 @@ def _run(description: ModelDescription, arrays: Mapping[str, Any]) -> Result:
     settings = method.settings.of(description.settings)
     prediction = Prediction(**arrays["prediction"], findings=findings["prediction"])
     prediction.check(graph.n, graph.c)
-    if method.model_specs and prediction.model:
+    if method.model_specs:
         n_seen = len(np.unique(graph.labels[split.train]))
         sizes = Sizes(graph.n, graph.d, n_seen, tuple(graph.relations), graph.directed)
         check_arrays(prediction.model, method.model_specs(prediction.model, sizes, settings), "model")
@@ -250,12 +189,12 @@ def _graph(description: ModelDescription, given: Mapping[str, Any]) -> NodeGraph
         specs["targets"] = ArraySpec((n,), "bool")
     others = {name: array for name, array in given.items() if name not in ("features", "relations")}
     check_arrays(others, specs, "graph")
-    graph = NodeGraph(
+    graph = NodeGraph.from_codes(
         features,
         given["edges"],
-        decode_labels(given["labels"], classes),
+        given["labels"],
+        classes,
         ids=given["ids"] if description.ids is None else description.ids,
-        classes=classes,
         edge_weights=given["weights"],
         featureless=True,
         name=description.graph,

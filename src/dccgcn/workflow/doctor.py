@@ -13,6 +13,7 @@ from dccgcn.errors import DccgcnError
 from dccgcn.features import is_searched_exactly, neighbours, numeric_columns_of
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import check_training
+from dccgcn.methods.base import Task
 from dccgcn.methods.registry import get_method
 from dccgcn.methods.resources import check_memory, duration
 from dccgcn.progress import Progress
@@ -64,7 +65,7 @@ def check_given_labels(graph: NodeGraph, progress: Progress | None = None) -> li
         return []
     method = get_method("concord")
     seen = graph.with_classes(np.flatnonzero(counts))
-    prediction = method.fit(seen, labelled, method.settings(), 0, progress, None)
+    prediction = method.fit(Task(seen, labelled, progress=progress), method.settings())
     meaning = "A wrong label also misleads predictions around it."
     found = suspect_findings(seen, labelled, prediction)
     return [Diagnosis(f.level, f.code, f.text, meaning, len(labelled)) for f in found]

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError, DccgcnError, Finding, GraphError
 from dccgcn.graph import NodeGraph, validation
-from dccgcn.graph.cells import decode_labels, spell_id
+from dccgcn.graph.cells import spell_id
 from dccgcn.methods.prediction import Prediction, restore_class_columns
 from dccgcn.methods.registry import ENTRIES, get_method
 from dccgcn.runtime.threads import threads_of_run
@@ -82,14 +82,14 @@ def append_nodes(
     edges = () if by_relation else edges
     pairs = np.sort(validation.pairs_of(edges), axis=1)  # the order in which a graph keeps its edges
     weights = np.ones(len(pairs), dtype=np.float32) if edge_weights is None else np.asarray(edge_weights, np.float32)
-    appended = NodeGraph(
+    appended = NodeGraph.from_codes(
         sp.vstack([graph.features, new_features], format="csr")
         if sparse
         else np.vstack([graph.features, new_features]),
         np.concatenate([graph.edges, pairs]),
-        decode_labels(graph.labels, graph.classes) + [None] * m,
+        np.append(graph.labels, np.full(m, -1)),
+        graph.classes,
         ids=[*graph.ids.tolist(), *new_ids.tolist()],
-        classes=graph.classes,
         edge_weights=np.concatenate([graph.weights, weights]),
         featureless=True,  # whether features differ was checked at training
         name=graph.name,
@@ -146,11 +146,10 @@ def predict_new(result: Result, graph: NodeGraph) -> Prediction:
             f"Train again with all nodes, or use a method that can: {able}.",
         )
     train = result.split.train
-    train_labels = result.graph.labels[train]
-    labels = np.full(graph.n, None, dtype=object)
-    labels[train] = [graph.classes[label] for label in train_labels]
-    seen = np.unique(train_labels)
-    known = graph.with_labels(labels, classes=[graph.classes[k] for k in seen])
+    codes = np.full(graph.n, -1)
+    codes[train] = result.graph.labels[train]
+    seen = np.unique(codes[train])
+    known = graph.with_codes(codes).with_classes(seen)
     try:
         with threads_of_run():
             prediction = method.predict_new(result.prediction.model, known, result.settings)

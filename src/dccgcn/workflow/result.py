@@ -303,7 +303,7 @@ class Result:
             Your table of nodes, in the order of the graph. The page then shows the row of each node.
         """
         from dccgcn.report import write_report
-        from dccgcn.report.rows import OwnTable
+        from dccgcn.report.nodes import OwnTable
 
         check_output(path, overwrite)
         label = None if self.tables is None else self.tables.columns.label

@@ -13,13 +13,14 @@ from dccgcn.cluster.ray_cluster import RayWorkers
 from dccgcn.errors import DccgcnError, Finding, SettingsError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split, check_training
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction, restore_class_columns
 from dccgcn.methods.registry import get_method
 from dccgcn.methods.resources import check_memory
 from dccgcn.progress import Progress
 from dccgcn.quality import metrics
 from dccgcn.runtime.device import default_device
+from dccgcn.runtime.scratch import damage_findings, stages_of
 from dccgcn.runtime.threads import threads_of_run
 from dccgcn.settings import Settings
 from dccgcn.tables.convert import MASKS_NOT_USED, from_pyg, has_masks, is_pyg, split_from_pyg
@@ -156,8 +157,9 @@ def fit_and_measure(
         prediction = _fit_seen_classes(graph, split, method, settings, seed, progress=progress)
     seconds = perf_counter() - start
     suspects = suspect_findings(graph, split.train, prediction)
+    damaged = damage_findings(stages.damaged) if (stages := stages_of(graph.cache)) else ()
     merged = () if method.uses_relations else _merged_relations(graph, method.name)
-    findings = (*memory, *graph.stage_findings, *merged, *prediction.findings, *suspects)
+    findings = (*memory, *damaged, *merged, *prediction.findings, *suspects)
     prediction = replace(prediction, findings=findings)
     details = FitDetails(method.name, settings, seed, seconds, threads, device)
     return measure(graph, split, prediction, details)
@@ -210,5 +212,6 @@ def _fit_seen_classes(
     seen = np.unique(graph.labels[split.train])
     known = graph if len(seen) == graph.c else graph.with_classes(seen)
     validation = split.validation[known.labels[split.validation] >= 0]
-    prediction = method.fit(known, split.train, settings, seed, progress, validation if len(validation) else None)
+    task = Task(known, split.train, seed, progress, validation if len(validation) else None)
+    prediction = method.fit(task, settings)
     return prediction if known is graph else restore_class_columns(prediction, seen, graph.c)

@@ -8,10 +8,10 @@ import torch
 from dccgcn import datasets
 from dccgcn.features import topology_operator
 from dccgcn.graph import NodeGraph
+from dccgcn.methods.base import Task
 from dccgcn.methods.registry import METHODS
 from dccgcn.networks.baselines import agnn, appnp, dagnn, gat, grand, krylov
-from dccgcn.networks.receptive_field import receptive_layers
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.layers import TorchOperator, receptive_layers
 from dccgcn.networks.training import seeded
 from helpers import literal, literal_gnn
 
@@ -38,7 +38,7 @@ def dense_inputs(graph, scaling):
 
 def fit(name, graph, seed=4, **options):
     method = METHODS[name]
-    return method.fit(graph, TRAIN, method.settings.of(options), seed, None, None)
+    return method.fit(Task(graph, TRAIN, seed), method.settings.of(options))
 
 
 def test_mlp_is_gcn_without_edges(graph):
@@ -238,8 +238,8 @@ def test_validation_nodes_choose_the_epoch(name):
     graph = NodeGraph(x, edges, wrong)
     method = METHODS[name]
     s = method.settings.of({"epochs": 60})
-    last = method.fit(graph, np.arange(10), s, 0, None, None).probabilities
-    chosen = method.fit(graph, np.arange(10), s, 0, None, np.arange(20, 30)).probabilities
+    last = method.fit(Task(graph, np.arange(10)), s).probabilities
+    chosen = method.fit(Task(graph, np.arange(10), 0, validation=np.arange(20, 30)), s).probabilities
     right = np.arange(20, 30), wrong[20:]
     assert chosen[right].mean() > last[right].mean()
 
@@ -251,7 +251,7 @@ def test_degenerate_graphs(name):
     graph = NodeGraph(x, [[0, 1], [1, 2], [2, 3], [5, 6]], [0, -1, 1, -1, -1, -1, -1])
     method = METHODS[name]
     options = {"k": 2} if name == "knn-gcn" else {}
-    found = method.fit(graph, np.array([0, 2]), method.settings.of({"epochs": 20, **options}), 0, None, None)
+    found = method.fit(Task(graph, np.array([0, 2])), method.settings.of({"epochs": 20, **options}))
     assert found.probabilities.shape == (7, 2)
     assert found.probabilities.dtype == np.float32
     assert (found.probabilities >= 0).all()
@@ -261,7 +261,7 @@ def test_degenerate_graphs(name):
 def test_knn_gcn_reports_ties():
     graph = NodeGraph(np.eye(6)[[0, 0, 0, 1, 1, 1]], [[0, 1]], [0, 1, -1, -1, -1, -1])
     method = METHODS["knn-gcn"]
-    found = method.fit(graph, np.array([0, 1]), method.settings.of({"epochs": 1, "k": 1}), 0, None, None)
+    found = method.fit(Task(graph, np.array([0, 1])), method.settings.of({"epochs": 1, "k": 1}))
     assert [finding.code for finding in found.findings] == ["knn-ties"]
 
 
@@ -279,5 +279,5 @@ def test_knn_gcn_has_table_8s_neighbours(dataset):
 def test_appnp_on_coras_public_split(cora):
     split = cora.splits["public"]
     settings = appnp.AppnpSettings(epochs=150)
-    y_pred = appnp.METHOD.fit(cora.graph, split.train, settings, 0).y_pred
+    y_pred = appnp.METHOD.fit(Task(cora.graph, split.train), settings).y_pred
     assert (y_pred[split.test] == cora.graph.labels[split.test]).mean() > 0.79  # published: about 82.5

@@ -10,14 +10,18 @@ from hypothesis import strategies as st
 
 from dccgcn.errors import TrainingError
 from dccgcn.graph import NodeGraph, splits
+from dccgcn.methods.base import Task
 from dccgcn.methods.registry import METHODS
-from dccgcn.networks.baselines import laplacian, lp, polynomial_filter
-from dccgcn.networks.baselines.glp import GlpSettings, filter_strength
-from dccgcn.networks.baselines.lp import AbsorptionSettings, LpSettings, SeriesSettings
-from dccgcn.networks.baselines.poisson import PoissonSettings
-from dccgcn.networks.baselines.polynomial_filter import FilteredFeatures
-from dccgcn.networks.baselines.sgc import SgcSettings
-from dccgcn.networks.baselines.ssgc import SsgcSettings, ssgc_filter
+from dccgcn.networks.baselines import filtered, label_propagation
+from dccgcn.networks.baselines.filtered import (
+    FilteredFeatures,
+    GlpSettings,
+    SgcSettings,
+    SsgcSettings,
+    filter_strength,
+    ssgc_filter,
+)
+from dccgcn.networks.baselines.label_propagation import AbsorptionSettings, LpSettings, PoissonSettings, SeriesSettings
 from dccgcn.networks.training import seeded
 from dccgcn.workflow.run import run
 from helpers import literal, literal_linear
@@ -30,7 +34,7 @@ OPTIONS = {"sgc": {"epochs": 5}, "ssgc": {"epochs": 5}, "glp": {"epochs": 5}}
 def fit(name, graph, train, /, seed=0, validation=None, **options):
     method = METHODS[name]
     settings = method.settings.of({**OPTIONS.get(name, {}), **options})
-    return method.fit(graph, np.asarray(train), settings, seed, None, validation)
+    return method.fit(Task(graph, np.asarray(train), seed, validation=validation), settings)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +78,7 @@ def test_lp_keeps_the_given_labels(graph):
 @pytest.mark.parametrize("alpha", [1e-6, 0.3])
 @pytest.mark.parametrize("block", [2, 64])
 def test_absorption_takes_the_class_of_the_labelled_node_with_the_largest_entry(graph, alpha, block, monkeypatch):
-    monkeypatch.setattr(lp, "BLOCK", block)
+    monkeypatch.setattr(label_propagation, "BLOCK", block)
     a, labels = literal_linear.dense_adjacency(graph), graph.labels[TRAIN]
     p, scores = literal_linear.absorption(a, TRAIN, labels, graph.c, alpha)
     found = fit("lp-absorption", graph, TRAIN, alpha=alpha)
@@ -125,29 +129,29 @@ def test_conjugate_gradients_solve_what_can_be_solved():
     root = rng.normal(size=(30, 30))
     matrix, b = root @ root.T + np.eye(30), rng.normal(size=(30, 40))
     b[:, 7] = 0
-    x = laplacian.conjugate_gradients(sp.csr_array(matrix), b, 1e-12)
+    x = label_propagation.conjugate_gradients(sp.csr_array(matrix), b, 1e-12)
     np.testing.assert_allclose(x, np.linalg.solve(matrix, b), atol=1e-8)
 
 
 def test_a_system_without_solution_is_an_error():
-    matrix = laplacian.laplacian(sp.csr_array(np.array([[0, 1.0], [1, 0]])))
+    matrix = label_propagation.laplacian(sp.csr_array(np.array([[0, 1.0], [1, 0]])))
     with pytest.raises(TrainingError, match="did not converge"):
-        laplacian.conjugate_gradients(matrix, np.array([[1.0], [0]]))
+        label_propagation.conjugate_gradients(matrix, np.array([[1.0], [0]]))
 
 
 # filtered features
 
 FILTERS = {
-    "power": lambda propagate, h: polynomial_filter.apply_power(propagate, h, 3),
+    "power": lambda propagate, h: filtered.apply_power(propagate, h, 3),
     "mean": lambda propagate, h: ssgc_filter(propagate, h, 3, 0.2),
-    "ar": lambda propagate, h: polynomial_filter.neumann_series(propagate, h, 1 / 2.5, 10),
+    "ar": lambda propagate, h: filtered.neumann_series(propagate, h, 1 / 2.5, 10),
 }
 
 
 @pytest.mark.parametrize("kind", FILTERS)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_filtered_features_are_those_of_dense_matrices(graph, kind, sparse, monkeypatch):
-    monkeypatch.setattr(polynomial_filter, "BLOCK", 3)
+    monkeypatch.setattr(filtered, "BLOCK", 3)
     given = NodeGraph(sp.csr_array(graph.features), graph.edges, edge_weights=graph.weights) if sparse else graph
     s = literal.normalised_adjacency(literal_linear.dense_adjacency(graph), "symmetric")
     x = literal.normalise_rows(graph.features.astype(float), "row")
@@ -161,7 +165,7 @@ def test_filtered_features_are_those_of_dense_matrices(graph, kind, sparse, monk
 def test_a_long_series_is_the_auto_regressive_filter(graph):
     s = literal.normalised_adjacency(literal_linear.dense_adjacency(graph), "symmetric")
     exact = np.linalg.inv(np.eye(graph.n) + 10 * (np.eye(graph.n) - s))
-    found = polynomial_filter.neumann_series(polynomial_filter.propagation(graph), torch.eye(graph.n), 0.1, 400)
+    found = filtered.neumann_series(filtered.propagation(graph), torch.eye(graph.n), 0.1, 400)
     np.testing.assert_allclose(found, exact, atol=1e-5)
 
 

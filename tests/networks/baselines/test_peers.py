@@ -12,6 +12,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 import dccgcn
 from dccgcn import append_nodes, datasets
 from dccgcn.graph import NodeGraph
+from dccgcn.methods.base import Task
 from dccgcn.methods.registry import METHODS
 from dccgcn.networks.baselines import logreg
 from dccgcn.networks.baselines.d2pt import D2pt, prototype_alignment
@@ -36,7 +37,7 @@ def make_graph(classes=3, numeric=False, sparse=False):
 
 def fit(name, graph, train=TRAIN, /, seed=0, validation=None, **options):
     method = METHODS[name]
-    return method.fit(graph, np.asarray(train), method.settings.of(options), seed, None, validation)
+    return method.fit(Task(graph, np.asarray(train), seed, validation=validation), method.settings.of(options))
 
 
 def accuracy(name, dataset, **options):
@@ -194,7 +195,7 @@ def test_d2pt_trains_as_loops_over_dense_matrices_do(options, sparse):
         model = D2pt(graph.d, settings.hidden, graph.c)
     start = doubles(model.w1, model.b1, model.w2, model.b2, model.w3, model.b3)
     expected = literal_peers.d2pt(graph, TRAIN, settings, start)
-    found = METHODS["d2pt"].fit(graph, TRAIN, settings, 4, None, None)
+    found = METHODS["d2pt"].fit(Task(graph, TRAIN, 4), settings)
     np.testing.assert_allclose(found.probabilities, expected, atol=1e-3)
 
 
@@ -207,7 +208,7 @@ def test_iceberg_trains_as_loops_over_dense_matrices_do(options, sparse):
         model = Iceberg(graph.d, settings.hidden, graph.c, 0)
     start = doubles(model.first.weight.T, model.first.bias, model.second.weight.T, model.second.bias)
     expected = literal_peers.iceberg(graph, TRAIN, settings, start)
-    found = METHODS["iceberg"].fit(graph, TRAIN, settings, 4, None, None)
+    found = METHODS["iceberg"].fit(Task(graph, TRAIN, 4), settings)
     np.testing.assert_allclose(found.probabilities, expected, atol=1e-3)
 
 

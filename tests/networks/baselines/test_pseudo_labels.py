@@ -11,12 +11,13 @@ from dccgcn import datasets
 from dccgcn.errors import SettingsError
 from dccgcn.features import topology_operator
 from dccgcn.graph import NodeGraph
+from dccgcn.methods.base import Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.methods.registry import ENTRIES, METHODS
-from dccgcn.networks.baselines import cagcn, cagcn_st, e_gcn, gcn, li2018, m3s, pseudo_label_utils, pseudo_labels
+from dccgcn.networks.baselines import cagcn, e_gcn, gcn, pseudo_labels, self_training
 from dccgcn.networks.dcc import method as dcc
 from dccgcn.networks.dcc.settings import DccSettings
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.layers import TorchOperator
 from dccgcn.quality import trust
 from dccgcn.settings import read_yaml
 from helpers import literal
@@ -67,7 +68,7 @@ def degenerate():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_degenerate_graph_gets_valid_probabilities(degenerate, name):
-    p = METHODS[name].fit(degenerate, np.array([0, 1, 5, 6]), quick(name), 0, None, None).probabilities
+    p = METHODS[name].fit(Task(degenerate, np.array([0, 1, 5, 6])), quick(name)).probabilities
     assert p.dtype == np.float32
     assert p.shape == (12, 2)
     assert np.isfinite(p).all()
@@ -77,14 +78,14 @@ def test_a_degenerate_graph_gets_valid_probabilities(degenerate, name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_graph_without_edges_gets_valid_probabilities(degenerate, name):
     bare = NodeGraph(degenerate.features, np.empty((0, 2), int), degenerate.labels)
-    p = METHODS[name].fit(bare, np.array([0, 1, 2, 5]), quick(name), 0, None, None).probabilities
+    p = METHODS[name].fit(Task(bare, np.array([0, 1, 2, 5])), quick(name)).probabilities
     np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_to_the_bit_for_a_seed(graph, name):
     first, again, other = (
-        METHODS[name].fit(graph, TRAIN, quick(name), seed, None, VALIDATION).probabilities.tobytes()
+        METHODS[name].fit(Task(graph, TRAIN, seed, validation=VALIDATION), quick(name)).probabilities.tobytes()
         for seed in (1, 1, 2)
     )
     assert first == again
@@ -96,12 +97,12 @@ def test_given_labels_are_kept_and_validation_nodes_never_trained_on(graph, name
     seen = []
     fit_on_operator = gcn.fit_on_operator
 
-    def watched(operator, graph, train, *args, labels=None, **kwargs):
-        seen.append((train, graph.labels[train] if labels is None else labels))
-        return fit_on_operator(operator, graph, train, *args, labels=labels, **kwargs)
+    def watched(operator, task, *args, labels=None, **kwargs):
+        seen.append((task.train, task.labels if labels is None else labels))
+        return fit_on_operator(operator, task, *args, labels=labels, **kwargs)
 
     monkeypatch.setattr(gcn, "fit_on_operator", watched)
-    METHODS[name].fit(graph, TRAIN, quick(name), 0, None, VALIDATION)
+    METHODS[name].fit(Task(graph, TRAIN, 0, validation=VALIDATION), quick(name))
     for nodes, labels in seen:
         assert not np.isin(nodes, VALIDATION).any()
         pairs = list(zip(nodes.tolist(), labels.tolist(), strict=True))
@@ -124,8 +125,8 @@ def test_published_settings_are_valid(name, dataset):
 def test_gcn_on_its_own_labels_is_gcn_to_the_bit(graph):
     s = gcn.GcnSettings(epochs=10)
     operator = topology_operator(graph, "symmetric")
-    again = gcn.fit_on_operator(operator, graph, TRAIN, s, 0, labels=graph.labels[TRAIN])
-    assert gcn.fit(graph, TRAIN, s, 0).probabilities.tobytes() == again.probabilities.tobytes()
+    again = gcn.fit_on_operator(operator, Task(graph, TRAIN), s, labels=graph.labels[TRAIN])
+    assert gcn.fit(Task(graph, TRAIN), s).probabilities.tobytes() == again.probabilities.tobytes()
 
 
 def test_gcn_on_weighted_targets_trains_as_dense_matrices_do(graph):
@@ -136,7 +137,7 @@ def test_gcn_on_weighted_targets_trains_as_dense_matrices_do(graph):
         return torch.tensor([1.0, 0.5, 0.25, 0.0 if epoch < 10 else 2.0])
 
     operator = topology_operator(graph, s.normalisation)
-    found = gcn.fit_on_operator(operator, graph, nodes, s, 5, labels=labels, weights=weights)
+    found = gcn.fit_on_operator(operator, Task(graph, nodes, 5), s, labels=labels, weights=weights)
     targets = [(v, k, lambda e, i=i: weights(e)[i].item()) for i, (v, k) in enumerate(zip(nodes, labels, strict=True))]
     np.testing.assert_allclose(found.embeddings["output"], slow.gcn(graph, targets, s, 5), atol=1e-4)
 
@@ -149,7 +150,8 @@ def test_with_patience_the_smallest_validation_loss_counts(graph):
 
     def fit(epochs, validation=None, patience=None, progress=None):
         s = gcn.GcnSettings(epochs=epochs, lr=0.05, dropout=0)
-        p = gcn.fit_on_operator(operator, wrong, TRAIN, s, 0, progress, validation, patience=patience).probabilities
+        task = Task(wrong, TRAIN, 0, progress, validation)
+        p = gcn.fit_on_operator(operator, task, s, patience=patience).probabilities
         return -np.log(p[VALIDATION, labels[VALIDATION]]).mean()
 
     losses = [fit(epochs) for epochs in range(1, 15)]
@@ -170,7 +172,7 @@ def test_eq_13_with_the_most_confident_nodes(graph):
     chosen = sorted(free, key=lambda v: -first[v].max())[:3]
     targets = slow.mean_targets(pairs)
     targets += [(v, first[v].argmax(), lambda epoch: 0.7 / 3 if epoch + 1 > 4 else 0) for v in chosen]
-    found = pseudo_labels.fit(graph, TRAIN, s, 2)
+    found = pseudo_labels.fit(Task(graph, TRAIN, 2), s)
     np.testing.assert_allclose(found.embeddings["output"], slow.gcn(graph, targets, s, 2), atol=1e-4)
 
 
@@ -180,7 +182,7 @@ def test_dual_channel_nodes_are_random_ones_of_the_agreement(graph):
         "output_activation": True,
         "cross_entropy_reduction": "sum",
     }  # agree on many
-    dual = dcc.fit(graph, TRAIN, DccSettings(epochs=5, hidden1=8, hidden2=8, k=2, **options), 0)
+    dual = dcc.fit(Task(graph, TRAIN), DccSettings(epochs=5, hidden1=8, hidden2=8, k=2, **options))
     free = np.setdiff1d(np.arange(graph.n), TRAIN)
     high = {v for v in free if dual.channels["topology"][v].argmax() == dual.channels["features"][v].argmax()}
     draws = [pseudo_labels.random_agreed(dual, free, 3, seed) for seed in range(40)]
@@ -207,17 +209,20 @@ def test_settings_with_dccs_options_are_read_back(tmp_path):
 
 @pytest.mark.parametrize("factor", [1.0, 3.0, 7.5])
 def test_quota(graph, factor):
-    assert pseudo_label_utils.pseudo_labels_per_class(graph, TRAIN, factor).tolist() == slow.quota(graph, TRAIN, factor)
+    assert self_training.pseudo_labels_per_class(Task(graph, TRAIN), factor).tolist() == slow.quota(
+        graph, TRAIN, factor
+    )
 
 
 def test_quota_of_the_paper_on_cora(cora):
     # 2708 nodes, 5278 edges: η = 178.2, and 3 η / 7 = 76.4 for each class
-    assert pseudo_label_utils.pseudo_labels_per_class(cora.graph, cora.splits["public"].train, 3.0).tolist() == [76] * 7
+    task = Task(cora.graph, cora.splits["public"].train)
+    assert self_training.pseudo_labels_per_class(task, 3.0).tolist() == [76] * 7
 
 
 @pytest.mark.parametrize("alpha", [1e-6, 0.1])
 def test_absorption_is_the_whole_inverse(graph, alpha):
-    found = li2018.absorption(graph, TRAIN, alpha)
+    found = self_training.absorption(Task(graph, TRAIN), alpha)
     np.testing.assert_allclose(found, slow.absorption(graph, TRAIN, alpha), rtol=1e-6, atol=1e-9)
     same = graph.component[:, None] == graph.component[TRAIN]
     reached = np.stack([same[:, graph.labels[TRAIN] == k].any(axis=1) for k in range(3)], axis=1)
@@ -227,14 +232,14 @@ def test_absorption_is_the_whole_inverse(graph, alpha):
 
 @pytest.mark.parametrize("choice", ["self-training", "co-training", "union", "intersection"])
 def test_li_et_al_step_by_step(graph, choice):
-    s = li2018.CoTrainingSettings(dropout=0, epochs=15, eta_factor=4)
+    s = self_training.CoTrainingSettings(dropout=0, epochs=15, eta_factor=4)
     given = {(int(v), int(graph.labels[v])) for v in TRAIN}
     free = [v for v in range(graph.n) if v not in TRAIN]
     t = slow.quota(graph, TRAIN, 4)
     first = slow.softmax(slow.gcn(graph, slow.mean_targets(sorted(given)), s, 1))
     by_gcn = slow.confident(first, t, free)
     by_walk = slow.absorbed(
-        slow.absorption(graph, TRAIN, s.alpha), t, free, li2018.absorption(graph, TRAIN, s.alpha) > 0
+        slow.absorption(graph, TRAIN, s.alpha), t, free, self_training.absorption(Task(graph, TRAIN), s.alpha) > 0
     )
     guessed = {
         "self-training": by_gcn,
@@ -243,7 +248,7 @@ def test_li_et_al_step_by_step(graph, choice):
         "intersection": by_gcn & by_walk,
     }[choice]
     assert guessed not in (set(), by_gcn & by_walk) or choice == "intersection"
-    found = METHODS[choice].fit(graph, TRAIN, s, 1, None, None)
+    found = METHODS[choice].fit(Task(graph, TRAIN, 1), s)
     expected = slow.gcn(graph, slow.mean_targets(sorted(given | guessed)), s, 1)
     np.testing.assert_allclose(found.embeddings["output"], expected, atol=1e-4)
     assert found.findings[-1].text.endswith(f" {len({v for v, _ in guessed})} nodes.")
@@ -251,14 +256,15 @@ def test_li_et_al_step_by_step(graph, choice):
 
 def test_only_positive_scores_are_taken_and_the_first_of_equals():
     scores = np.array([[0.0, 1], [2, 1], [0, 1], [3, 0]])
-    chosen = pseudo_label_utils.top_k_mask(scores, np.array([3, 2]))
+    chosen = self_training.top_k_mask(scores, np.array([3, 2]))
     assert chosen.tolist() == [[False, True], [True, True], [False, False], [True, False]]
 
 
 def test_a_graph_too_dense_for_pseudo_labels_is_reported():
     x = np.random.default_rng(0).normal(size=(12, 4))
     full = NodeGraph(x, [[u, v] for u in range(12) for v in range(u)], np.arange(12) % 2)
-    prediction = li2018.fit(full, np.arange(4), li2018.SelfTrainingSettings(epochs=5), 0, choice="self-training")
+    settings = self_training.SelfTrainingSettings(epochs=5)
+    prediction = self_training.fit(Task(full, np.arange(4)), settings, choice="self-training")
     assert [f.code for f in prediction.findings] == ["no-pseudo-labels"]
 
 
@@ -273,16 +279,16 @@ def test_a_cluster_takes_the_class_of_the_nearest_labelled_centroid():
     unit = x / np.sqrt((x**2).sum(axis=1, keepdims=True))
     centroids = [unit[known[:, k]].mean(axis=0) for k in range(3)]
     nearest = [min(range(3), key=lambda k: ((row - centroids[k]) ** 2).sum()) for row in unit]
-    assert m3s.cluster_classes(x, known, 200, 0).tolist() == nearest  # a cluster for each node
-    assert len(set(m3s.cluster_classes(x, known, 1, 0))) == 1  # one for all
+    assert self_training.cluster_classes(x, known, 200, 0).tolist() == nearest  # a cluster for each node
+    assert len(set(self_training.cluster_classes(x, known, 1, 0))) == 1  # one for all
 
 
 def test_m3s_drops_pseudo_labels_that_their_cluster_contradicts(graph, monkeypatch):
     s = quick("m3s", stages=1)
     asked = []
-    monkeypatch.setattr(m3s, "fit_gcn", lambda graph, known, *_: asked.append(known) or _certain(graph))
-    monkeypatch.setattr(m3s, "cluster_classes", lambda *_: np.full(graph.n, 1))
-    m3s.fit(graph, TRAIN, s, 0)
+    monkeypatch.setattr(self_training, "fit_gcn", lambda task, known, *_: asked.append(known) or _certain(task.graph))
+    monkeypatch.setattr(self_training, "cluster_classes", lambda *_: np.full(graph.n, 1))
+    self_training.fit_m3s(Task(graph, TRAIN), s)
     new = asked[1] & ~asked[0]
     assert new[:, 1].sum() == -(-slow.quota(graph, TRAIN, 3.0)[1] // 1)
     assert not new[:, [0, 2]].any()
@@ -323,8 +329,9 @@ def test_cagcn_trains_as_dense_matrices_do(graph):
 @pytest.mark.parametrize("validation", [None, VALIDATION])
 def test_cagcn_changes_no_prediction(graph, validation):
     s = cagcn.CagcnSettings(epochs=30, calibration_epochs=30, most_epochs=100)
-    first = cagcn.fit_classifier(graph, pseudo_label_utils.training_mask(graph, TRAIN), s, 0, None, validation)
-    prediction = cagcn.fit(graph, TRAIN, s, 0, validation=validation)
+    task = Task(graph, TRAIN, validation=validation)
+    first = cagcn.fit_classifier(task, self_training.training_mask(task), s)
+    prediction = cagcn.fit(task, s)
     assert (prediction.y_pred == first.y_pred).all()
     assert np.abs(prediction.probabilities - first.probabilities).max() > 0.01
     scale = np.log(prediction.probabilities[:, 0] / prediction.probabilities[:, 1]) / np.log(
@@ -345,13 +352,13 @@ def test_a_huge_scale_does_not_overflow(graph):
 def test_cagcn_st_has_pseudo_labels_above_the_threshold_only(graph, monkeypatch):
     asked = []
     fit = cagcn.fit_classifier
-    monkeypatch.setattr(cagcn, "fit_classifier", lambda graph, mask, *a: asked.append(mask) or fit(graph, mask, *a))
+    monkeypatch.setattr(cagcn, "fit_classifier", lambda task, mask, s: asked.append(mask) or fit(task, mask, s))
     s = quick("cagcn-st", stages=3, threshold=0.4)
-    cagcn_st.fit(graph, TRAIN, s, 0)
+    cagcn.fit_in_stages(Task(graph, TRAIN), s)
     assert len(asked) == 3
     operator = TorchOperator.of(topology_operator(graph, s.normalisation))
     for before, after in pairwise(asked):
-        logits = torch.from_numpy(fit(graph, before, s, 0, None, None).embeddings["output"])
+        logits = torch.from_numpy(fit(Task(graph, TRAIN), before, s).embeddings["output"])
         nodes, labels = np.nonzero(before)
         p = cagcn.calibrate_logits(operator, logits, nodes, labels, s, 0, early_stopping=False).softmax(1).numpy()
         expected = {(v, p[v].argmax()) for v in range(graph.n) if p[v].max() > 0.4 and not before[v].any()}
@@ -362,16 +369,17 @@ def test_cagcn_st_has_pseudo_labels_above_the_threshold_only(graph, monkeypatch)
 
 def test_cagcn_st_without_a_confident_node_is_cagcn(graph):
     s = quick("cagcn-st", threshold=0.9999)
-    prediction = cagcn_st.fit(graph, TRAIN, s, 0)
-    assert prediction.probabilities.tobytes() == cagcn.fit(graph, np.sort(TRAIN), s, 0).probabilities.tobytes()
+    prediction = cagcn.fit_in_stages(Task(graph, TRAIN), s)
+    assert prediction.probabilities.tobytes() == cagcn.fit(Task(graph, np.sort(TRAIN)), s).probabilities.tobytes()
     assert prediction.findings[-1].code == "no-pseudo-labels"
 
 
 def test_cagcn_on_cora_is_better_calibrated_and_no_less_accurate(cora):
     split, s = cora.splits["public"], cagcn.CagcnSettings(most_epochs=200)
     truth = cora.graph.labels[split.test]
-    first = gcn.fit(cora.graph, split.train, s, 0, validation=split.validation)
-    prediction = cagcn.calibrate_prediction(cora.graph, split.train, first, s, 0, split.validation)
+    task = Task(cora.graph, split.train, validation=split.validation)
+    first = gcn.fit(task, s)
+    prediction = cagcn.calibrate_prediction(task, first, s)
     assert (prediction.y_pred == first.y_pred).all()
     assert (prediction.y_pred[split.test] == truth).mean() > 0.79
     errors = [trust.ece(p[split.test], truth) for p in (first.probabilities, prediction.probabilities)]
@@ -409,15 +417,18 @@ def test_e_gcns_graph_step_by_step(graph):
                     new += 1
         assert new > 0
         logits = slow.gcn(graph, pairs, s, 0, b)
-    np.testing.assert_allclose(e_gcn.fit(graph, TRAIN, s, 0).embeddings["output"], logits, atol=2e-3)
+    np.testing.assert_allclose(e_gcn.fit(Task(graph, TRAIN), s).embeddings["output"], logits, atol=2e-3)
 
 
 def test_e_gcn_that_refines_nothing_is_gcn(graph):
     s = quick("e-gcn", agreement=0, confident=0)
-    assert e_gcn.fit(graph, TRAIN, s, 0).probabilities.tobytes() == gcn.fit(graph, TRAIN, s, 0).probabilities.tobytes()
+    assert (
+        e_gcn.fit(Task(graph, TRAIN), s).probabilities.tobytes()
+        == gcn.fit(Task(graph, TRAIN), s).probabilities.tobytes()
+    )
 
 
 def test_e_gcn_says_that_it_is_our_reading(graph):
     assert "our reading" in ENTRIES["e-gcn"].summary
-    prediction = e_gcn.fit(graph, TRAIN, quick("e-gcn"), 0)
+    prediction = e_gcn.fit(Task(graph, TRAIN), quick("e-gcn"))
     assert any("our reading" in f.text for f in prediction.findings)

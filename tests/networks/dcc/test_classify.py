@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from dccgcn.methods.base import Task
 from dccgcn.networks.dcc.method import build_operators, classify, fit
 from helpers import literal
 from helpers.small_dcc import TRAIN, N, doubled, random_model, settings_of, small_graph, torn_model
@@ -92,7 +93,7 @@ def test_permuting_the_nodes_permutes_the_predictions(options):
 
 
 def test_without_calibration_nothing_changes_afterwards(graph):
-    prediction = fit(graph, TRAIN, settings_of(calibration=False), 0)
+    prediction = fit(Task(graph, TRAIN), settings_of(calibration=False))
     assert not prediction.channels_agree.all()
     np.testing.assert_array_equal(prediction.uncorrected, prediction.probabilities)
     assert not prediction.corrected.any()

@@ -11,13 +11,20 @@ from dccgcn.features import hop_blocks, hops, topology_operator
 from dccgcn.graph import NodeGraph
 from dccgcn.networks.autograd import Pattern, dropout_key
 from dccgcn.networks.autograd.dropout_ops import keep_mask
-from dccgcn.networks.dcc import calibration, objective
-from dccgcn.networks.dcc.calibration import calibrate, calibrate_all, calibration_weights
-from dccgcn.networks.dcc.influence import distance, influence, propagation_weights, row_sums
-from dccgcn.networks.dcc.selection import ChannelClassifier, high_confidence, padded_logits
-from dccgcn.networks.layers import TwoLayerGcn
-from dccgcn.networks.receptive_field import ReceptiveField
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.dcc import equations
+from dccgcn.networks.dcc.equations import (
+    ChannelClassifier,
+    calibrate,
+    calibrate_all,
+    calibration_weights,
+    distance,
+    high_confidence,
+    influence,
+    padded_logits,
+    propagation_weights,
+    row_sums,
+)
+from dccgcn.networks.layers import ReceptiveField, TorchOperator, TwoLayerGcn
 from helpers import literal
 
 N, C = 25, 3
@@ -213,7 +220,7 @@ def test_calibration_in_blocks_is_calibration(monkeypatch, graph, labels_of_node
             calls.append(block)
             yield block
 
-    monkeypatch.setattr(calibration, "hop_blocks", small)
+    monkeypatch.setattr(equations, "hop_blocks", small)
     blocks = calibrate_all(*arguments)
     assert len(calls) > 1
     assert torch.equal(blocks[0], whole[0])
@@ -251,13 +258,13 @@ def test_calibration_has_the_gradient_of_its_formula(graph, labels_of_nodes, bia
 
 def test_eq_9_smoothness(graph, operator, labels_of_nodes):
     mu, s = labels_of_nodes
-    found = objective.l_smooth(distance(operator.pattern, mu, s), N, "sum")
+    found = equations.l_smooth(distance(operator.pattern, mu, s), N, "sum")
     assert float(found) == pytest.approx(sum(literal.distance(mu[u], s[u], mu[v], s[v]) for u, v in graph.edges))
 
 
 def test_eq_9_as_a_mean_per_edge(graph, operator, labels_of_nodes):
     mu, s = labels_of_nodes
-    found = objective.l_smooth(distance(operator.pattern, mu, s), N, "mean")
+    found = equations.l_smooth(distance(operator.pattern, mu, s), N, "mean")
     per_edge = [literal.distance(mu[u], s[u], mu[v], s[v]) for u, v in graph.edges]
     assert float(found) == pytest.approx(sum(per_edge) / len(per_edge))
 
@@ -272,7 +279,7 @@ def test_eq_10_labels(labels_of_nodes, reduction, phi):
         gap = mu[v].numpy() - np.eye(C)[labels[v]]
         terms.append(gap @ (np.diag(s[v].numpy()) + np.eye(C) / phi) @ gap)
     expected = sum(terms) / (N if reduction == "mean" else 1)
-    assert float(objective.l_label(mu, s, labels, phi, reduction)) == pytest.approx(expected)
+    assert float(equations.l_label(mu, s, labels, phi, reduction)) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("reduction", ["sum", "mean"])
@@ -281,9 +288,9 @@ def test_eq_8_and_11_cross_entropy(reduction):
     labels = torch.arange(10) % C
     terms = [-np.log(literal.softmax(row.tolist())[label]) for row, label in zip(logits, labels, strict=True)]
     expected = sum(terms) / (10 if reduction == "mean" else 1)
-    assert float(objective.l_cross(logits, labels, reduction)) == pytest.approx(expected)
+    assert float(equations.l_cross(logits, labels, reduction)) == pytest.approx(expected)
 
 
 def test_eq_12_total():
     terms = torch.tensor([2.0, 3.0, 5.0])
-    assert float(objective.total(*terms, lambda1=0.25, lambda2=0.5)) == 2 + 0.75 + 2.5
+    assert float(equations.total(*terms, lambda1=0.25, lambda2=0.5)) == 2 + 0.75 + 2.5

@@ -11,6 +11,7 @@ from dccgcn.errors import GraphError, TrainingError
 from dccgcn.features import topology_operator
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split
+from dccgcn.methods.base import Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.methods.registry import METHODS, Method
 from dccgcn.networks.dcc.method import build_operators, classify, fit
@@ -76,7 +77,7 @@ def test_row_34_a_node_without_trusted_neighbours_keeps_its_own_and_is_counted()
 
 def test_same_seed_same_prediction_to_the_bit():
     s = settings_of(dropout=0.5, epochs=12, hidden1=16)
-    first, again, other = (fit(small_graph(), TRAIN, s, seed) for seed in (5, 5, 6))
+    first, again, other = (fit(Task(small_graph(), TRAIN, seed), s) for seed in (5, 5, 6))
     for name in ("probabilities", "uncorrected", "channels_agree", "corrected"):
         assert getattr(first, name).tobytes() == getattr(again, name).tobytes()
     for kind in ("channels", "embeddings"):
@@ -89,18 +90,19 @@ def test_fit_leaves_the_callers_random_numbers_alone(graph):
     torch.manual_seed(0)
     expected = torch.rand(3)
     torch.manual_seed(0)
-    fit(graph, TRAIN, settings_of(dropout=0.5), 1)
+    fit(Task(graph, TRAIN, 1), settings_of(dropout=0.5))
     assert torch.equal(torch.rand(3), expected)
 
 
 def test_fit_learns_its_labels(graph):
-    prediction = fit(graph, TRAIN, settings_of(epochs=150, lr=0.02, calibration=False), 0)
+    prediction = fit(Task(graph, TRAIN), settings_of(epochs=150, lr=0.02, calibration=False))
     assert (prediction.y_pred[TRAIN] == graph.labels[TRAIN]).all()
 
 
 def test_fit_reports_its_progress(graph):
     seen = []
-    fit(NodeGraph(graph.features, graph.edges, graph.labels), TRAIN, settings_of(), 0, lambda *step: seen.append(step))
+    fresh = NodeGraph(graph.features, graph.edges, graph.labels)
+    fit(Task(fresh, TRAIN, progress=lambda *step: seen.append(step)), settings_of())
     assert seen[0] == ("feature graph", N, N)
     assert seen[1:] == [("training", epoch, 4) for epoch in (1, 2, 3, 4)]
 
@@ -194,8 +196,8 @@ def unseen(graph):
 def test_an_unseen_class_has_probability_nought_and_the_method_does_not_see_it(graph, unseen):
     seen_by_method = []
 
-    def fit(seen, train, *_):
-        seen_by_method.append((seen.classes, set(seen.labels[train])))
+    def fit(task, settings):
+        seen_by_method.append((task.graph.classes, set(task.labels)))
         return Prediction(np.tile([0.25, 0.75], (N, 1)).astype(np.float32))
 
     result = run(graph, unseen, Method("fixed", DccSettings, fit), settings_of(), 0)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from dccgcn.methods.base import Task
 from dccgcn.networks.dcc.method import TrainingStep, build_operators
 from helpers import literal
 from helpers.small_dcc import TRAIN, N, doubled, random_model, settings_of, torn_model
@@ -12,7 +13,7 @@ from helpers.small_dcc import TRAIN, N, doubled, random_model, settings_of, torn
 def compare_step(graph, s, epoch, calibrating):
     """The loss of a step and all its gradients against the literal one."""
     model = torn_model(graph, s)
-    loss = TrainingStep(graph, TRAIN, build_operators(graph, s), model, seed=0).loss(epoch)
+    loss = TrainingStep(Task(graph, TRAIN), build_operators(graph, s), model).loss(epoch)
     loss.backward()
     parameters = doubled(model)
     expected, seen = literal.step_loss(graph, TRAIN, s, parameters, calibrating)
@@ -109,7 +110,7 @@ def test_step_takes_training_nodes_in_any_order_and_once(graph):
     s = settings_of(calibrate_from=0.0)
     model, operators = torn_model(graph, s), build_operators(graph, s)
     shuffled = np.array([20, 3, 3, 0, 2, 16, 12, 11, 7])
-    losses = [TrainingStep(graph, train, operators, model, 0).loss(0).item() for train in (TRAIN, shuffled)]
+    losses = [TrainingStep(Task(graph, train), operators, model).loss(0).item() for train in (TRAIN, shuffled)]
     assert losses[0] == losses[1]
 
 
@@ -120,7 +121,7 @@ def test_step_is_finite_where_every_distribution_is_the_same(graph, calibrate_fr
     model = random_model(graph, s)
     with torch.no_grad():
         model.mu_scores[0].fill_(0.3)
-    loss = TrainingStep(graph, TRAIN, build_operators(graph, s), model, 0).loss(0)
+    loss = TrainingStep(Task(graph, TRAIN), build_operators(graph, s), model).loss(0)
     loss.backward()
     assert loss.isfinite()
     assert all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())

@@ -15,10 +15,8 @@ from dccgcn.features import topology_operator
 from dccgcn.graph import NodeGraph
 from dccgcn.methods.base import Method
 from dccgcn.networks.autograd import edge_product, neighbour_softmax, spmm
-from dccgcn.networks.baselines.neural import Network, NetworkSettings, fit_network
-from dccgcn.networks.layers import FeatureLinear
-from dccgcn.networks.receptive_field import Layer, ReceptiveField
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.layers import FeatureLinear, Layer, ReceptiveField, TorchOperator
+from dccgcn.networks.training import Network, NetworkSettings, fit_network
 from dccgcn.settings import count, share, weight
 
 

@@ -3,7 +3,12 @@
 Z_T and Z_F come from one GCN each on the topology and on the kNN graph, Z_CT and Z_CF from one GCN that both graphs
 share; Z_C = (Z_CT + Z_CF)/2. The output is softmax(W Σ_i a_i Z_i + b) with attention a over (Z_T, Z_F, Z_C).
 Loss: CE + β (HSIC(Z_T, Z_CT) + HSIC(Z_F, Z_CF))/2 + θ ‖S_T - S_F‖²/n², S the Gram matrices of the unit rows of Z_C*.
-"""
+
+AM-GCN's losses on the Gram matrices K = Z Zᵀ of embeddings, without forming n × n matrices.
+
+Their rank is at most the width h of an embedding, so h × h products suffice:
+    tr(R K1 R K2) with the centring R = RR is ‖(R Z1)ᵀ (R Z2)‖²,
+    ‖A Aᵀ - B Bᵀ‖² is ‖Aᵀ A‖² + ‖Bᵀ B‖² - 2 ‖Aᵀ B‖²      (all norms Frobenius)."""
 
 from typing import Literal, NamedTuple
 
@@ -16,13 +21,11 @@ from torch import Tensor, nn
 
 from dccgcn.features import Operator, Scaling, exact_knn, knn_operator, normalise_rows, scaling, topology_operator
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.autograd import FeatureMatrix, dropout_key, relu_dropout
-from dccgcn.networks.baselines.gram import gram_difference, hsic
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.layers import TorchOperator
 from dccgcn.networks.training import seeded, train_full_batch, validation_score
-from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate, share, weight
 
 
@@ -51,37 +54,27 @@ class AmGcnSettings(Settings):
         return self.k
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: AmGcnSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit(task: Task, s: AmGcnSettings) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    s = settings
+    graph = task.graph
     later = s.feature_edges == "later"
-    knn = later_neighbours(graph, s.k) if later else knn_operator(graph, s.k, "row", progress)
+    knn = later_neighbours(graph, s.k) if later else knn_operator(graph, s.k, "row", task.progress)
     operators = TorchOperator.of(topology_operator(graph, "row")), TorchOperator.of(knn)
     x = FeatureMatrix.of(normalise_rows(graph.features, s.features))
-    nodes, labels = torch.tensor(train), torch.as_tensor(graph.labels[train])
-    with seeded(seed):
+    nodes, labels = torch.tensor(task.train), torch.as_tensor(task.labels)
+    with seeded(task.seed):
         model = AmGcn(graph.d, graph.c, s)
 
     def loss(epoch: int) -> Tensor:
-        z = model(x, operators, (seed, epoch))
+        z = model(x, operators, (task.seed, epoch))
         total = F.cross_entropy(z.logits[nodes], labels) + s.theta * gram_difference(z.common_t, z.common_f)
         if s.beta:
             total = total + s.beta / 2 * (hsic(z.topology, z.common_t) + hsic(z.features, z.common_f))
         return total
 
-    score = None
-    if validation is not None:
-        checked, targets = torch.tensor(validation), torch.as_tensor(graph.labels[validation])
-        score = validation_score(model, lambda: model(x, operators).logits[checked], targets)
+    score = validation_score(task, model, torch.tensor, lambda nodes: model(x, operators).logits[nodes])
     groups = [{"params": list(model.parameters()), "weight_decay": s.weight_decay}]
-    train_full_batch(loss, groups, s.lr, s.epochs, progress, score)
+    train_full_batch(loss, groups, s.lr, s.epochs, task.progress, score)
     model.eval()
     with torch.no_grad():
         z = model(x, operators)
@@ -170,3 +163,22 @@ def _uniform(*shape: int) -> nn.Parameter:
 
 
 METHOD = Method(name="am-gcn", settings=AmGcnSettings, fit=fit)
+
+
+def hsic(z1: Tensor, z2: Tensor) -> Tensor:
+    """(n-1)^-2 tr(R K1 R K2) with inner products as kernels: the squared norm of the cross-covariance.
+
+    Shapes: (n, h), (n, h) → ().
+    """
+    covariance = (z1 - z1.mean(0)).T @ (z2 - z2.mean(0)) / max(len(z1) - 1, 1)
+    return covariance.square().sum()
+
+
+def gram_difference(z1: Tensor, z2: Tensor) -> Tensor:
+    """Mean over all pairs of nodes of the squared difference of their cosines, after centring.
+
+    Shapes: (n, h), (n, h) → ().
+    """
+    a, b = (F.normalize(z - z.mean(0), dim=1) for z in (z1, z2))
+    total = (a.T @ a).square().sum() + (b.T @ b).square().sum() - 2 * (a.T @ b).square().sum()
+    return total / len(a) ** 2

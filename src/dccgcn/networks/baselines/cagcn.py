@@ -5,7 +5,11 @@ The logits V of a trained GCN are frozen. A GCN on the same graph maps them to o
 cross-entropy + λ · mean of (1 - p_max + p_2nd for correct predictions, p_max - p_2nd for wrong ones).
 
 It calibrates on the validation nodes, as its code does, or on the training nodes if there are none.
-"""
+
+CaGCN-st (Wang et al., NeurIPS 2021): self-training by calibrated confidence.
+
+CaGCN calibrates GCN on all labels so far; every node whose calibrated confidence is above a threshold gets its
+predicted class as pseudo-label, and GCN is trained again, in stages."""
 
 import math
 from dataclasses import replace
@@ -13,19 +17,18 @@ from dataclasses import replace
 import numpy as np
 import torch
 import torch.nn.functional as F
+from pydantic import Field
 from torch import Tensor, nn
 
 from dccgcn.errors import Finding
 from dccgcn.features import topology_operator
-from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.autograd import dropout_key, relu_dropout
-from dccgcn.networks.baselines import gcn
-from dccgcn.networks.baselines.pseudo_label_utils import fit_gcn, training_mask
-from dccgcn.networks.torch_operator import TorchOperator
-from dccgcn.networks.training import seeded, train_full_batch, validation_score
-from dccgcn.progress import Progress
+from dccgcn.networks.baselines import cagcn, gcn
+from dccgcn.networks.baselines.self_training import candidate_mask, fit_gcn, pseudo_label_finding, training_mask
+from dccgcn.networks.layers import TorchOperator
+from dccgcn.networks.training import accuracy_score, seeded, train_full_batch
 from dccgcn.settings import count, rate, weight
 
 
@@ -76,12 +79,11 @@ def calibrate_logits(
     logits: Tensor,
     nodes: np.ndarray,
     labels: np.ndarray,
-    settings: CagcnSettings,
+    s: CagcnSettings,
     seed: int,
     early_stopping: bool,
 ) -> Tensor:
     """Scaled logits of all nodes, (n, c), with t learned on the given ones; early stopping is by their loss."""
-    s = settings
     with seeded(seed):
         model = Calibrator(operator, logits, s.calibration_hidden, s.dropout)
     positions, targets = torch.tensor(nodes), torch.tensor(labels)
@@ -94,8 +96,8 @@ def calibrate_logits(
 
     groups = [{"params": list(model.parameters()), "weight_decay": s.calibration_weight_decay}]
     if early_stopping:
-        score = validation_score(model, lambda: unscaled * model()[positions], targets)  # accuracy never changes
-        train_full_batch(loss, groups, s.calibration_lr, s.most_epochs, score=score, patience=s.patience)
+        score = accuracy_score(model, lambda: unscaled * model()[positions], targets)  # accuracy never changes
+        train_full_batch(loss, groups, s.calibration_lr, s.most_epochs, None, score, s.patience)
     else:
         train_full_batch(loss, groups, s.calibration_lr, s.calibration_epochs)
     model.eval()
@@ -103,48 +105,26 @@ def calibrate_logits(
         return logits * model()
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: CagcnSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit(task: Task, settings: CagcnSettings) -> Prediction:
     """CaGCN: train GCN, then calibrate it."""
-    first = fit_classifier(graph, training_mask(graph, train), settings, seed, progress, validation)
-    return calibrate_prediction(graph, train, first, settings, seed, validation)
+    first = fit_classifier(task, training_mask(task), settings)
+    return calibrate_prediction(task, first, settings)
 
 
-def fit_classifier(
-    graph: NodeGraph,
-    label_mask: np.ndarray,
-    settings: CagcnSettings,
-    seed: int,
-    progress: Progress | None,
-    validation: np.ndarray | None,
-) -> Prediction:
+def fit_classifier(task: Task, label_mask: np.ndarray, settings: CagcnSettings) -> Prediction:
     """GCN trained on the labels of an (n, c) mask, with early stopping if there are validation nodes."""
-    if validation is None:
-        return fit_gcn(graph, label_mask, settings, seed, progress, None)
-    s = settings.changed({"epochs": settings.most_epochs})
-    return fit_gcn(graph, label_mask, s, seed, progress, validation, s.patience)
+    if task.validation is None:
+        return fit_gcn(task, label_mask, settings)
+    return fit_gcn(task, label_mask, settings.changed({"epochs": settings.most_epochs}), settings.patience)
 
 
-def calibrate_prediction(
-    graph: NodeGraph,
-    train: np.ndarray,
-    prediction: Prediction,
-    settings: CagcnSettings,
-    seed: int,
-    validation: np.ndarray | None,
-) -> Prediction:
+def calibrate_prediction(task: Task, prediction: Prediction, settings: CagcnSettings) -> Prediction:
     """The prediction of a GCN, calibrated on validation or training labels."""
-    nodes = train if validation is None else validation
-    operator = TorchOperator.of(topology_operator(graph, settings.normalisation))
-    logits = torch.as_tensor(prediction.embeddings["output"])
-    stopping = validation is not None
-    scaled = calibrate_logits(operator, logits, nodes, graph.labels[nodes], settings, seed, early_stopping=stopping)
+    stopping = task.validation is not None
+    nodes = task.train if task.validation is None else task.validation
+    operator = TorchOperator.of(topology_operator(task.graph, settings.normalisation))
+    logits, labels = torch.as_tensor(prediction.embeddings["output"]), task.graph.labels[nodes]
+    scaled = calibrate_logits(operator, logits, nodes, labels, settings, task.seed, early_stopping=stopping)
     text = "Without validation nodes it is calibrated on the training nodes, where GCN is correct more often."
     findings = () if stopping else (Finding("note", "calibrated-on-training-nodes", text),)
     return replace(
@@ -153,3 +133,33 @@ def calibrate_prediction(
 
 
 METHOD = Method(name="cagcn", settings=CagcnSettings, fit=fit)
+
+
+class CagcnStSettings(cagcn.CagcnSettings):
+    """Those of the released code for 20 labels per class on Cora, which gives test nodes no pseudo-labels."""
+
+    calibration_lr: float = rate(0.001, "Learning rate of Adam for calibration.")
+    stages: int = count(4, "How often GCN is trained.")
+    threshold: float = Field(0.8, ge=0, lt=1, description="Calibrated confidence that a pseudo-label must exceed.")
+
+
+def fit_in_stages(task: Task, s: CagcnStSettings) -> Prediction:
+    """Calibrate on all labels so far, add pseudo-labels where confidence is high, train again."""
+    graph = task.graph
+    operator = TorchOperator.of(topology_operator(graph, s.normalisation))
+    candidates = candidate_mask(task)
+    label_mask = given = training_mask(task)
+    for _ in range(s.stages - 1):
+        stage = cagcn.fit_classifier(task, label_mask, s)
+        nodes, labels = np.nonzero(label_mask)
+        logits = torch.as_tensor(stage.embeddings["output"])
+        scaled = cagcn.calibrate_logits(operator, logits, nodes, labels, s, task.seed, early_stopping=False)
+        confidence = scaled.softmax(1).cpu().numpy().max(axis=1)
+        new = candidates & ~label_mask.any(axis=1) & (confidence > s.threshold)
+        label_mask = label_mask | (new[:, None] & np.eye(graph.c, dtype=bool)[stage.y_pred])
+    last = cagcn.fit_classifier(task, label_mask, s)
+    prediction = cagcn.calibrate_prediction(task, last, s)
+    return replace(prediction, findings=(*prediction.findings, pseudo_label_finding(label_mask & ~given)))
+
+
+SELF_TRAINED = Method(name="cagcn-st", settings=CagcnStSettings, fit=fit_in_stages)

@@ -8,6 +8,8 @@ The last is how the released code applies its L2 penalty, twice. The published s
 same weight, costs 12 points on Cora.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -15,17 +17,13 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from dccgcn.features import Scaling, scaling, topology_operator
-from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.autograd import dropout, dropout_key, relu_dropout, spmm
-from dccgcn.networks.baselines.neural import prediction_from_logits
-from dccgcn.networks.dcc import objective
-from dccgcn.networks.dcc.influence import distance, influence
-from dccgcn.networks.receptive_field import ReceptiveField
-from dccgcn.networks.torch_operator import TorchOperator
-from dccgcn.networks.training import seeded, train_full_batch, validation_score
-from dccgcn.progress import Progress
+from dccgcn.networks.dcc import equations
+from dccgcn.networks.dcc.equations import distance, influence
+from dccgcn.networks.layers import ReceptiveField, TorchOperator
+from dccgcn.networks.training import prediction_from_logits, seeded, train_full_batch, validation_score
 from dccgcn.settings import Settings, count, rate, share, weight
 
 
@@ -47,37 +45,28 @@ class ConfGcnSettings(Settings):
     l_reg: float = weight(1.0, "Weight of the penalty that keeps s positive.")
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: ConfGcnSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit(task: Task, s: ConfGcnSettings) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    s, operator = settings, TorchOperator.of(topology_operator(graph, "none"))
-    with seeded(seed):
+    graph = task.graph
+    operator = TorchOperator.of(topology_operator(graph, "none"))
+    with seeded(task.seed):
         model = ConfGcn(graph.n, graph.d, graph.c, operator, s)
-    field = ReceptiveField.of(graph, s.features, operator, train)
-    nodes, labels = torch.tensor(train), torch.as_tensor(graph.labels[train])
+    field_of = partial(ReceptiveField.of, graph, s.features, operator)
+    field, nodes, labels = field_of(task.train), torch.tensor(task.train), torch.as_tensor(task.labels)
 
     def loss(epoch: int) -> Tensor:
-        d, logits = model(field, (seed, epoch))
+        d, logits = model(field, (task.seed, epoch))
         return (
             F.cross_entropy(logits, labels)
             + confidence_loss(model.mu, model.s, d, logits, nodes, labels, s)
             + penalty(list(model.parameters()), s.l2)
         )
 
-    score = None
-    if validation is not None:
-        checked = ReceptiveField.of(graph, s.features, operator, validation)
-        score = validation_score(model, lambda: model(checked)[1], torch.as_tensor(graph.labels[validation]))
-    train_full_batch(loss, [{"params": list(model.parameters())}], s.lr, s.epochs, progress, score)
+    score = validation_score(task, model, field_of, lambda field: model(field)[1])
+    train_full_batch(loss, [{"params": list(model.parameters())}], s.lr, s.epochs, task.progress, score)
     model.eval()
     with torch.no_grad():
-        logits = model(ReceptiveField.of(graph, s.features, operator, np.arange(graph.n)))[1]
+        logits = model(field_of(np.arange(graph.n)))[1]
     return prediction_from_logits(logits)
 
 
@@ -126,7 +115,7 @@ def confidence_loss(
 ) -> Tensor:
     """Every term but the cross-entropy and L2. Shapes: mu, s (n, c), d (entries,), logits (labelled, c)."""
     smooth = d.sum() / 4
-    label = objective.l_label(mu[nodes], s[nodes], labels, 1 / settings.gamma, "sum") / 2
+    label = equations.l_label(mu[nodes], s[nodes], labels, 1 / settings.gamma, "sum") / 2
     const = (logits.softmax(1) - mu[nodes]).square().sum()
     return (
         settings.l_smooth * smooth

@@ -26,14 +26,13 @@ from torch import Tensor, nn
 
 from dccgcn.features import Operator, Scaling, knn_operator, normalise_rows, scaling, topology_operator
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.methods.resources import Cost, network_cost
 from dccgcn.networks.autograd import FeatureMatrix
-from dccgcn.networks.baselines.neural import prediction_from_logits
-from dccgcn.networks.baselines.polynomial_filter import ppr_filter
-from dccgcn.networks.torch_operator import TorchOperator
-from dccgcn.networks.training import seeded, train_full_batch, validation_score
+from dccgcn.networks.baselines.filtered import ppr_filter
+from dccgcn.networks.layers import TorchOperator
+from dccgcn.networks.training import prediction_from_logits, seeded, train_full_batch, validation_score
 from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate, weight
 
@@ -59,7 +58,7 @@ class D2ptSettings(Settings):
         return self.k
 
 
-class Channel:
+class PropagatedFeatures:
     """h → p(S) X h, the propagation of X over one graph: (d, width) → (n, width)."""
 
     def __init__(self, operator: Operator, x: FeatureMatrix, alpha: float, steps: int) -> None:
@@ -78,7 +77,7 @@ class D2pt(nn.Module):
         self.w2, self.b2 = _layer(hidden, c)
         self.w3, self.b3 = _layer(hidden, hidden)
 
-    def forward(self, channel: Channel) -> tuple[Tensor, Tensor]:
+    def forward(self, channel: PropagatedFeatures) -> tuple[Tensor, Tensor]:
         h = (channel.times(self.w1) + self.b1).relu()  # (n, hidden)
         return (h @ self.w2 + self.b2).log_softmax(1), h @ self.w3 + self.b3
 
@@ -104,35 +103,25 @@ def prototype_alignment(o: Tensor, f: Tensor, f2: Tensor, train: Tensor, labels:
     return F.cross_entropy(torch.cat([p2 @ p.T, others], 1) / _TEMPERATURE, torch.arange(c))
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: D2ptSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit(task: Task, s: D2ptSettings) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    s = settings
+    graph = task.graph
     features = normalise_rows(graph.features, s.features)
     x, topology = FeatureMatrix.of(features), topology_operator(graph, "symmetric")
-    nearest = propagated_knn(graph, features, s, progress)
-    first, second = (Channel(operator, x, s.alpha, s.steps) for operator in (topology, nearest))
-    with seeded(seed):
+    nearest = propagated_knn(graph, features, s, task.progress)
+    first, second = (PropagatedFeatures(operator, x, s.alpha, s.steps) for operator in (topology, nearest))
+    with seeded(task.seed):
         model = D2pt(graph.d, s.hidden, graph.c)
-    nodes, labels = torch.tensor(train), torch.as_tensor(graph.labels[train])
+    nodes, labels = torch.tensor(task.train), torch.as_tensor(task.labels)
 
     def loss(epoch: int) -> Tensor:
         (o, f), (o2, f2) = model(first), model(second)
         alignment = prototype_alignment(o, f, f2, nodes, labels)
         return F.nll_loss(o[nodes], labels) + s.lambda_ce * F.nll_loss(o2[nodes], labels) + s.lambda_pa * alignment
 
-    score = None
-    if validation is not None:
-        checked = torch.tensor(validation)
-        score = validation_score(model, lambda: model(first)[0][checked], torch.as_tensor(graph.labels[validation]))
+    score = validation_score(task, model, torch.tensor, lambda nodes: model(first)[0][nodes])
     groups = [{"params": list(model.parameters()), "weight_decay": s.weight_decay}]
-    train_full_batch(loss, groups, s.lr, s.epochs, progress, score)
+    train_full_batch(loss, groups, s.lr, s.epochs, task.progress, score)
     with torch.no_grad():
         return prediction_from_logits(model(first)[0], nearest.findings)
 

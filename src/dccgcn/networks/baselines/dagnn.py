@@ -12,9 +12,8 @@ from dccgcn.features import normalise_rows, topology_operator
 from dccgcn.graph import NodeGraph
 from dccgcn.methods.base import Method
 from dccgcn.networks.autograd import FeatureMatrix, relu_dropout
-from dccgcn.networks.baselines.neural import Network, NetworkSettings, fit_network
-from dccgcn.networks.layers import FeatureLinear, random_key
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.layers import FeatureLinear, TorchOperator, random_key
+from dccgcn.networks.training import Network, NetworkSettings, fit_network
 from dccgcn.settings import count, share, weight
 
 

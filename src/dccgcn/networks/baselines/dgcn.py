@@ -17,13 +17,11 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from dccgcn.features import Scaling, normalise_rows, scaling, topology_operator
-from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.autograd import FeatureMatrix, Pattern, dropout_key, relu_dropout, spmm
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.layers import TorchOperator
 from dccgcn.networks.training import seeded, train_full_batch, validation_score
-from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate, share, weight
 
 _OPTIMISERS = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
@@ -50,42 +48,33 @@ class DgcnSettings(Settings):
     ramp_up: int = count(120, "Epochs until that weight is reached.")
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: DgcnSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit(task: Task, s: DgcnSettings) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    s, topology = settings, TorchOperator.of(topology_operator(graph, "symmetric"))
+    graph = task.graph
+    topology = TorchOperator.of(topology_operator(graph, "symmetric"))
     loops = topology_operator(graph, "none").matrix
-    counts = cooccurrence_counts(loops, s.walks, s.walk_length, np.random.default_rng(seed))
+    counts = cooccurrence_counts(loops, s.walks, s.walk_length, np.random.default_rng(task.seed))
     p = symmetric_normalise(ppmi(counts))
     graphs = ((topology.pattern, topology.alpha), (Pattern.of(p), torch.as_tensor(p.data)))
     x = FeatureMatrix.of(normalise_rows(graph.features, s.features))
-    nodes, labels = torch.tensor(train), torch.as_tensor(graph.labels[train])
+    nodes, labels = torch.tensor(task.train), torch.as_tensor(task.labels)
     y = F.one_hot(labels, graph.c)
-    with seeded(seed):
+    with seeded(task.seed):
         model = Dgcn(graph.d, graph.c, s)
 
     def loss(epoch: int) -> Tensor:
-        a, b = (model(x, *g, dropout_key(seed, epoch, site)) for site, g in enumerate(graphs))
+        a, b = (model(x, *g, dropout_key(task.seed, epoch, site)) for site, g in enumerate(graphs))
         z_a, z_p = a.softmax(1), b.softmax(1)
         if s.supervised == "squared":
             supervised = (z_a[nodes] - y).square().sum()
         else:
             supervised = F.cross_entropy(a[nodes], labels, reduction="sum")
-        weight = ramp_up(epoch, s.consistency * len(train) / graph.n, s.ramp_up)
+        weight = ramp_up(epoch, s.consistency * len(task.train) / graph.n, s.ramp_up)
         return supervised + weight * (z_a - z_p).square().sum()
 
-    score = None
-    if validation is not None:
-        checked, targets = torch.tensor(validation), torch.as_tensor(graph.labels[validation])
-        score = validation_score(model, lambda: model(x, *graphs[0])[checked], targets)
+    score = validation_score(task, model, torch.tensor, lambda nodes: model(x, *graphs[0])[nodes])
     groups = [{"params": list(model.parameters()), "weight_decay": s.weight_decay}]
-    train_full_batch(loss, groups, s.lr, s.epochs, progress, score, optimiser=_OPTIMISERS[s.optimiser])
+    train_full_batch(loss, groups, s.lr, s.epochs, task.progress, score, optimiser=_OPTIMISERS[s.optimiser])
     model.eval()
     with torch.no_grad():
         logits = [model(x, *g) for g in graphs]

@@ -20,12 +20,10 @@ from sklearn.preprocessing import normalize
 
 from dccgcn.errors import Finding
 from dccgcn.features import Operator, exact_knn
-from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.baselines import gcn
-from dccgcn.networks.baselines.pseudo_label_utils import training_mask
-from dccgcn.progress import Progress
+from dccgcn.networks.baselines.self_training import training_mask
 from dccgcn.settings import count
 
 OUR_READING = Finding(
@@ -52,23 +50,16 @@ class EGcnSettings(gcn.GcnSettings):
     k: int = count(3, "Maximum number of new edges of a node.")
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: EGcnSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit(task: Task, s: EGcnSettings) -> Prediction:
     """Train GCN and refine its graph, in turn."""
-    s = settings
-    prediction = gcn.fit(graph, train, s, seed, progress, validation)
+    graph, train = task.graph, task.train
+    prediction = gcn.fit(task, s)
     for _ in range(s.rounds):
         q = prediction.probabilities.copy()
-        q[train] = training_mask(graph, train)[train]
+        q[train] = training_mask(task)[train]
         adjacency = reweight_edges(graph.adjacency, q, s.agreement) + new_edges(q, train, s.confident, s.k)
         operator = Operator.of(sp.csr_array(adjacency), s.normalisation)
-        prediction = gcn.fit_on_operator(operator, graph, train, s, seed, progress, validation)
+        prediction = gcn.fit_on_operator(operator, task, s)
     return replace(prediction, findings=(*prediction.findings, OUR_READING))
 
 

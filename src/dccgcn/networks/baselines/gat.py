@@ -15,10 +15,8 @@ from dccgcn.features import topology_operator
 from dccgcn.graph import NodeGraph
 from dccgcn.methods.base import Method
 from dccgcn.networks.autograd import attend
-from dccgcn.networks.baselines.neural import Network, NetworkSettings, fit_network
-from dccgcn.networks.layers import Dropout, FeatureLinear, random_key
-from dccgcn.networks.receptive_field import Layer, ReceptiveField
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.layers import Dropout, FeatureLinear, Layer, ReceptiveField, TorchOperator, random_key
+from dccgcn.networks.training import Network, NetworkSettings, fit_network
 from dccgcn.settings import count, rate, share, weight
 
 

@@ -1,25 +1,27 @@
-"""GCN (Kipf & Welling, ICLR 2017): Z = S relu(S X W0) W1 with S = D̃^-1/2 (A+I) D̃^-1/2."""
+"""GCN (Kipf & Welling, ICLR 2017): Z = S relu(S X W0) W1 with S = D̃^-1/2 (A+I) D̃^-1/2.
+
+MLP: Z = relu(X W0) W1, which is GCN with S = I. It uses features only.
+
+kNN-GCN: GCN on the cosine kNN graph of the features, a baseline of Wang et al. (KDD 2020)."""
 
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor
 
-from dccgcn.features import Normalisation, Operator, Scaling, scaling, topology_operator
+from dccgcn.features import Normalisation, Operator, Scaling, knn_operator, scaling, topology_operator
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
-from dccgcn.networks.baselines.neural import prediction_from_logits
-from dccgcn.networks.layers import TwoLayerGcn
-from dccgcn.networks.receptive_field import ReceptiveField
-from dccgcn.networks.torch_operator import TorchOperator
-from dccgcn.networks.training import seeded, train_full_batch, validation_score
-from dccgcn.progress import Progress
+from dccgcn.networks.baselines import gcn
+from dccgcn.networks.layers import ReceptiveField, TorchOperator, TwoLayerGcn
+from dccgcn.networks.training import prediction_from_logits, seeded, train_full_batch, validation_score
 from dccgcn.settings import Settings, count, rate, share, weight
 
 
@@ -40,27 +42,15 @@ class GcnSettings(TwoLayerSettings):
     normalisation: Normalisation = Field("symmetric", description="How A + I is normalised.")
 
 
-def fit_on(
-    operator_of: Callable[[NodeGraph, Any], Operator],
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: TwoLayerSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit_on(operator_of: Callable[[NodeGraph, Any], Operator], task: Task, settings: TwoLayerSettings) -> Prediction:
     """Train GCN on operator_of(graph, settings), with the labels of the nodes in ``train``, and classify all nodes."""
-    return fit_on_operator(operator_of(graph, settings), graph, train, settings, seed, progress, validation)
+    return fit_on_operator(operator_of(task.graph, settings), task, settings)
 
 
 def fit_on_operator(
     operator: Operator,
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: TwoLayerSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
+    task: Task,
+    s: TwoLayerSettings,
     *,
     labels: np.ndarray | None = None,
     weights: Callable[[int], Tensor] | None = None,
@@ -73,32 +63,31 @@ def fit_on_operator(
     patience: epochs without a smaller validation loss before training stops; omitted: no early stopping, and the epoch
     with the best validation accuracy is used.
     """
-    s, a = settings, TorchOperator.of(operator)
-    with seeded(seed):
+    graph = task.graph
+    a = TorchOperator.of(operator)
+    with seeded(task.seed):
         model = TwoLayerGcn(graph.d, s.hidden, graph.c, s.dropout, output_activation=False)
-    field = ReceptiveField.of(graph, s.features, a, train)
-    targets = torch.as_tensor(graph.labels[train] if labels is None else labels)
+    field_of = partial(ReceptiveField.of, graph, s.features, a)
+    field = field_of(task.train)
+    targets = torch.as_tensor(task.labels if labels is None else labels)
 
     def loss(epoch: int) -> Tensor:
-        logits = model(field, a.alpha, (seed, epoch, 0))
+        logits = model(field, a.alpha, (task.seed, epoch, 0))
         if weights is None:
             return F.cross_entropy(logits, targets)
         return F.cross_entropy(logits, targets, reduction="none") @ weights(epoch)
 
-    score = None
-    if validation is not None:
-        checked = ReceptiveField.of(graph, s.features, a, validation)
-        validation_labels = torch.as_tensor(graph.labels[validation])
-        accuracy_and_loss = validation_score(model, lambda: model(checked, a.alpha), validation_labels)
-        score = accuracy_and_loss if patience is None else lambda: accuracy_and_loss()[1:]
+    score = accuracy_and_loss = validation_score(task, model, field_of, lambda field: model(field, a.alpha))
+    if accuracy_and_loss and patience is not None:
+        score = lambda: accuracy_and_loss()[1:]  # noqa: E731
     groups: list[dict[str, Any]] = [
         {"params": [model.theta1], "weight_decay": s.weight_decay},
         {"params": [model.theta2]},
     ]
-    train_full_batch(loss, groups, s.lr, s.epochs, progress, score, patience)
+    train_full_batch(loss, groups, s.lr, s.epochs, task.progress, score, patience)
     model.eval()
     with torch.no_grad():
-        logits = model(ReceptiveField.of(graph, s.features, a, np.arange(graph.n)), a.alpha)
+        logits = model(field_of(np.arange(graph.n)), a.alpha)
     return prediction_from_logits(logits, operator.findings)
 
 
@@ -110,3 +99,34 @@ def topology(graph: NodeGraph, settings: GcnSettings) -> Operator:
 fit = partial(fit_on, topology)
 
 METHOD = Method(name="gcn", settings=GcnSettings, fit=fit)
+
+
+class MlpSettings(gcn.TwoLayerSettings):
+    """GCN's settings, without those of the graph."""
+
+
+def identity(graph: NodeGraph, settings: MlpSettings) -> Operator:
+    """S = I: that of a graph without edges."""
+    edgeless = sp.csr_array((graph.n, graph.n), dtype=np.float32)
+    return Operator.of(edgeless, "none")
+
+
+MLP = Method(name="mlp", settings=MlpSettings, fit=partial(gcn.fit_on, identity))
+
+
+class KnnGcnSettings(gcn.GcnSettings):
+    """GCN's settings and the number of neighbours."""
+
+    k: int = count(6, "Neighbours of each node in the feature graph.")
+
+    @property
+    def neighbours(self) -> int:
+        return self.k
+
+
+def feature_graph(graph: NodeGraph, settings: KnnGcnSettings) -> Operator:
+    """S of the kNN graph."""
+    return knn_operator(graph, settings.k, settings.normalisation)
+
+
+KNN_GCN = Method(name="knn-gcn", settings=KnnGcnSettings, fit=partial(gcn.fit_on, feature_graph))

@@ -21,9 +21,8 @@ from dccgcn.features import normalise_rows, topology_operator
 from dccgcn.graph import NodeGraph
 from dccgcn.methods.base import Method
 from dccgcn.networks.autograd import FeatureMatrix
-from dccgcn.networks.baselines.neural import Network, NetworkSettings, fit_network
-from dccgcn.networks.layers import FeatureLinear
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.layers import FeatureLinear, TorchOperator
+from dccgcn.networks.training import Network, NetworkSettings, fit_network
 from dccgcn.settings import count, share, weight
 
 _COLUMNS = 64  # propagated at a time: those of all nodes fit into the cache

@@ -19,9 +19,8 @@ from scipy.special import softmax
 
 from dccgcn.features import Scaling, mean_operator, normalise_rows, scaling
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
-from dccgcn.progress import Progress
 from dccgcn.settings import Settings
 
 N_HOPS = 3  # M^0, M^1, M^2
@@ -33,15 +32,9 @@ class GraphAnySettings(Settings):
     features: Scaling = scaling("raw")
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: GraphAnySettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit(task: Task, settings: GraphAnySettings) -> Prediction:
     """Solve for the W_h and classify all nodes. Deterministic; validation nodes are not used."""
+    graph, train = task.graph, task.train
     x, walk = normalise_rows(graph.features, settings.features), mean_operator(graph)
     y = np.eye(graph.c)[graph.labels[train]]
     steps = sp.eye_array(graph.n, dtype=np.float32, format="csr")[train]  # rows of M^h

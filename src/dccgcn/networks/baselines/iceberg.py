@@ -18,15 +18,12 @@ from sklearn.metrics import f1_score
 from torch import Tensor, nn
 
 from dccgcn.features import Scaling, normalise_rows, scaling, topology_operator
-from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.autograd import FeatureMatrix
-from dccgcn.networks.baselines.d2pt import Channel
-from dccgcn.networks.baselines.neural import prediction_from_logits
+from dccgcn.networks.baselines.d2pt import PropagatedFeatures
 from dccgcn.networks.layers import Dropout
-from dccgcn.networks.training import seeded, train_full_batch
-from dccgcn.progress import Progress
+from dccgcn.networks.training import prediction_from_logits, seeded, train_full_batch
 from dccgcn.settings import Settings, count, rate, share, weight
 
 
@@ -52,7 +49,7 @@ class Iceberg(nn.Module):
         super().__init__()
         self.first, self.second, self.dropout = nn.Linear(d, hidden), nn.Linear(hidden, c), Dropout(dropout)
 
-    def hidden(self, channel: Channel) -> Tensor:
+    def hidden(self, channel: PropagatedFeatures) -> Tensor:
         """P W1 + b1, (n, hidden)."""
         return channel.times(self.first.weight.T.contiguous()) + self.first.bias
 
@@ -74,21 +71,14 @@ def balanced_cross_entropy(z: Tensor, classes: Tensor) -> Tensor:
     return F.cross_entropy(z + torch.bincount(classes, minlength=z.shape[1]).log(), classes)
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: IcebergSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit(task: Task, s: IcebergSettings) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    s = settings
+    graph, train = task.graph, task.train
     x = FeatureMatrix.of(normalise_rows(graph.features, s.features))
-    channel = Channel(topology_operator(graph, "symmetric"), x, s.alpha, s.steps)
-    with seeded(seed):
+    channel = PropagatedFeatures(topology_operator(graph, "symmetric"), x, s.alpha, s.steps)
+    with seeded(task.seed):
         model = Iceberg(graph.d, s.hidden, graph.c, s.dropout)
-    nodes, labels = torch.tensor(train), torch.as_tensor(graph.labels[train])
+    nodes, labels = torch.tensor(train), torch.as_tensor(task.labels)
     unlabelled = torch.tensor(np.setdiff1d(np.arange(graph.n), train))
 
     def evaluate(pre_activation: Tensor) -> Tensor:
@@ -109,14 +99,16 @@ def fit(
 
     def score() -> tuple[float, ...]:
         with torch.no_grad():
-            answers = evaluate(model.hidden(channel)).argmax(1).cpu().numpy()[validation]
-        truth = graph.labels[validation]
+            answers = evaluate(model.hidden(channel)).argmax(1).cpu().numpy()[task.validation]
+        truth = graph.labels[task.validation]
         return (float((answers == truth).mean() + f1_score(truth, answers, average="macro", zero_division=0)) / 2,)
 
     groups = [{"params": list(model.first.parameters()), "weight_decay": s.weight_decay}]
     groups.append({"params": list(model.second.parameters()), "weight_decay": 0.0})
-    with seeded(seed):
-        train_full_batch(loss, groups, s.lr, s.epochs, progress, None if validation is None else score, s.patience)
+    with seeded(task.seed):
+        train_full_batch(
+            loss, groups, s.lr, s.epochs, task.progress, None if task.validation is None else score, s.patience
+        )
     with torch.no_grad():
         return prediction_from_logits(evaluate(model.hidden(channel)))
 

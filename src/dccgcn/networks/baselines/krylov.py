@@ -16,8 +16,8 @@ from dccgcn.features import Normalisation, normalise_rows, topology_operator
 from dccgcn.graph import NodeGraph
 from dccgcn.methods.base import Method
 from dccgcn.networks.autograd import FeatureMatrix
-from dccgcn.networks.baselines.neural import Network, NetworkSettings, fit_network
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.layers import TorchOperator
+from dccgcn.networks.training import Network, NetworkSettings, fit_network
 from dccgcn.settings import count, rate, share, weight
 
 _UNITS = 256  # hidden units at a time where all nodes are classified, to bound memory

@@ -8,7 +8,10 @@ W and b minimise C Σ_train cross-entropy + ½ ‖W‖²; of two classes, the fi
 
 Scaling: columns are standardised if they are few or numeric, and each block is divided by its root mean square. Else
 they are words or categories, and all rows of X and of each block are scaled to unit length.
-"""
+
+Gradient boosting on own, neighbours' and two-hop features: what a data scientist would try on a large table.
+
+boosting-hops  trees on [X V_0, M X V_1, M² X V_2] of logreg-hops"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,14 +19,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import softmax
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
 from dccgcn.features import NumericColumns, columns_to_standardise, mean_operator, normalise_rows, standardised
 from dccgcn.features.svd import block_krylov_svd
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
-from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate
 
 N_HOPS = 3  # M^0, M^1, M^2
@@ -44,29 +47,16 @@ class LogregHopsSettings(LogregSettings):
     n_components: int = count(128, "Columns r that each block M^h X is reduced to; fewer features are not reduced.")
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: LogregSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit(task: Task, settings: LogregSettings) -> Prediction:
     """Logistic regression on X. Deterministic; validation nodes are not used."""
+    graph = task.graph
     numeric = columns_to_standardise(graph, _FEW)
-    return _fit_head(scaled_features(graph, numeric), _moments(numeric), graph, train, settings.C)
+    return _fit_head(scaled_features(graph, numeric), _moments(numeric), graph, task.train, settings.C)
 
 
-def fit_hops(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: LogregHopsSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit_hops(task: Task, settings: LogregHopsSettings) -> Prediction:
     """Logistic regression on [X V_0, M X V_1, M² X V_2]. Deterministic; validation nodes are not used."""
-    return _fit_head(*hop_features(graph, settings.n_components), graph, train, settings.C)
+    return _fit_head(*hop_features(task.graph, settings.n_components), task.graph, task.train, settings.C)
 
 
 def predict_new(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: LogregSettings) -> Prediction:
@@ -152,3 +142,27 @@ def _classify(rows: Any, model: Mapping[str, np.ndarray]) -> Prediction:
 
 METHOD = Method(name="logreg", settings=LogregSettings, fit=fit, predict_new=predict_new)
 HOPS = Method(name="logreg-hops", settings=LogregHopsSettings, fit=fit_hops, predict_new=predict_new)
+
+
+class BoostingSettings(Settings):
+    """The defaults of scikit-learn. A tree needs 40 labels to split, so that few labels give one class to all nodes."""
+
+    learning_rate: float = rate(0.1, "Weight of each tree.")
+    n_iterations: int = count(100, "Trees of each class.")
+    n_components: int = count(128, "Columns r that each block M^h X is reduced to; fewer features are not reduced.")
+
+
+def fit_boosting(task: Task, s: BoostingSettings) -> Prediction:
+    """Fit the trees to the training labels. Validation nodes are not used: every tree counts."""
+    rows, _ = hop_features(task.graph, s.n_components)
+    trees = HistGradientBoostingClassifier(
+        learning_rate=s.learning_rate,
+        max_iter=s.n_iterations,
+        early_stopping=False,
+        random_state=task.seed,
+    )
+    trees.fit(rows[task.train], task.labels)
+    return Prediction(trees.predict_proba(rows).astype(np.float32))
+
+
+BOOSTING = Method(name="boosting-hops", settings=BoostingSettings, fit=fit_boosting)

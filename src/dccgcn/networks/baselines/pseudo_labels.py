@@ -6,6 +6,7 @@ channels of DCC-GCN agree.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,14 +15,12 @@ from pydantic import Field, field_validator
 from torch import Tensor
 
 from dccgcn.features import topology_operator
-from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.baselines import gcn
-from dccgcn.networks.baselines.pseudo_label_utils import candidate_mask
+from dccgcn.networks.baselines.self_training import candidate_mask
 from dccgcn.networks.dcc import method as dcc
 from dccgcn.networks.dcc.settings import DccSettings
-from dccgcn.progress import Progress
 from dccgcn.settings import count, weight
 
 
@@ -47,33 +46,24 @@ class PseudoLabelSettings(gcn.GcnSettings):
         ).model_dump()  # complete, so that a stored run names the defaults it was made with
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: PseudoLabelSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit(task: Task, s: PseudoLabelSettings) -> Prediction:
     """Choose pseudo-labels, then train GCN on Eq. 13."""
-    s = settings
-    candidates = np.flatnonzero(candidate_mask(graph, train, validation))
+    graph, train = task.graph, task.train
+    candidates = np.flatnonzero(candidate_mask(task))
     if s.choice == "confident":
-        nodes, labels = most_confident(gcn.fit(graph, train, s, seed, progress, validation), candidates, s.added)
+        nodes, labels = most_confident(gcn.fit(task, s), candidates, s.added)
     else:
-        dual = dcc.fit(graph, train, DccSettings.of(s.dcc), seed, progress)
-        nodes, labels = random_agreed(dual, candidates, s.added, seed)
+        dual = dcc.fit(replace(task, validation=None), DccSettings.of(s.dcc))
+        nodes, labels = random_agreed(dual, candidates, s.added, task.seed)
     before = torch.cat([torch.full((len(train),), 1 / len(train)), torch.zeros(len(nodes))])
     after = before + torch.cat([torch.zeros(len(train)), torch.full((len(nodes),), s.alpha / max(1, len(nodes)))])
 
     def weights(epoch: int) -> Tensor:  # epochs count from 0 here, from 1 in the paper
         return after if epoch >= s.alpha_after else before
 
-    all_nodes, all_labels = np.concatenate([train, nodes]), np.concatenate([graph.labels[train], labels])
+    all_nodes, all_labels = np.concatenate([train, nodes]), np.concatenate([task.labels, labels])
     operator = topology_operator(graph, s.normalisation)
-    return gcn.fit_on_operator(
-        operator, graph, all_nodes, s, seed, progress, validation, labels=all_labels, weights=weights
-    )
+    return gcn.fit_on_operator(operator, replace(task, train=all_nodes), s, labels=all_labels, weights=weights)
 
 
 def most_confident(first: Prediction, candidates: np.ndarray, added: int) -> tuple[np.ndarray, np.ndarray]:

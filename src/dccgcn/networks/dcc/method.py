@@ -7,36 +7,28 @@ from torch import Tensor
 from dccgcn.errors import Finding
 from dccgcn.features import hops, knn_operator, topology_operator
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods.base import Method, Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.networks.autograd import Pattern
-from dccgcn.networks.dcc import objective
-from dccgcn.networks.dcc.calibration import calibrate, calibrate_all, calibration_weights
+from dccgcn.networks.dcc import equations
+from dccgcn.networks.dcc.equations import calibrate, calibrate_all, calibration_weights, high_confidence
 from dccgcn.networks.dcc.model import CHANNELS, DccGcn
-from dccgcn.networks.dcc.selection import high_confidence
 from dccgcn.networks.dcc.settings import DccSettings
-from dccgcn.networks.receptive_field import ReceptiveField
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.layers import ReceptiveField, TorchOperator
 from dccgcn.networks.training import seeded, train_full_batch
 from dccgcn.progress import Progress
 
 Operators = tuple[TorchOperator, TorchOperator]  # of the topology, of the feature graph
 
 
-def fit(
-    graph: NodeGraph,
-    train: np.ndarray,
-    settings: DccSettings,
-    seed: int,
-    progress: Progress | None = None,
-    validation: np.ndarray | None = None,
-) -> Prediction:
+def fit(task: Task, settings: DccSettings) -> Prediction:
     """Train on the labels of the nodes in ``train`` and classify all nodes. The paper has no validation set."""
-    operators = build_operators(graph, settings, progress)
-    with seeded(seed):
+    graph = task.graph
+    operators = build_operators(graph, settings, task.progress)
+    with seeded(task.seed):
         model = DccGcn(graph.n, graph.d, graph.c, settings)
-    step = TrainingStep(graph, train, operators, model, seed)
-    train_full_batch(step.loss, model.groups(), settings.lr, settings.epochs, progress)
+    step = TrainingStep(task, operators, model)
+    train_full_batch(step.loss, model.groups(), settings.lr, settings.epochs, task.progress)
     return classify(graph, operators, model)
 
 
@@ -54,9 +46,9 @@ class TrainingStep:
     be low-confidence and then needs its m-hop neighbours too.
     """
 
-    def __init__(self, graph: NodeGraph, train: np.ndarray, operators: Operators, model: DccGcn, seed: int) -> None:
-        self.model, self.operators, self.seed = model, operators, seed
-        train = np.unique(train)
+    def __init__(self, task: Task, operators: Operators, model: DccGcn) -> None:
+        self.model, self.operators, self.seed = model, operators, task.seed
+        graph, train = task.graph, np.unique(task.train)
         self.train = torch.as_tensor(train)
         self.labels = torch.as_tensor(graph.labels[train])
         s = model.settings
@@ -86,10 +78,10 @@ class TrainingStep:
             summands = self.calibrated_summands(embeddings, summands)
         else:
             channel_logits = model.channel_logits(embeddings, summands)
-        cross = objective.l_cross(model.joint_logits(summands), self.labels, s.cross_entropy_reduction)
+        cross = equations.l_cross(model.joint_logits(summands), self.labels, s.cross_entropy_reduction)
         for logits in channel_logits:
-            cross = cross + s.head_weight * objective.l_cross(logits, self.labels, s.cross_entropy_reduction)
-        return objective.total(cross, self.smooth(distances), self.label(), s.lambda1, s.lambda2)
+            cross = cross + s.head_weight * equations.l_cross(logits, self.labels, s.cross_entropy_reduction)
+        return equations.total(cross, self.smooth(distances), self.label(), s.lambda1, s.lambda2)
 
     def calibrated_summands(self, embeddings: list[Tensor], summands: list[Tensor]) -> list[Tensor]:
         """Eq. 7 for the labelled nodes, once: each channel's summand of Eq. 8.
@@ -115,14 +107,14 @@ class TrainingStep:
         s = self.model.settings
         graphs = distances if s.smooth_over == "both" else distances[:1]
         return torch.stack(
-            [objective.l_smooth(d, len(self.model.mu_scores[0]), s.penalty_reduction) for d in graphs]
+            [equations.l_smooth(d, len(self.model.mu_scores[0]), s.penalty_reduction) for d in graphs]
         ).sum()
 
     def label(self) -> Tensor:
         """Eq. 10 for each set of label distributions."""
         model, s = self.model, self.model.settings
         terms = [
-            objective.l_label(model.mu(c)[self.train], model.s(c)[self.train], self.labels, s.phi, s.penalty_reduction)
+            equations.l_label(model.mu(c)[self.train], model.s(c)[self.train], self.labels, s.phi, s.penalty_reduction)
             for c in range(len(model.mu_scores))
         ]
         return torch.stack(terms).sum()

@@ -5,11 +5,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from dccgcn.networks.dcc.influence import distance, influence, propagation_weights
-from dccgcn.networks.dcc.selection import ChannelClassifier, padded_logits
+from dccgcn.networks.dcc.equations import ChannelClassifier, distance, influence, padded_logits, propagation_weights
 from dccgcn.networks.dcc.settings import DccSettings
-from dccgcn.networks.layers import TwoLayerGcn
-from dccgcn.networks.torch_operator import TorchOperator
+from dccgcn.networks.layers import TorchOperator, TwoLayerGcn
 
 CHANNELS = ("topology", "features")
 

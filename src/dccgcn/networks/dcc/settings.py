@@ -1,6 +1,6 @@
 """DCC-GCN's settings: those of Table 8, the choices that the paper leaves open, and its ablations."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -10,8 +10,6 @@ from dccgcn.settings import Settings, count, rate, share, weight
 
 class DccSettings(Settings):
     """Defaults are Table 8's row for Cora; an open choice has the value that its description finds a licence for."""
-
-    renamed: ClassVar = {"reduction": ("cross_entropy_reduction", "penalty_reduction")}
 
     # Table 8 and Appendix D
     lr: float = rate(5e-3, "Learning rate of Adam (Table 8).")

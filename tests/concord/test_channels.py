@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 
 from dccgcn import NodeGraph
 from dccgcn.concord import method
+from dccgcn.concord.channels import Channel, fit_full_head, held_out_log_proba, log_proba, spread_log_proba
 from dccgcn.concord.labels import Labels
-from dccgcn.concord.members import Member, fit_full_head, held_out_log_proba, log_proba, spread_log_proba
 from dccgcn.concord.neighbour_mi import mi_loss, mutual_information, refine_head
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.softmax_regression import fit_head, predict_proba
@@ -34,8 +34,8 @@ def graph() -> NodeGraph:
 def test_spectral_views_are_reweighted_by_the_scarcity_of_labels(graph: NodeGraph) -> None:
     settings, q = ConcordSettings(), 0.6
     inputs = precompute(graph, settings)
-    members = {member.name: member.z[0] for member in method.build_members(inputs, q, settings) if member.z}
-    assert {"propagated", "structure"} <= members.keys()
+    channels = {channel.name: channel.z[0] for channel in method.build_channels(inputs, q, settings) if channel.z}
+    assert {"propagated", "structure"} <= channels.keys()
     for spec in inputs.specs:
         view = inputs.projections.embeddings[spec.name]
         expected = view.z
@@ -43,8 +43,8 @@ def test_spectral_views_are_reweighted_by_the_scarcity_of_labels(graph: NodeGrap
             expected = view.z * view.scale ** (q * settings.spectral_weighting)
             expected = expected / np.linalg.norm(expected, axis=1, keepdims=True)
             assert abs(expected - view.z).max() > 0.01
-        if spec.name in members:
-            np.testing.assert_allclose(members[spec.name], expected, atol=1e-5)
+        if spec.name in channels:
+            np.testing.assert_allclose(channels[spec.name], expected, atol=1e-5)
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(6, 40), (6, 8), (60, 8), (600, 8)])
@@ -117,17 +117,17 @@ def test_refining_lowers_the_loss_and_finds_the_groups(graph: NodeGraph) -> None
 
 def test_only_members_on_a_relation_are_refined(graph: NodeGraph) -> None:
     given = Labels.of(np.arange(9), graph.labels[:9], 3)
-    members = method.build_members(precompute(graph, ConcordSettings()), 0.7, ConcordSettings())
-    for member in members:
-        if member.z:
-            refined, plain = (fit_full_head(member, given, ConcordSettings(mi_weight=w)) for w in (4.0, 0.0))
-            assert np.array_equal(refined, plain) == (member.name not in ("propagated", "structure", "similar"))
+    channels = method.build_channels(precompute(graph, ConcordSettings()), 0.7, ConcordSettings())
+    for channel in channels:
+        if channel.z:
+            refined, plain = (fit_full_head(channel, given, ConcordSettings(mi_weight=w)) for w in (4.0, 0.0))
+            assert np.array_equal(refined, plain) == (channel.name not in ("propagated", "structure", "similar"))
 
 
 def test_the_penalty_of_views_side_by_side_is_that_of_unit_rows() -> None:
     parts = [RNG.standard_normal((40, 5)).astype(np.float32) for _ in range(4)]
     given = Labels.of(np.arange(30), np.arange(30) % 3, 3)
-    head = fit_full_head(Member("joint", parts), given, ConcordSettings())
+    head = fit_full_head(Channel("joint", parts), given, ConcordSettings())
     rows = np.hstack(parts) / 2  # √4
     expected = fit_head(rows[:30], given.targets, 0.1)
     np.testing.assert_allclose(predict_proba(parts, head), predict_proba([rows], expected), atol=0.05)
@@ -135,21 +135,21 @@ def test_the_penalty_of_views_side_by_side_is_that_of_unit_rows() -> None:
 
 @pytest.mark.parametrize("name", ["own", "similar", "joint", "labels"])
 def test_held_out_predictions_one_fold_at_a_time(graph: NodeGraph, name: str) -> None:
-    """Each label is predicted by a member that was trained on the other folds only."""
+    """Each label is predicted by a channel that was trained on the other folds only."""
     settings = ConcordSettings(mi_weight=0)
     given = Labels.of(np.arange(12), graph.labels[:12], 3)
-    members = method.build_members(precompute(graph, settings), 0.7, settings)
-    member = next(member for member in members if member.name == name)
+    channels = method.build_channels(precompute(graph, settings), 0.7, settings)
+    channel = next(channel for channel in channels if channel.name == name)
     folds = assign_folds(given.y, 0)
-    if member.z:
-        held_out = held_out_log_proba(member, given, folds, settings)
+    if channel.z:
+        held_out = held_out_log_proba(channel, given, folds, settings)
     else:
-        held_out, _ = spread_log_proba(member, given, folds)
+        held_out, _ = spread_log_proba(channel, given, folds)
     assert held_out.shape == (len(folds), 12, 3)
     for r, fold in enumerate(folds):
         for i in range(fold.max() + 1):
             others = given.subset(fold != i)
-            alone = replace(member, head=fit_full_head(member, others, settings) if member.z else None)
+            alone = replace(channel, head=fit_full_head(channel, others, settings) if channel.z else None)
             expected = log_proba(alone, others)[given.nodes[fold == i]]
             np.testing.assert_allclose(held_out[r, fold == i], expected, atol=1e-4)
 
@@ -160,10 +160,10 @@ def test_mutual_information_leaves_the_confidence_of_structure(graph: NodeGraph)
     found = {}
     for mi_weight in (0, 4):
         settings = ConcordSettings(mi_weight=mi_weight)
-        for member in method.build_members(inputs, 0.7, settings):
-            if member.relation and member.z:
-                p = predict_proba(member.z, fit_full_head(member, given, settings))
-                found[member.name, mi_weight] = p.max(axis=1).mean(), p
+        for channel in method.build_channels(inputs, 0.7, settings):
+            if channel.relation and channel.z:
+                p = predict_proba(channel.z, fit_full_head(channel, given, settings))
+                found[channel.name, mi_weight] = p.max(axis=1).mean(), p
     assert found["structure", 4][0] == pytest.approx(found["structure", 0][0], abs=1e-3)
     assert np.abs(found["structure", 4][1] - found["structure", 0][1]).max() > 0.05  # other predictions
     assert found["propagated", 4][0] > found["propagated", 0][0] + 0.02
@@ -179,8 +179,8 @@ def test_smoothing_converges_to_personalised_pagerank(graph: NodeGraph) -> None:
 def test_propagated_labels_are_uniform_where_none_reaches() -> None:
     graph = NodeGraph(np.eye(5), [(0, 1), (1, 2), (3, 4)], [0, -1, 1, -1, -1])
     labels = Labels.of(np.array([0, 2]), np.array([0, 1]), 2)
-    member = Member("labels", relation=topology_operator(graph, "symmetric"))
-    p, other = (np.exp(log_proba(member, given)) for given in (labels, labels.subset(np.array([1, 0]))))
+    channel = Channel("labels", relation=topology_operator(graph, "symmetric"))
+    p, other = (np.exp(log_proba(channel, given)) for given in (labels, labels.subset(np.array([1, 0]))))
     np.testing.assert_allclose(p, other)
     np.testing.assert_allclose(p[[3, 4]], 0.5, atol=1e-3)
     assert p[0, 0] > 0.5
@@ -199,11 +199,11 @@ def test_labels_spread_with_equal_mass_of_each_class(graph: NodeGraph) -> None:
     mass = p.sum(axis=1, keepdims=True)
     p = np.where(mass > 0, p / np.maximum(mass, 1e-12), 1 / 3)
     operator = topology_operator(graph, "symmetric")
-    member = Member("labels", relation=operator)
-    spread = np.exp(log_proba(member, labels))
+    channel = Channel("labels", relation=operator)
+    spread = np.exp(log_proba(channel, labels))
     np.testing.assert_allclose(spread, (p + 0.02) / (p + 0.02).sum(axis=1, keepdims=True), atol=1e-3)
     for folds in (assign_folds(labels.y, 0), [np.zeros(5, int)]):  # with one fold there are no others to learn from
-        held, log_p = spread_log_proba(member, labels, folds)
+        held, log_p = spread_log_proba(channel, labels, folds)
         np.testing.assert_allclose(np.exp(log_p), spread, atol=1e-5)
     np.testing.assert_allclose(np.exp(held), 1 / 3, atol=1e-3)
 

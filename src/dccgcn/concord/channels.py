@@ -1,4 +1,4 @@
-"""Members of the ensemble: a softmax regression on each view, and the labels spread along the edges."""
+"""Channels of the ensemble: a softmax regression on each view, and the labels spread along the edges."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ MOST_NUMBERS = 1 << 29  # of an array of them; there are three
 
 
 @dataclass(frozen=True, eq=False)
-class Member:
+class Channel:
     """One classifier of all nodes."""
 
     name: str  # of its view
@@ -36,55 +36,55 @@ class Member:
     head: np.ndarray | None = None  # (W; b), (widths + 1, classes); None until it is fitted
 
 
-def fit_full_head(member: Member, given: Labels, settings: ConcordSettings) -> np.ndarray:
+def fit_full_head(channel: Channel, labels: Labels, settings: ConcordSettings) -> np.ndarray:
     """(C3) for all labels; on a relation, some steps with neighbour mutual information follow."""
-    rows = _rows(member, given.nodes)
-    head = fit_head(rows, given.targets, _penalty(member, settings))
-    if member.relation is None or settings.mi_weight == 0:
+    rows = _rows(channel, labels.nodes)
+    head = fit_head(rows, labels.targets, _penalty(channel, settings))
+    if channel.relation is None or settings.mi_weight == 0:
         return head
     loss = partial(
         mi_loss,
-        member.z[0],
-        adjacency=member.relation.adjacency,
-        weight=settings.mi_weight * given.targets.shape[1],
-        labels=given,
+        channel.z[0],
+        adjacency=channel.relation.adjacency,
+        weight=settings.mi_weight * labels.targets.shape[1],
+        labels=labels,
         l2=settings.l2,
     )
     refined = refine_head(head, loss, _MI_STEPS)
-    return scale_to_confidence(member.z[0], refined, head) if member.keeps_confidence else refined
+    return scale_to_confidence(channel.z[0], refined, head) if channel.keeps_confidence else refined
 
 
-def log_proba(member: Member, given: Labels) -> np.ndarray:
-    """log P of a fitted member, (n, classes) float32."""
-    if member.head is None:
-        (p,) = spread_labels(member.relation, [given])
+def log_proba(channel: Channel, labels: Labels) -> np.ndarray:
+    """log P of a fitted channel, (n, classes) float32."""
+    if channel.head is None:
+        (p,) = spread_labels(channel.relation, [labels])
         p = _label_shares(p, column_sum(p).astype(np.float32))
     else:
-        p = predict_proba(member.z, member.head)
-        if member.is_smoothed:
-            assert member.relation is not None
-            p = ppr_smooth(member.relation.matrix, p, _TELEPORT, _N_STEPS, overwrite=True)
+        p = predict_proba(channel.z, channel.head)
+        if channel.is_smoothed:
+            assert channel.relation is not None
+            p = ppr_smooth(channel.relation.matrix, p, _TELEPORT, _N_STEPS, overwrite=True)
     return _log_shares(p)
 
 
 def held_out_log_proba(
-    member: Member, given: Labels, folds: Sequence[np.ndarray], settings: ConcordSettings
+    channel: Channel, labels: Labels, folds: Sequence[np.ndarray], settings: ConcordSettings
 ) -> np.ndarray:
     """log P of each given label by heads trained without its fold, (repeats, m, classes).
 
     Only the rows of the labels are predicted, unless predictions are smoothed. Heads start from zero: from that of all
     labels they would keep some of what they must not know.
     """
-    c, parts = given.targets.shape[1], _held_out_parts(folds)
-    held = np.empty((len(folds), len(given.nodes), c), np.float32)
-    rows = _rows(member, given.nodes)
-    heads = [fit_head(rows[~out], given.targets[~out], _penalty(member, settings)) for _, out in parts]
-    if member.is_smoothed:
-        assert member.relation is not None
-        for some in _groups(len(parts), c, len(member.z[0])):
-            p = predict_proba(member.z, *heads[some])
-            p = ppr_smooth(member.relation.matrix, p, _TELEPORT, _N_STEPS, overwrite=True)
-            p = take_rows(p, given.nodes).reshape(len(rows), -1, c)
+    c, parts = labels.targets.shape[1], _held_out_parts(folds)
+    held = np.empty((len(folds), len(labels.nodes), c), np.float32)
+    rows = _rows(channel, labels.nodes)
+    heads = [fit_head(rows[~out], labels.targets[~out], _penalty(channel, settings)) for _, out in parts]
+    if channel.is_smoothed:
+        assert channel.relation is not None
+        for some in _groups(len(parts), c, len(channel.z[0])):
+            p = predict_proba(channel.z, *heads[some])
+            p = ppr_smooth(channel.relation.matrix, p, _TELEPORT, _N_STEPS, overwrite=True)
+            p = take_rows(p, labels.nodes).reshape(len(rows), -1, c)
             for at, (r, out) in enumerate(parts[some]):
                 held[r, out] = p[out, at]
     else:
@@ -94,17 +94,17 @@ def held_out_log_proba(
     return _log_shares(held)
 
 
-def spread_log_proba(member: Member, given: Labels, folds: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def spread_log_proba(channel: Channel, labels: Labels, folds: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """``held_out_log_proba`` and ``log_proba`` of spread labels in one pass: masses from disjoint labels add up."""
     parts = _held_out_parts(folds)
     at_labels, totals, everything = [], [], None
-    for (r, _), q in zip(parts, spread_labels(member.relation, [given.subset(out) for _, out in parts]), strict=True):
-        at_labels.append(take_rows(q, given.nodes))
+    for (r, _), q in zip(parts, spread_labels(channel.relation, [labels.subset(out) for _, out in parts]), strict=True):
+        at_labels.append(take_rows(q, labels.nodes))
         totals.append(column_sum(q).astype(np.float32))
         if r == 0:
             everything = q.copy() if everything is None else np.add(everything, q, out=everything)
     assert everything is not None
-    held = np.empty((len(folds), *given.targets.shape), np.float32)
+    held = np.empty((len(folds), *labels.targets.shape), np.float32)
     for at, (r, out) in enumerate(parts):
         others = [i for i, (other, _) in enumerate(parts) if other == r and i != at]
         q = sum((at_labels[i][out] for i in others), start=np.zeros_like(held[r, out]))
@@ -146,13 +146,13 @@ def _held_out_parts(folds: Sequence[np.ndarray]) -> list[tuple[int, np.ndarray]]
     return [(r, fold == i) for r, fold in enumerate(folds) for i in range(fold.max() + 1)]
 
 
-def _rows(member: Member, nodes: np.ndarray) -> np.ndarray:
-    return np.hstack([take_rows(part, nodes) for part in member.z])
+def _rows(channel: Channel, nodes: np.ndarray) -> np.ndarray:
+    return np.hstack([take_rows(part, nodes) for part in channel.z])
 
 
-def _penalty(member: Member, settings: ConcordSettings) -> float:
+def _penalty(channel: Channel, settings: ConcordSettings) -> float:
     """Side by side, k views have rows of length √k; their penalty is that of rows of unit length."""
-    return settings.l2 * len(member.z)
+    return settings.l2 * len(channel.z)
 
 
 def _groups(count: int, c: int, n: int) -> Iterator[slice]:

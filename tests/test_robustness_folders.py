@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from dccgcn import NodeGraph, load_model, run
-from dccgcn.artifacts.run_folder import RUN_FILES, check_writable
+from dccgcn.artifacts.run_folder import RUN_FILES
 from dccgcn.artifacts.staging import current_path
 from dccgcn.errors import DataFileError
 from dccgcn.runtime.files import temporary_path, write_atomically
+from dccgcn.runtime.outputs import check_writable
 from helpers.command import dccgcn, refused
 
 FILE_OPERATIONS = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.listdir", "os.scandir"}
@@ -158,6 +159,10 @@ def test_row_61_an_unwritable_folder_is_found_before_training(tmp_path, tables, 
     refused(dccgcn(*tables, "--out", tmp_path / "file" / "out"), "cannot be written")
     refused(dccgcn(*tables, "--out", "/proc/no/such"), "cannot be written")
     refused(dccgcn(*tables, "--out", tmp_path / "file"), "is a file")
+    (tmp_path / "no.sqlite").write_text("no database")
+    for name, words in (("file/p.csv", "cannot be written"), ("p.html", "form of a table"), ("no.sqlite", "database")):
+        refused(dccgcn(*tables, "--predictions", tmp_path / name), words)
+    refused(dccgcn(*tables, "--out", tmp_path / "r", "--predictions", tmp_path / "r/p.csv"), "in the folder of --out")
     check_writable(tmp_path / "a" / "b")
     assert not (tmp_path / "a").exists()
 

@@ -29,6 +29,7 @@ from dccgcn.io.encoder import FeatureEncoder
 from dccgcn.io.tables import Tables
 from dccgcn.io.tensors import read_tensors, tensor_pieces
 from dccgcn.models.arrays import ArraySpec, Sizes, check_array, check_arrays, check_csr
+from dccgcn.models.base import Method
 from dccgcn.models.concord.settings import ConcordSettings
 from dccgcn.models.prediction import Prediction
 from dccgcn.models.registry import get_method
@@ -39,7 +40,6 @@ from dccgcn.workflow.run import FitDetails, Run, measure
 DESCRIPTION, TENSORS, CARD = "model.json", "model.safetensors", "MODEL.md"
 _REMEDY = "Copy the whole folder again, or train the model again: dccgcn fit … --out FOLDER."
 
-_LARGEST_FEATURE = 1e18  # as NodeGraph allows
 _FORMAT_3, _FORMAT_4 = 3, 4  # read for one release
 _FORMAT_3_FIELDS = {
     "agree": "channels_agree",
@@ -52,6 +52,7 @@ _FORMAT_3_FIELDS = {
 def model_files(run: Run, tables: Tables | None = None) -> dict[str, Content]:
     """The files by name, in the order to write them: model.json last, since a folder without it is not a model."""
     graph, split, prediction = run.graph, run.split, run.prediction
+    _check_prediction(prediction, graph, split, get_method(run.method), run.settings)
     listed_ids = None if graph.ids.dtype.kind in "iu" else _plain(graph.ids.tolist(), "ids")
     classes = _plain(graph.classes, "class names")
     arrays = {
@@ -214,11 +215,7 @@ def _run(description: ModelDescription, arrays: Mapping[str, Any]) -> tuple[Run,
     method = get_method(description.method)
     settings = method.settings.of(description.settings)
     prediction = Prediction(**arrays["prediction"], findings=findings["prediction"])
-    prediction.check(graph.n, graph.c)
-    if method.model_specs and prediction.model:
-        n_seen = len(np.unique(graph.labels[split.train]))
-        sizes = Sizes(graph.n, graph.d, n_seen, tuple(graph.relations), graph.directed)
-        check_arrays(prediction.model, method.model_specs(prediction.model, sizes, settings), "model")
+    _check_prediction(prediction, graph, split, method, settings)
     given = description.model_dump(include={"seed", "seconds", "threads", "device"})
     run = measure(graph, split, prediction, FitDetails(method=method.name, settings=settings, **given))
     if (tables := description.tables) is None:
@@ -230,13 +227,22 @@ def _run(description: ModelDescription, arrays: Mapping[str, Any]) -> tuple[Run,
     return run, Tables(graph, encoder, Columns(**columns))
 
 
+def _check_prediction(prediction: Prediction, graph: NodeGraph, split: Split, method: Method, settings: Any) -> None:
+    """Raise a DataFileError unless the arrays are valid: asked by the reader, and by the writer so that both agree."""
+    prediction.check(graph.n, graph.c)
+    if method.model_specs and prediction.model:
+        n_seen = len(np.unique(graph.labels[split.train]))
+        sizes = Sizes(graph.n, graph.d, n_seen, tuple(graph.relations), graph.directed)
+        check_arrays(prediction.model, method.model_specs(prediction.model, sizes, settings), "model")
+
+
 def _graph(description: ModelDescription, given: Mapping[str, Any]) -> NodeGraph:
     classes = description.classes
     features: Any = given.get("features")
     if sp.issparse(features):
-        check_csr(features, features.shape, "graph, features", low=-_LARGEST_FEATURE, high=_LARGEST_FEATURE)
+        check_csr(features, features.shape, "graph, features")
     else:
-        check_array(features, ArraySpec((None, None), low=-_LARGEST_FEATURE, high=_LARGEST_FEATURE), "graph, features")
+        check_array(features, ArraySpec((None, None)), "graph, features")
     n = features.shape[0]
     specs = {
         "edges": ArraySpec((None, 2), "int", 0, n - 1),

@@ -163,7 +163,7 @@ def fit(graph: GraphOptions, split: SplitOptions, run: RunOptions, output: Outpu
 def check_outputs(output: OutputOptions) -> None:
     """Raise a DataFileError now, and not after training, if the results could not be written."""
     from dccgcn.artifacts.run_folder import check_run_folder
-    from dccgcn.io.write import check_tables
+    from dccgcn.io.write import check_frames
 
     if output.out:
         check_run_folder(output.out, output.overwrite)
@@ -175,7 +175,7 @@ def check_outputs(output: OutputOptions) -> None:
         if output.out and output.predictions.resolve().parent == output.out.resolve():
             remedy = "Name one elsewhere; that folder gets a predictions.csv."
             raise DccgcnError(f"{output.predictions} lies in the folder of --out.", remedy)
-        check_tables(["predictions"], output.predictions, output.overwrite)
+        check_frames(["predictions"], output.predictions, output.overwrite)
 
 
 def read_settings(run: RunOptions) -> dict[str, Any]:

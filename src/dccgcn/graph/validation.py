@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.errors import Finding, GraphError, check_choice
-from dccgcn.graph.cells import is_missing, is_text, plain_id, spell_id, spell_label
+from dccgcn.graph.cells import is_missing, is_text, is_too_long, plain_id, spell_id, spell_label
 from dccgcn.text import first_few
 
 _CHANCE = 0.05  # share of pairs that may be given in both directions by accident
@@ -377,8 +377,7 @@ def _id_array(ids: Sequence[str | int]) -> np.ndarray:
         return np.array(ids, np.int64)
     if kinds == {str}:
         lengths = [len(str(i)) for i in ids]
-        ends_in_nul = any(str(i).endswith("\0") for i in ids)  # which fixed-length text forgets
-        if not ends_in_nul and max(lengths) <= max(_SHORT_ID, 2 * sum(lengths) / len(ids)):
+        if max(lengths) <= max(_SHORT_ID, 2 * sum(lengths) / len(ids)):
             return np.array(ids)
     array = np.empty(len(ids), dtype=object)
     array[:] = ids
@@ -389,6 +388,8 @@ def check_names(values: Iterable[Any], what: str) -> None:
     """Raise a GraphError unless labels or class names are text, numbers or booleans, which every file gives back."""
     strange = [value for value in values if not isinstance(value, str | int | float | np.generic)]
     strange = strange or [text for text in values if isinstance(text, str) and not is_text(text)]
+    if any(map(is_too_long, values)):
+        raise GraphError(f"A {what} is a number of more than 3,000 digits.", "Give shorter names.")
     if strange:
         raise GraphError(
             f"A {what} is a {type(strange[0]).__name__}: {ascii(strange[0])[:60]}.",

@@ -46,10 +46,11 @@ def read_table(source: Source, what: str, encoding: str = "utf-8", progress: Pro
         return _joined(path, lambda piece: read_table(piece, what, encoding), progress)
     start, pieces = peeked(read_pieces(path))
     form = typed_form(start, path)
+    check_table(path)
     content = b"".join(pieces)
     if form is not None:
         return typed_files.READERS[form](content, path)
-    check_table(path, len(content))
+    check_table(path, content)
     text = decode(content, path, encoding)
     return typed_files.json_table(text, path) if typed_files.is_json(text) else text_table(text, path, progress)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import Finding, GraphError
-from dccgcn.graph.cells import AMBIGUOUS_LABELS, MISSING_LABELS, is_missing, spell_id
+from dccgcn.graph.cells import AMBIGUOUS_LABELS, MISSING_LABELS, is_missing, is_too_long, spell_id
 from dccgcn.io.table import Table, unescaped
 from dccgcn.text import first_few
 
@@ -115,6 +115,9 @@ def check_ids(cells: pd.Series, table: Table, column: str, what: str = "id") -> 
 def _refuse_other_types(table: Table, column: str, cells: Sequence[Any], what: str) -> None:
     """Ids and labels are text or numbers. A Parquet file or DataFrame may hold lists, times, bytes and records."""
     others = [cell for cell in cells if not isinstance(cell, str | int | float | np.bool_ | np.number)]
+    if any(map(is_too_long, cells)):
+        text = f"Column {first_few([column])} of {table.name} holds a number of more than 3,000 digits"
+        raise GraphError(f"{text}, which cannot be {what}.", "Write shorter ones.")
     if others:
         raise GraphError(
             f"Column {first_few([column])} of {table.name} holds a {type(others[0]).__name__}, which cannot be {what}: "

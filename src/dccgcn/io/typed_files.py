@@ -5,11 +5,13 @@ import json
 import re
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
+from xml.parsers.expat import ExpatError, ParserCreate
 
 import numpy as np
 import pandas as pd
@@ -171,22 +173,29 @@ def _excel(content: bytes, path: Path) -> Table:
 
 
 def _check_extent(archive: zipfile.ZipFile, path: Path, limit: int) -> None:
-    """Raise a DataFileError if a sheet's last row and last column span too many cells: one cell can stand far out."""
+    """Raise a DataFileError if a sheet's rows and columns span too many cells: one cell can stand far out."""
     for part in archive.namelist():
-        if not part.startswith("xl/worksheets/"):
-            continue
-        cells = re.findall(rb'\br="([A-Z]{1,3})([0-9]{1,7})"', archive.read(part))
-        width, last = max(((_column_number(column), column) for column, _ in cells), default=(0, b""))
-        height = max((int(row) for _, row in cells), default=0)
+        row = column = height = width = 0
+        last = ""
+
+        def count(tag: str, given: dict[str, str]) -> None:
+            nonlocal row, column, height, width, last
+            kind, place = tag.rpartition(":")[2], given.get("r", "")
+            if kind == "row":  # rows and cells without a place follow the one before
+                row, column = int(place or row + 1), 0
+            elif kind == "c":
+                letters = place.rstrip("0123456789")
+                column = sum(26**i * (ord(x) - 64) for i, x in enumerate(letters[::-1])) if place else column + 1
+                row = int(place[len(letters) :] or row) if place else row
+                width, last = max((width, last), (column, letters or f"number {column} of row "))
+            height = max(height, row)
+
+        scanner = ParserCreate()
+        scanner.StartElementHandler = count
+        with suppress(ExpatError):  # of parts that are no XML
+            scanner.Parse(archive.read(part), True)
         if 8 * height * width > limit:
-            raise too_large(path, limit, f"cell {last.decode()}{height}")
-
-
-def _column_number(letters: bytes) -> int:
-    number = 0
-    for letter in letters:
-        number = 26 * number + letter - 64
-    return number
+            raise too_large(path, limit, f"cell {last}{height}")
 
 
 READERS: dict[str, Callable[[bytes, Path], Table]] = {"parquet": _parquet, "feather": _feather, "excel": _excel}
@@ -194,14 +203,14 @@ READERS: dict[str, Callable[[bytes, Path], Table]] = {"parquet": _parquet, "feat
 
 def is_json(text: str) -> bool:
     """Whether a text is JSON lines or a JSON list, and not CSV."""
-    return text.lstrip()[:1] == "{" or text.lstrip().startswith("[{")
+    return re.match(r"\s*(\{|\[\s*[\]{])", text) is not None
 
 
 def json_table(text: str, path: Path) -> Table:
     """A table with a JSON object per line, or of one list of objects. Whole numbers keep every digit."""
     try:
         if text.lstrip().startswith("["):
-            records = json.loads(text)
+            records = json.loads(text, object_pairs_hook=_object)
         else:
             records = [_record(line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a ValueError too
@@ -210,6 +219,9 @@ def json_table(text: str, path: Path) -> Table:
         ) from None
     if not all(isinstance(record, dict) for record in records):
         raise DataFileError(f"{path} holds JSON values that are not objects.", "Give one object per row.")
+    n_columns = len(set(chain.from_iterable(records)))
+    if 8 * len(records) * n_columns > (limit := table_limit()):
+        raise too_large(path, limit, f"its {n_columns:,} columns, as many as there are different names")
     if re.search(r"\\u[dD][89a-fA-F]", text):  # halves of a character, which may stand alone
         for number, record in enumerate(records):
             if not is_text(json.dumps(record, ensure_ascii=False)):
@@ -217,8 +229,14 @@ def json_table(text: str, path: Path) -> Table:
     return plain_table(pd.DataFrame(records, dtype=object), path.name)
 
 
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(found := dict(pairs)) < len(pairs):
+        raise ValueError(f"an object has a name twice: {first_few([name for name, _ in pairs])}")
+    return found
+
+
 def _record(line: str, number: int) -> Any:
     try:
-        return json.loads(line)
-    except json.JSONDecodeError as error:
-        raise json.JSONDecodeError(f"line {number}: {error.msg}", error.doc, error.pos) from None
+        return json.loads(line, object_pairs_hook=_object)
+    except ValueError as error:
+        raise ValueError(f"line {number}: {error}") from None

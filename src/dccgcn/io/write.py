@@ -77,7 +77,7 @@ def write_frames(
     an error, and so is a table of the same name; with ``overwrite`` one that dccgcn wrote is replaced.
     """
     path = Path(path)
-    check_tables(list(tables), path, overwrite)
+    check_frames(list(tables), path, overwrite)
     if is_database(path):
         _write_database(tables, path, overwrite)
         return
@@ -88,7 +88,7 @@ def write_frames(
         write_output(path, csv_pieces(frame, "%.6f", progress), overwrite)
 
 
-def check_tables(names: Sequence[str], path: Path, overwrite: bool) -> None:
+def check_frames(names: Sequence[str], path: Path, overwrite: bool) -> None:
     """Raise a DataFileError, or that an extra is missing, unless ``write_frames`` may write tables of these names."""
     check_output(path, overwrite)
     form = path.suffix.lower()

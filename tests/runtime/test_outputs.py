@@ -146,6 +146,28 @@ def test_a_database_keeps_its_other_tables(ending: str, tmp_path: Path) -> None:
             database.execute("SELECT * FROM new")
 
 
+@pytest.mark.parametrize(("name", "option"), OUTPUTS, ids=lambda one: getattr(one, "name", one))
+@pytest.mark.parametrize("ending", [".sqlite", ".db", ".duckdb"])
+def test_no_output_takes_the_place_of_a_database(
+    name: str, option: Any, ending: str, folder: Path, tmp_path: Path
+) -> None:
+    """A table may be added to it, but no file be written over it: least of all over a log of labels."""
+    out = tmp_path / f"out{ending}"
+    extra = ["--overwrite"] if any(param.name == "overwrite" for param in COMMANDS[name].params) else []
+    for table in ("customers", "events"):
+        out.unlink(missing_ok=True)
+        if table == "events":
+            EventLog(out, "graph").close()
+        else:
+            with closing(sqlite3.connect(out)) as database:
+                database.execute("CREATE TABLE customers (name TEXT)")
+        before = out.read_bytes()
+        done = dccgcn(*command(name, option.opts[0], out, folder), *extra)
+        assert done.returncode == 0 or out.read_bytes() == before
+        with closing(sqlite3.connect(out)) as database:
+            assert database.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+
+
 def test_a_log_of_labels_is_no_database_for_results(folder: Path) -> None:
     log = folder / "kept.sqlite"
     EventLog(log, "graph").close()

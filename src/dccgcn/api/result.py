@@ -23,7 +23,7 @@ from dccgcn.io.write import csv_pieces, csv_text, write_frames
 from dccgcn.models.base import Method
 from dccgcn.models.registry import get_method
 from dccgcn.progress import Progress
-from dccgcn.runtime.outputs import check_output, write_output
+from dccgcn.runtime.outputs import check_file, write_output
 from dccgcn.runtime.ray_cluster import RayWorkers
 from dccgcn.settings import Settings
 from dccgcn.workflow.class_summary import ranking
@@ -246,7 +246,7 @@ class Result(Run):
         rows : DataFrame, optional
             Your table of nodes, in the order of the graph. The page then shows the row of each node.
         """
-        check_output(path, overwrite)
+        check_file(path, overwrite)
         label = None if self.tables is None else self.tables.columns.label
         write_report(self, path, overwrite, table=None if rows is None else OwnTable(rows, label))
 

@@ -40,11 +40,13 @@ def label_next(
 
     from dccgcn.api import load_model
     from dccgcn.io.write import csv_text
-    from dccgcn.runtime.outputs import write_output
+    from dccgcn.runtime.outputs import check_file, write_output
     from dccgcn.runtime.threads import use_threads
     from dccgcn.workflow.active_learning import suggest_labels
 
     use_threads(threads)
+    if out:
+        check_file(out, overwrite)
     result = load_model(run).result if Path(run).is_dir() else _train(run, method, labels_per_class, seed, device)
     known = result.split.train
     count = count or max(1, min(10, result.graph.n - len(known)))

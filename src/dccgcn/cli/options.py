@@ -223,7 +223,7 @@ class GraphOptions:
         from dccgcn.io.frames import read_table
         from dccgcn.io.graphml import is_graphml, read_graphml
 
-        if not self.nodes:
+        if not self.nodes or not (self.nodes.is_file() or self.nodes.is_dir()):  # a pipe cannot be read twice
             return None
         is_xml = is_graphml(self.nodes)
         table = read_graphml(self.nodes)[0] if is_xml else read_table(self.nodes, "nodes", self.encoding, progress)

@@ -30,11 +30,11 @@ def report(
     from dccgcn.artifacts.report import write_report
     from dccgcn.artifacts.report.page import render
     from dccgcn.artifacts.report.store import FILE, load_data
-    from dccgcn.runtime.outputs import check_output, write_output
+    from dccgcn.runtime.outputs import check_file, write_output
 
     path = out or run / "report.html"
     overwrite = overwrite or out is None  # the run's own page is made again
-    check_output(path, overwrite)
+    check_file(path, overwrite)
     if (run / FILE).exists() or not (run / "model.json").exists():
         write_output(path, render(load_data(run)), overwrite)
     else:  # saved from Python, or interrupted before its report was made

@@ -27,6 +27,7 @@ from dccgcn.runtime.outputs import are_ours, check_output, is_database, write_ou
 
 _PARQUET_ROWS = 1 << 20  # converted at a time
 _CSV_ROWS = 1 << 17
+_ALONE = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}  # for files of other databases
 _SQL_TYPES = {"i": "BIGINT", "f": "DOUBLE", "b": "BOOLEAN"}
 
 
@@ -160,7 +161,7 @@ def _database(file: Path, named: Path) -> Iterator[Any]:
     """A connection; errors inside the block become a DataFileError."""
     try:
         if named.suffix.lower() == ".duckdb":
-            opened = import_module("duckdb").connect(str(file))
+            opened = import_module("duckdb").connect(str(file), config=_ALONE)
         else:
             opened = sqlite3.connect(file, isolation_level=None)
         with closing(opened) as database:

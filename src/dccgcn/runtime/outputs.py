@@ -37,8 +37,13 @@ def check_output(path: str | Path, overwrite: bool = False, inputs: Iterable[Pat
             raise DataFileError(
                 f"{path} is read by this command, or lies in the folder {source} that is.", "Name another file."
             )
-    if is_database(path) and path.is_file():
-        return
+    if not (is_database(path) and path.is_file()):
+        check_file(path, overwrite)
+
+
+def check_file(path: str | Path, overwrite: bool = False) -> None:
+    """Raise a DataFileError unless a whole file may be written to the path: never in place of a database."""
+    path = Path(path)
     if not os.path.lexists(path):
         return
     if not path.is_file():
@@ -72,8 +77,8 @@ def check_writable(folder: Path) -> None:
 
 
 def write_output(path: str | Path, content: Content, overwrite: bool = False) -> None:
-    """Write a file whole or not at all, where ``check_output`` allows one."""
-    check_output(path, overwrite)
+    """Write a file whole or not at all, where ``check_file`` allows one."""
+    check_file(path, overwrite)
     write_atomically(path, content, replace=overwrite)
 
 

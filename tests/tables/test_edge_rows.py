@@ -119,6 +119,13 @@ def test_what_is_wrong_with_large_edges_is_said(tmp_path: Path, small_pieces: No
         read(EDGES.assign(source=[["a"]] * len(EDGES)))
 
 
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_a_table_without_rows_has_no_edges(ending: str, tmp_path: Path) -> None:
+    empty = tmp_path / f"edges{ending}"
+    write_frame(EDGES[:0], empty)
+    assert len(read_tables(NODES, empty, weight="w").graph.edges) == 0
+
+
 def test_folders_that_are_no_table_are_refused(tmp_path: Path, small_pieces: None) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataFileError, match="has no files"):

@@ -130,8 +130,11 @@ def test_json_keeps_every_digit_and_names_a_bad_line(tmp_path):
     path.write_text('{"id": 1}\n{"id": \n')
     with pytest.raises(DataFileError, match="line 2"):
         read_tables(path, edges)
-    path.write_text('[{"id": 1}, 2]')
+    path.write_text('[\n {"id": 1}, 2]')
     with pytest.raises(DataFileError, match="not objects"):
+        read_tables(path, edges)
+    path.write_text('{"id": 1, "x": 1, "x": 2}')
+    with pytest.raises(DataFileError, match="line 1: an object has a name twice: 'id', 'x', 'x'"):
         read_tables(path, edges)
 
 

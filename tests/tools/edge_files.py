@@ -8,6 +8,7 @@ The number of a case determines it, so a failure is repeated with: python -m too
 import csv
 import gzip
 import io
+import re
 import sys
 import tempfile
 import zlib
@@ -113,7 +114,7 @@ def _literal(path: Path, encoding: str) -> Any:
             line = reader.line_num + 1
     except (OSError, EOFError, zlib.error, ValueError, csv.Error) as error:
         return str(error)
-    if not rows or not content.strip() or "\0" in text or text.lstrip().startswith(("{", "[{", "<")):
+    if not rows or not content.strip() or "\0" in text or re.match(r"\s*(\{|\[\s*[\]{]|<)", text):
         return "empty, or of another form"
     names = [name.strip() or f"column_{number}" for number, name in enumerate(rows[0][1], 1)]
     if len(set(names)) < len(names) or {len(row) for _, row in rows} != {len(names)}:

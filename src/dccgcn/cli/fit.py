@@ -26,7 +26,7 @@ from dccgcn.cli.options import (
 )
 from dccgcn.cli.run_tables import print_predictions, print_rare_classes, print_scores
 from dccgcn.errors import DccgcnError, SplitError
-from dccgcn.runtime.outputs import check_output
+from dccgcn.runtime.outputs import check_output, check_writable
 
 if TYPE_CHECKING:
     from dccgcn.graph import NodeGraph
@@ -159,7 +159,8 @@ def fit(graph: GraphOptions, split: SplitOptions, run: RunOptions, output: Outpu
 
 def check_outputs(output: OutputOptions) -> None:
     """Raise a DataFileError now, and not after training, if the results could not be written."""
-    from dccgcn.store.run_folder import check_run_folder, check_writable
+    from dccgcn.store.run_folder import check_run_folder
+    from dccgcn.tables.write import check_frames
 
     if output.out:
         check_run_folder(output.out, output.overwrite)
@@ -167,6 +168,11 @@ def check_outputs(output: OutputOptions) -> None:
     elif output.report:
         check_output(report_path(output), output.overwrite)
         check_writable(report_path(output).parent)
+    if output.predictions:
+        if output.out and output.predictions.resolve().parent == output.out.resolve():
+            remedy = "Name one elsewhere; that folder gets a predictions.csv."
+            raise DccgcnError(f"{output.predictions} lies in the folder of --out.", remedy)
+        check_frames(["predictions"], output.predictions, output.overwrite)
 
 
 def read_settings(run: RunOptions) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typer.core import TyperCommand
 
 from dccgcn.cli.display import progress_bar
 from dccgcn.errors import DccgcnError
-from dccgcn.runtime.outputs import check_output
+from dccgcn.runtime.outputs import check_output, check_writable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,6 +48,7 @@ Threads = Annotated[int | None, typer.Option(help="Number of threads; default: o
 
 
 NEW_FILE = "NEW_FILE"  # metavar of every option that names a file to write
+_TABLES = ("nodes", "edges", "labels", "checked")  # options that may name a folder whose files are one table
 
 
 class Command(TyperCommand):
@@ -55,10 +56,17 @@ class Command(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         params: list[Any] = self.params
-        inputs = [Path(text) for param in params if param.metavar != NEW_FILE for text in _texts(ctx, param)]
+        inputs = [
+            Path(text)
+            for param in params
+            if param.metavar != NEW_FILE
+            for text in _texts(ctx, param)
+            if os.path.isfile(text) or (param.name in _TABLES and os.path.isdir(text))  # "." may be a decimal sign
+        ]
         for param in params:
             for path in _texts(ctx, param) if param.metavar == NEW_FILE else ():
-                check_output(path, bool(ctx.params.get("overwrite")), [one for one in inputs if os.path.exists(one)])
+                check_output(path, bool(ctx.params.get("overwrite")), inputs)
+                check_writable(Path(path).parent)
         return super().invoke(ctx)
 
 
@@ -214,7 +222,7 @@ class GraphOptions:
         """The table of nodes as it is in the file; None without one."""
         from dccgcn.tables.files import is_graphml, read_graphml, read_table
 
-        if not self.nodes:
+        if not self.nodes or not (self.nodes.is_file() or self.nodes.is_dir()):  # a pipe cannot be read twice
             return None
         is_xml = is_graphml(self.nodes)
         table = read_graphml(self.nodes)[0] if is_xml else read_table(self.nodes, "nodes", self.encoding, progress)

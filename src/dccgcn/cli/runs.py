@@ -104,13 +104,15 @@ def label_next(
     """
     import pandas as pd
 
-    from dccgcn.runtime.outputs import write_output
+    from dccgcn.runtime.outputs import check_file, write_output
     from dccgcn.runtime.threads import use_threads
     from dccgcn.store.model import load_model
     from dccgcn.tables.write import csv_text
     from dccgcn.workflow.active_learning import suggest_labels
 
     use_threads(threads)
+    if out:
+        check_file(out, overwrite)
     result = load_model(run).result if Path(run).is_dir() else _train(run, method, labels_per_class, seed, device)
     graph, labelled = result.graph, result.split.train
     count = count or max(1, min(10, graph.n - len(labelled)))
@@ -169,12 +171,12 @@ def report(
     from dccgcn.report.audit import read_audit
     from dccgcn.report.page import render
     from dccgcn.report.store import FILE, load_data
-    from dccgcn.runtime.outputs import check_output, write_output
+    from dccgcn.runtime.outputs import check_file, write_output
     from dccgcn.store.model import load_model
 
     path = out or run / "report.html"
     overwrite = overwrite or out is None  # the run's own page is made again
-    check_output(path, overwrite)
+    check_file(path, overwrite)
     if (run / FILE).exists() or not (run / "model.json").exists():
         write_output(path, render(load_data(run)), overwrite)
     else:  # saved from Python, or interrupted before its report was made

@@ -161,7 +161,7 @@ def _read_pairs(
             errors.append(GraphError(f"{text}.{reason}", remedy))
         else:
             findings.append(Finding("warning", "dropped-edges", f"{text}; dropped."))
-    frame = pd.concat(cells).rename_axis(table.frame.index.name) if others else cells[0]
+    frame = pd.concat(cells).rename_axis(table.frame.index.name).reindex(columns=others)  # also without rows
     return pairs, known, Table(frame, table.name), errors
 
 

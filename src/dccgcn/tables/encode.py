@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError, Finding, GraphError
 from dccgcn.graph.cells import is_missing, spell_id
+from dccgcn.graph.validation import LARGEST
 from dccgcn.progress import Progress, tracked
 from dccgcn.tables.columns import NUMERIC, Impute, Role
 from dccgcn.tables.table import Table
@@ -25,7 +26,6 @@ if TYPE_CHECKING:  # slow to import: each function imports what it uses
     from sklearn.preprocessing import OneHotEncoder
 
 _FORM = 1  # version of the dictionary
-_LARGEST = 1e15  # larger features count as infinite: their squares are, in single precision
 _LARGEST_UNSCALED = 1e150  # the variance of larger numbers is infinite
 _MAX_WORDS = 20_000  # of one text column
 
@@ -172,7 +172,7 @@ def _fit_numbers(frame: pd.DataFrame, roles: Mapping[str, Role], impute: Impute)
     from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
     values = _parsed(frame, names, impute != "error")
-    limits = [_LARGEST if role == "as-is" else _LARGEST_UNSCALED for role in roles.values()]
+    limits = [LARGEST if role == "as-is" else _LARGEST_UNSCALED for role in roles.values()]
     values = np.where(np.abs(values) < limits, values, np.nan)  # scikit-learn's scalers ignore NaN
     known = ~np.isnan(values).all(axis=0)
     is_standard = known & np.array([roles[name] == "standard" for name in names], dtype=bool)
@@ -199,7 +199,7 @@ def _numbers(fitted: Numbers, frame: pd.DataFrame) -> sp.csr_array:
         names = [fitted.columns[i] for i in np.flatnonzero(which.any(axis=0))]
         remedy = "Fix them, or replace them by zero or by the mean of their column (--impute mean, impute='mean')."
         if not missing.any():
-            remedy = f"Features must be below {_LARGEST:g}: scale the column, or leave an id column out (--ignore)."
+            remedy = f"Features must be below {LARGEST:g}: scale the column, or leave an id column out (--ignore)."
         raise GraphError(
             f"{int(which.sum())} features are {what}, in columns {first_few(names)}, {_where(frame, rows)}.", remedy
         )
@@ -216,7 +216,7 @@ def _scaled(fitted: Numbers, frame: pd.DataFrame) -> np.ndarray:
 
 
 def _bad(values: np.ndarray) -> np.ndarray:
-    return np.asarray(~(np.abs(values) < _LARGEST))  # NaN too
+    return np.asarray(~(np.abs(values) < LARGEST))  # NaN too
 
 
 def _parsed(frame: pd.DataFrame, names: Sequence[str], imputed: bool) -> np.ndarray:

@@ -20,7 +20,7 @@ import pandas as pd
 from dccgcn.errors import DataFileError, GraphError
 from dccgcn.graph.cells import is_text
 from dccgcn.progress import Progress, tracked
-from dccgcn.runtime.memory import check_table
+from dccgcn.runtime.memory import check_table, memory_of_text
 from dccgcn.tables import typed_files
 from dccgcn.tables.delimited import decoded, open_text, whole_text
 from dccgcn.tables.table import (
@@ -33,6 +33,7 @@ from dccgcn.tables.table import (
     table_limit,
     too_large,
 )
+from dccgcn.text import first_few
 
 _PIECE = 2**23  # bytes read at once
 _UNSUPPORTED = {
@@ -59,6 +60,7 @@ def read_table(source: TableSource, what: str, encoding: str = "utf-8", progress
         return _joined(path, [read_table(file, what, encoding) for file in tables])
     start, pieces = _peeked(_pieces(path))
     form = _form(start, path, encoding)
+    check_table(path)
     if form in typed_files.READERS:
         return typed_files.READERS[form](b"".join(pieces), path)
     pieces = _checked(pieces, path, progress)
@@ -96,8 +98,8 @@ def _form(start: bytes, path: Path, encoding: str) -> str:
             f"{path} is XML or HTML, not a table.",
             "Save it as CSV. A GraphML file holds nodes and edges: give it as the nodes and leave the edges out.",
         )
-    text = "".join(decoded([start], path, encoding, whole=False)).lstrip()
-    return "json" if text.startswith(("{", "[{")) else "text"
+    text = "".join(decoded([start], path, encoding, whole=False))
+    return "json" if re.match(r"\s*(\{|\[\s*[\]{])", text) else "text"
 
 
 def _pieces(path: Path) -> Iterator[bytes]:
@@ -136,11 +138,11 @@ def _peeked(pieces: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
 
 
 def _checked(pieces: Iterable[bytes], path: Path, progress: Progress | None) -> Iterator[bytes]:
-    """The pieces of a text file, whose length must fit into memory as a table."""
-    done, total = 0, path.stat().st_size
+    """The pieces of a text file, whose table must fit into memory."""
+    done, needed, total = 0, 0, path.stat().st_size
     for piece in pieces:
-        done += len(piece)
-        check_table(path, done)
+        done, needed = done + len(piece), needed + memory_of_text(piece)
+        check_table(path, needed)
         yield piece
         if progress is not None:
             progress(f"megabytes of {path.name}", done >> 20, max(done, total) >> 20)
@@ -188,7 +190,7 @@ def _json_table(text: str, path: Path) -> Table:
     """A table with a JSON object per line, or of one list of objects. Whole numbers keep every digit."""
     try:
         if text.lstrip().startswith("["):
-            records = json.loads(text)
+            records = json.loads(text, object_pairs_hook=_object)
         else:
             records = [_record(line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a ValueError too
@@ -197,6 +199,9 @@ def _json_table(text: str, path: Path) -> Table:
         ) from None
     if not all(isinstance(record, dict) for record in records):
         raise DataFileError(f"{path} holds JSON values that are not objects.", "Give one object per row.")
+    n_columns = len(set(chain.from_iterable(records)))
+    if 8 * len(records) * n_columns > (limit := table_limit()):
+        raise too_large(path, limit, f"its {n_columns:,} columns, as many as there are different names")
     if re.search(r"\\u[dD][89a-fA-F]", text):  # halves of a character, which may stand alone
         for number, record in enumerate(records):
             if not is_text(json.dumps(record, ensure_ascii=False)):
@@ -206,9 +211,15 @@ def _json_table(text: str, path: Path) -> Table:
 
 def _record(line: str, number: int) -> Any:
     try:
-        return json.loads(line)
-    except json.JSONDecodeError as error:
-        raise json.JSONDecodeError(f"line {number}: {error.msg}", error.doc, error.pos) from None
+        return json.loads(line, object_pairs_hook=_object)
+    except ValueError as error:
+        raise ValueError(f"line {number}: {error}") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(record := dict(pairs)) < len(pairs):
+        raise ValueError(f"an object has a name twice: {first_few([name for name, _ in pairs])}")
+    return record
 
 
 def is_graphml(path: Path) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import GraphError
-from dccgcn.graph.cells import is_missing, spell_id
+from dccgcn.graph.cells import is_missing, is_too_long, spell_id
 from dccgcn.kernels.texts import BLANK, UNKNOWN, TextIndex, Texts
 from dccgcn.tables.table import Cells, Table, unescaped_cells
 from dccgcn.text import first_few
@@ -63,6 +63,10 @@ def check_ids(cells: pd.Series, table: Table, column: str, what: str = "id") -> 
 
     A Parquet file or DataFrame may hold lists, times, bytes and records.
     """
+    if any(map(is_too_long, cells.tolist())):
+        text = f"Column {first_few([column])} of {table.name} holds a number of more than 3,000 digits"
+        kind = "a label" if what == "label" else "an id"
+        raise GraphError(f"{text}, which cannot be {kind}.", "Write shorter ones.")
     others = [cell for cell in cells.tolist() if not isinstance(cell, str | int | float | np.bool_ | np.number)]
     if others:
         raise GraphError(

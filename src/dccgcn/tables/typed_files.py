@@ -1,14 +1,14 @@
 """Tables in typed files: Parquet, Feather and Excel. Cells keep the types of the file."""
 
 import io
-import re
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from xml.parsers.expat import ExpatError, ParserCreate
 
 import numpy as np
 import pandas as pd
@@ -191,22 +191,29 @@ def _excel(content: bytes, path: Path) -> Table:
 
 
 def _check_extent(archive: zipfile.ZipFile, path: Path, limit: int) -> None:
-    """Raise a DataFileError if a sheet's last row and last column span too many cells: one cell can stand far out."""
+    """Raise a DataFileError if a sheet's rows and columns span too many cells: one cell can stand far out."""
     for part in archive.namelist():
-        if not part.startswith("xl/worksheets/"):
-            continue
-        cells = re.findall(rb'\br="([A-Z]{1,3})([0-9]{1,7})"', archive.read(part))
-        width, last = max(((_column_number(column), column) for column, _ in cells), default=(0, b""))
-        height = max((int(row) for _, row in cells), default=0)
+        row = column = height = width = 0
+        last = ""
+
+        def count(tag: str, given: dict[str, str]) -> None:
+            nonlocal row, column, height, width, last
+            kind, place = tag.rpartition(":")[2], given.get("r", "")
+            if kind == "row":  # rows and cells without a place follow the one before
+                row, column = int(place or row + 1), 0
+            elif kind == "c":
+                letters = place.rstrip("0123456789")
+                column = sum(26**i * (ord(x) - 64) for i, x in enumerate(letters[::-1])) if place else column + 1
+                row = int(place[len(letters) :] or row) if place else row
+                width, last = max((width, last), (column, letters or f"number {column} of row "))
+            height = max(height, row)
+
+        scanner = ParserCreate()
+        scanner.StartElementHandler = count
+        with suppress(ExpatError):  # of parts that are no XML
+            scanner.Parse(archive.read(part), True)
         if 8 * height * width > limit:
-            raise too_large(path, limit, f"cell {last.decode()}{height}")
-
-
-def _column_number(letters: bytes) -> int:
-    number = 0
-    for letter in letters:
-        number = 26 * number + letter - 64
-    return number
+            raise too_large(path, limit, f"cell {last}{height}")
 
 
 READERS: dict[str, Callable[[bytes, Path], Table]] = {"parquet": _parquet, "feather": _feather, "excel": _excel}

@@ -15,7 +15,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split
 from dccgcn.methods.prediction import Prediction
 from dccgcn.progress import Progress
-from dccgcn.runtime.outputs import check_output, write_output
+from dccgcn.runtime.outputs import check_file, write_output
 from dccgcn.settings import Settings
 from dccgcn.tables.read import Tables
 from dccgcn.tables.write import csv_pieces, csv_text, write_frames
@@ -305,7 +305,7 @@ class Result:
         from dccgcn.report import write_report
         from dccgcn.report.nodes import OwnTable
 
-        check_output(path, overwrite)
+        check_file(path, overwrite)
         label = None if self.tables is None else self.tables.columns.label
         write_report(self, path, overwrite, table=None if rows is None else OwnTable(rows, label))
 

@@ -36,7 +36,7 @@ SUBJECTS = (
 
 def main(wheel: Path, planetoid_folder: Path) -> None:
     source = read_wheel(wheel)
-    target, split = planetoid.read(planetoid_folder, "cora", CORA_CLASSES)
+    target, split = planetoid.read_planetoid(planetoid_folder, "cora", CORA_CLASSES)
     order = match(source, target)
     place = np.argsort(order)
     edges = np.sort(place[source.edges], axis=1)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dccgcn.cli.display import output, print_findings, print_json, print_note, table
-from dccgcn.cli.options import DataFolder, Dataset, Json
+from dccgcn.cli.options import DataFolder, DatasetName, Json
 
 if TYPE_CHECKING:
     from dccgcn.datasets import DatasetInfo
@@ -87,7 +87,7 @@ def _describe(info: "DatasetInfo", data: Path | None) -> None:
 
 
 def export(
-    dataset: Dataset,
+    dataset: DatasetName,
     folder: Annotated[Path, typer.Argument(help="Folder for nodes.csv and edges.csv.")],
     labels_per_class: Annotated[
         int | None,

@@ -14,8 +14,7 @@ from rich.text import Text
 
 from dccgcn.errors import DccgcnError, Finding
 from dccgcn.progress import Progress
-from dccgcn.text import printable as printable_text
-from dccgcn.text import truncate
+from dccgcn.text import printable, truncate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,9 +84,9 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
-def printable(name: object, most: int = 60) -> Text:
+def cell(name: object, most: int = 60) -> Text:
     """A user's name for something: no markup is read in it, and no control character reaches the terminal."""
-    return Text(truncate(printable_text(name, "·"), most))
+    return Text(truncate(printable(name, "·"), most))
 
 
 def table(title: str, *columns: str, text: Sequence[int] = (0,)) -> Table:
@@ -103,7 +102,7 @@ def print_frame(title: str, frame: "pd.DataFrame", digits: int = 2, text: Sequen
     """Print the rows of a DataFrame on standard output; cells are users' names, numbers or sentences."""
     shown = table(title, *frame.columns, text=text)
     for row in frame.itertuples(index=False):
-        shown.add_row(*(f"{cell:.{digits}f}" if isinstance(cell, float) else printable(cell, 200) for cell in row))
+        shown.add_row(*(f"{value:.{digits}f}" if isinstance(value, float) else cell(value, 200) for value in row))
     output.print(shown)
 
 

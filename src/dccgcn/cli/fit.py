@@ -17,7 +17,7 @@ from dccgcn.cli.options import (
     GraphOptions,
     Json,
     LoadedGraph,
-    Method,
+    MethodName,
     Overwrite,
     Probabilities,
     Set,
@@ -61,7 +61,7 @@ class SplitOptions:
 class RunOptions:
     """Method, settings and resources of the run."""
 
-    method: Method = "concord"
+    method: MethodName = "concord"
     seed: Annotated[int, typer.Option(help="Seed of the split and of training. Evaluations use 0 to 999.", min=0)] = 0
     settings: Annotated[Path | None, typer.Option(help="A settings.yaml that an earlier run wrote.")] = None
     set_: Set = None

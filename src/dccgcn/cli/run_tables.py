@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from dccgcn.cli.display import output, percent, print_frame, printable, table
+from dccgcn.cli.display import cell, output, percent, print_frame, table
 
 if TYPE_CHECKING:
     from dccgcn.workflow.result import Result
@@ -31,7 +31,7 @@ def print_predictions(result: "Result") -> None:
         counts += [] if agree is None else [agree[members].sum(), (~agree[members]).sum()]
         accuracy = [] if prediction.trust is None else [percent(row["expected_accuracy"])]
         cells = [*(f"{count:,}" for count in counts), *accuracy]
-        shown.add_row(printable(row["class"]), *cells, end_section=k == graph.c - 1)
+        shown.add_row(cell(row["class"]), *cells, end_section=k == graph.c - 1)
     output.print(shown)
 
 
@@ -95,7 +95,7 @@ def print_rare_classes(result: "Result") -> None:
         shown = table("Rare classes on the test nodes", "class", "test nodes", "average precision", "recall at k", "k")
         for row in scores:
             numbers = f"{row['test_nodes']:,}", percent(row["average_precision"]), percent(row["recall_at_k"])
-            shown.add_row(printable(row["class"]), *numbers, str(row["k"]))
+            shown.add_row(cell(row["class"]), *numbers, str(row["k"]))
         output.print(shown)
     for k in ranked_classes(graph, split, prediction):
         first = result.ranking(graph.classes[k]).head(_MOST_RANKED)

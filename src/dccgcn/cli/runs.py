@@ -144,10 +144,10 @@ def _train(name: str, method: str, labels_per_class: int, seed: int, device: str
             f"{name} is neither a folder nor a benchmark graph.",
             f"Give a folder that dccgcn fit … --out wrote, or one of: {', '.join(DATASETS)}.",
         )
-    graph, chosen = load(name).graph, get_method(method)
+    graph, entry = load(name).graph, get_method(method)
     with progress_bar(method) as progress:
         split = per_class(graph, labels_per_class, seed, small_classes="half")
-        return run(graph, split, chosen, chosen.published_settings(name), seed, progress, device)
+        return run(graph, split, entry, entry.published_settings(name), seed, progress, device)
 
 
 def report(

@@ -72,10 +72,10 @@ def load_dataset(name: str, folder: str | Path | None = None) -> Dataset:
         case "planetoid":
             stem = paths[0].name.split(".")[1]
             classes = planetoid.CORA_CLASSES if stem == "cora" else None
-            graph, public = planetoid.read(paths[0].parent, stem, classes, title=name)
+            graph, public = planetoid.read_planetoid(paths[0].parent, stem, classes, title=name)
             splits = [public]
         case "am-gcn":
-            graph, splits = am_gcn.read(paths[0], title=name)
+            graph, splits = am_gcn.read_am_gcn(paths[0], title=name)
         case "citation-full":
             graph, splits = npz_files.read_citation_full(paths[0], title=name), []
         case "citation-partial":

@@ -17,7 +17,7 @@ from dccgcn.graph.splits import Split
 LABELS_PER_CLASS = (20, 40, 60)  # AM-GCN's three published splits
 
 
-def read(path: Path, title: str | None = None) -> tuple[NodeGraph, list[Split]]:
+def read_am_gcn(path: Path, title: str | None = None) -> tuple[NodeGraph, list[Split]]:
     """The graph of an archive with .edge, .feature and .label files, and its splits "am-gcn-20", -40 and -60."""
     with _reading(path), zipfile.ZipFile(path) as archive:
         name = _only(archive, path, ".label").rsplit("/", 1)[-1].removesuffix(".label")

@@ -18,7 +18,7 @@ from dccgcn.text import did_you_mean
 
 FOLDER_VARIABLE = "DCCGCN_DATA"
 
-Kind = Literal["citation", "co-author", "co-purchase", "social", "web", "grid"]
+DatasetKind = Literal["citation", "co-author", "co-purchase", "social", "web", "grid"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class DatasetInfo:
 
     name: str
     title: str
-    kind: Kind  # what its edges are
+    kind: DatasetKind  # what its edges are
     description: str
     source: str
     format: Literal["embedded", "planetoid", "am-gcn", "citation-full", "citation-partial", "graph-npz"]

@@ -27,7 +27,7 @@ PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
 VALIDATION_NODES = 500  # the public split validates on the 500 nodes after the training nodes
 
 
-def read(
+def read_planetoid(
     folder: Path, name: str, classes: Sequence[Any] | None = None, title: str | None = None
 ) -> tuple[NodeGraph, Split]:
     """The graph and the public split of the files `ind.NAME.*` in a folder.

@@ -56,9 +56,9 @@ def _pairs(labels: np.ndarray, edges: int, classes: int, homophily: float, rng: 
     n = len(labels)
     by_class = np.argsort(labels, kind="stable")  # nodes grouped by class
     starts = np.searchsorted(labels[by_class], np.arange(classes + 1))
-    wanted = rng.pareto(_DEGREE_EXPONENT - 1, n) + 1
-    wanted = np.minimum(wanted, max(_MAX_DEGREE_SHARE * wanted.sum(), 2 * wanted.mean()))
-    reach = np.concatenate([[0.0], np.cumsum(wanted[by_class])])  # cumulative expected degree
+    expected = rng.pareto(_DEGREE_EXPONENT - 1, n) + 1
+    expected = np.minimum(expected, max(_MAX_DEGREE_SHARE * expected.sum(), 2 * expected.mean()))
+    reach = np.concatenate([[0.0], np.cumsum(expected[by_class])])  # cumulative expected degree
 
     def ends(of_class: np.ndarray) -> np.ndarray:
         low, high = reach[starts[of_class]], reach[starts[of_class + 1]]

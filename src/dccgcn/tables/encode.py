@@ -137,18 +137,18 @@ class FeatureEncoder:
         return {"form": _FORM, **asdict(self)}
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+    def from_dict(cls, fields: Mapping[str, Any]) -> Self:
         """The encoder that ``to_dict`` was called on."""
         try:
-            if given["form"] != _FORM:
+            if fields["form"] != _FORM:
                 raise DataFileError(
-                    f"The encoder has version {given['form']!r}, not {_FORM}.", "Train the model again."
+                    f"The encoder has version {fields['form']!r}, not {_FORM}.", "Train the model again."
                 )
             return cls(
-                Numbers(**given["numbers"]),
-                tuple(Categories(**c) for c in given["categories"]),
-                tuple(Words(**t) for t in given["texts"]),
-                tuple(given["weights"]),
+                Numbers(**fields["numbers"]),
+                tuple(Categories(**c) for c in fields["categories"]),
+                tuple(Words(**t) for t in fields["texts"]),
+                tuple(fields["weights"]),
             )
         except (KeyError, TypeError) as error:
             raise DataFileError(f"This is not an encoder ({error!r}).", "Train the model again.") from None
@@ -255,10 +255,10 @@ def _fit_categories(frame: pd.DataFrame, column: str) -> Categories:
     """Values that occur once connect no two nodes, so they get no feature, unless all of them occur once."""
     known = [cell for cell in _texts(frame, column) if not is_empty(cell)]
     values, counts = np.unique(known, return_counts=True)
-    kept = values[counts > 1] if (counts > 1).any() else values
-    if len(kept) == 0:
+    values = values[counts > 1] if (counts > 1).any() else values
+    if len(values) == 0:
         raise GraphError(f"Column {first_few([column])} is empty.", "Leave it out of the features.")
-    return Categories(column, [str(value) for value in kept])
+    return Categories(column, [str(value) for value in values])
 
 
 def _one_hot(fitted: Categories) -> "OneHotEncoder":

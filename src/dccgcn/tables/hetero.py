@@ -81,8 +81,8 @@ def _matrix(data: "HeteroData", edge_type: tuple[str, str, str]) -> sp.csr_array
         raise GraphError(f"edge_index of {edge_type} points outside its nodes.", "Check data.validate().")
     order = np.lexsort((-weights, cols, rows))
     first = np.unique(np.stack([rows[order], cols[order]]), axis=1, return_index=True)[1]
-    kept = order[first]
-    return sp.csr_array((weights[kept], (rows[kept], cols[kept])), shape=shape)
+    edges = order[first]
+    return sp.csr_array((weights[edges], (rows[edges], cols[edges])), shape=shape)
 
 
 def _meta_path(members: sp.csr_array, name: str, other: str, findings: list[Finding]) -> sp.csr_array | None:
@@ -119,13 +119,13 @@ def _free_name(kind: str, taken: dict[str, Any]) -> str:
 
 def _unused(data: "HeteroData", node_type: str, reached: set[str]) -> list[Finding]:
     """What of other node types has no part in the relations."""
-    found = []
+    findings = []
     others = [name for name in data.node_types if name != node_type]
     if apart := [name for name in others if name not in reached]:
         text = f"Nodes of type {first_few(apart)} are not used: no edge connects them with {node_type}."
         remedy = "Connect them in data, for example papers with the institutions of their authors."
-        found.append(Finding("warning", "unreached-types", f"{text} {remedy}"))
+        findings.append(Finding("warning", "unreached-types", f"{text} {remedy}"))
     if described := [name for name in others if name in reached and data[name].get("x") is not None]:
         text = f"Features of {first_few(described)} are not used, only which {node_type} nodes they connect."
-        found.append(Finding("note", "features-of-other-types", text))
-    return found
+        findings.append(Finding("note", "features-of-other-types", text))
+    return findings

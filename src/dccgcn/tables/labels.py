@@ -18,7 +18,7 @@ from dccgcn.tables.table import Table, unescaped_cells
 from dccgcn.text import first_few
 
 
-def read_labels(table: Table, column: str | None, options: TableOptions, findings: list[Finding]) -> list[Any] | None:
+def node_labels(table: Table, column: str | None, options: TableOptions, findings: list[Finding]) -> list[Any] | None:
     """The labels of a table of nodes, None where missing. In a text file they are whole numbers if all of them are."""
     if column is None:
         return None

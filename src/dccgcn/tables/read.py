@@ -17,7 +17,7 @@ from dccgcn.tables.encode import FeatureEncoder
 from dccgcn.tables.features import choose_features
 from dccgcn.tables.files import is_graphml, read_graphml, read_table
 from dccgcn.tables.ids import read_ids
-from dccgcn.tables.labels import add_labels, labels_of_targets, nodes_to_classify, read_labels
+from dccgcn.tables.labels import add_labels, labels_of_targets, node_labels, nodes_to_classify
 from dccgcn.tables.table import OpenTable, Table, TableSource, open_in_memory, unescaped_cells
 
 
@@ -173,7 +173,7 @@ def check_tables(
         targets = nodes_to_classify(node_table, options.classify or ())
         if more is not None:
             node_table = add_labels(node_table, columns, more, findings)
-        labels = labels_of_targets(read_labels(node_table, columns.label, options, findings), targets, findings)
+        labels = labels_of_targets(node_labels(node_table, columns.label, options, findings), targets, findings)
     if problems:
         return None, problems
     name, names = node_table.name, columns.name and unescaped_cells(node_table, columns.name)

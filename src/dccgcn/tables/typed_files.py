@@ -196,9 +196,9 @@ def _check_extent(archive: zipfile.ZipFile, path: Path, limit: int) -> None:
         row = column = height = width = 0
         last = ""
 
-        def count(tag: str, given: dict[str, str]) -> None:
+        def count(tag: str, attributes: dict[str, str]) -> None:
             nonlocal row, column, height, width, last
-            kind, place = tag.rpartition(":")[2], given.get("r", "")
+            kind, place = tag.rpartition(":")[2], attributes.get("r", "")
             if kind == "row":  # rows and cells without a place follow the one before
                 row, column = int(place or row + 1), 0
             elif kind == "c":

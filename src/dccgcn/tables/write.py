@@ -209,14 +209,14 @@ def _check_names(database: Any, names: Sequence[str], path: Path, overwrite: boo
     present = {name.casefold() for name in _names_of_tables(database)}
     if isinstance(database, sqlite3.Connection) and "events" in present:
         raise DataFileError(f"{path} is a log of labels.", "Name another file.")
-    for name in (found := [name for name in names if name.casefold() in present]):
+    for name in (replaced := [name for name in names if name.casefold() in present]):
         columns = [column[0] for column in database.execute(f'SELECT * FROM "{name}" LIMIT 0').description]
         if not are_ours(columns):
             raise DataFileError(f"{path} has a table {name} that dccgcn did not write.", "Name another file.")
         if not overwrite:
             remedy = "Choose another file, or replace the table with --overwrite (overwrite=True)."
             raise DataFileError(f"{path} has a table {name} already.", remedy)
-    return found
+    return replaced
 
 
 def write_tables(graph: NodeGraph, folder: Path, labelled: np.ndarray | None = None) -> list[Path]:
@@ -228,10 +228,10 @@ def write_tables(graph: NodeGraph, folder: Path, labelled: np.ndarray | None = N
     nodes, edges = to_frames(graph)
     files = {"edges.csv": edges}
     if labelled is not None:
-        given = np.isin(np.arange(graph.n), labelled)
-        hidden = ~given & (graph.labels >= 0)
+        is_shown = np.isin(np.arange(graph.n), labelled)
+        hidden = ~is_shown & (graph.labels >= 0)
         files["truth.csv"] = nodes.loc[hidden, ["id", "label"]]
-        nodes["label"] = nodes["label"].where(given, None)
+        nodes["label"] = nodes["label"].where(is_shown, None)
     files["nodes.csv"] = nodes
     for name in files:
         check_output(folder / name)

@@ -1,7 +1,4 @@
-"""Conversion from and to PyTorch Geometric, NetworkX, igraph and SciPy.
-
-PyG numbers nodes and classes from 0, so ids and class names are kept in ``data.node_ids`` and ``data.classes``.
-"""
+"""Conversion from and to PyTorch Geometric, NetworkX, igraph and SciPy."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,149 +9,23 @@ import scipy.sparse as sp
 from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.cells import decode_labels
-from dccgcn.graph.splits import PARTS, Split
-from dccgcn.runtime.extras import missing_extra
-from dccgcn.tables.hetero import labelled_type, relations_of
+from dccgcn.tables.pyg import dense_features, from_pyg, split_from_pyg, to_pyg
 from dccgcn.text import first_few
 
 if TYPE_CHECKING:
     import igraph
     import networkx as nx
-    from torch_geometric.data import Data, HeteroData
 
-
-MASKS_NOT_USED = "masks-not-used"  # code of a finding
-
-
-def is_pyg(data: Any) -> bool:
-    """Whether an object is a PyG ``Data`` or ``HeteroData``, without importing PyG."""
-    return type(data).__module__.startswith("torch_geometric.") and (hasattr(data, "edge_index") or _has_types(data))
-
-
-def has_masks(data: "Data | HeteroData", node_type: str | None = None) -> bool:
-    """Whether a PyG object says which labels train."""
-    return getattr(_nodes(data, node_type), "train_mask", None) is not None
-
-
-def from_pyg(
-    data: "Data | HeteroData", name: str = "graph", node_type: str | None = None, directed: bool = False
-) -> NodeGraph:
-    """The graph of a PyG ``Data``: ``edge_index``, and optionally ``x`` (dense or sparse), ``y`` and ``edge_weight``.
-
-    Of a ``HeteroData`` the nodes of one type are classified. Edges among them are relations by their kind, and so are
-    meta-paths through each type that is one step away, such as paper-author-paper. Features of other types and types
-    further away are not used, with a finding.
-
-    Parameters
-    ----------
-    data : Data or HeteroData
-        A graph does not keep masks: give the split of ``split_from_pyg`` to ``run``, or the data itself.
-    name : str
-        Of the graph.
-    node_type : str, optional
-        Of HeteroData: the type to classify. Omitted: the only type with ``y``.
-    directed : bool, default False
-        Of HeteroData: whether edges among the classified nodes lead from source to target.
-
-    Returns
-    -------
-    NodeGraph
-    """
-    import torch
-
-    nodes, findings = _nodes(data, node_type), list[Finding]()
-    relations = relations_of(data, labelled_type(data, node_type), directed, findings) if _has_types(data) else None
-    if relations is None and getattr(data, "edge_index", None) is None:
-        raise GraphError(f"The {type(data).__name__} object has no edge_index.", "Set it.")
-    classes = getattr(nodes, "classes", None)
-    y = None if getattr(nodes, "y", None) is None else _array(nodes.y)
-    if y is not None and y.ndim == 2 and y.shape[1] > 1:
-        remedy = "For one-hot rows, set data.y.argmax(dim=1)."
-        raise GraphError(f"y has shape {y.shape}, not one class per node.", remedy)
-    labels: list[Any] | None = None if y is None else y.reshape(-1).tolist()
-    if labels is not None and classes is not None:
-        labels = decode_labels(labels, classes)
-    weight = getattr(data, "edge_weight", None) if relations is None else None
-    if has_masks(data, node_type):
-        text = "The masks of the Data object are no part of the graph: without a split, all labels train."
-        remedy = "Pass run(data) or run(graph, split_from_pyg(data, graph)) to use them."
-        findings.append(Finding("warning", MASKS_NOT_USED, f"{text} {remedy}"))
-    stores = [data] if relations is None else data.edge_stores
-    if any(getattr(one, "edge_weight", None) is None and getattr(one, "edge_attr", None) is not None for one in stores):
-        text = "edge_attr was not used; set edge_weight to one number per edge if it holds weights."
-        findings.append(Finding("note", "edge-attributes", text))
-    x = getattr(nodes, "x", None)
-    graph = NodeGraph(
-        None if x is None else _array(x) if x.layout == torch.strided else _sparse(x),
-        _array(data.edge_index).T if relations is None else (),
-        labels,
-        ids=getattr(nodes, "node_ids", None) or (range(nodes.num_nodes) if x is None else None),
-        classes=classes,
-        edge_weights=None if weight is None else _array(weight),
-        name=name,
-        findings=findings,
-    )
-    return graph if relations is None else graph.with_relations(relations, directed)
-
-
-def _has_types(data: Any) -> bool:
-    """Whether it is a HeteroData."""
-    return hasattr(data, "edge_types") and hasattr(data, "node_types")
-
-
-def _nodes(data: Any, node_type: str | None) -> Any:
-    """What holds x, y and the masks of the nodes to classify."""
-    return data[labelled_type(data, node_type)] if _has_types(data) else data
-
-
-def split_from_pyg(
-    data: "Data | HeteroData", graph: NodeGraph, column: int | None = None, node_type: str | None = None
-) -> Split:
-    """The split of ``train_mask``, ``val_mask`` and ``test_mask``; a mask that is missing is empty.
-
-    column: which split, if the masks hold several as columns. node_type: as for ``from_pyg``.
-    """
-    masks = {part: getattr(_nodes(data, node_type), f"{_MASK[part]}_mask", None) for part in PARTS}
-    if masks["train"] is None:
-        raise GraphError("The Data object has no train_mask.", "Set one, or draw a split.")
-    parts = [np.empty(0) if mask is None else np.flatnonzero(_column(_array(mask), column)) for mask in masks.values()]
-    return Split.from_parts(graph, "pyg-masks" if column is None else f"pyg-masks-{column}", *parts)
-
-
-def _column(mask: np.ndarray, column: int | None) -> np.ndarray:
-    if mask.ndim == 1:
-        return mask
-    if column is None or not 0 <= column < mask.shape[1]:
-        raise GraphError(f"The masks hold {mask.shape[1]} splits.", f"Name one: column=0 to {mask.shape[1] - 1}.")
-    return np.asarray(mask[:, column])
-
-
-def to_pyg(graph: NodeGraph, split: Split | None = None) -> "Data":
-    """A PyG ``Data``: edges in both directions, -1 for unlabelled, masks if a split is given."""
-    import torch
-
-    try:
-        from torch_geometric.data import Data
-    except ModuleNotFoundError:
-        raise missing_extra("torch_geometric", "pyg") from None
-
-    both = np.concatenate([graph.edges, graph.edges[:, ::-1]])
-    data = Data(
-        x=torch.from_numpy(_dense(graph).copy()),
-        edge_index=torch.from_numpy(np.ascontiguousarray(both.T)),
-        y=torch.from_numpy(graph.labels.copy()),
-    )
-    data.edge_weight = torch.from_numpy(np.concatenate([graph.weights, graph.weights]))
-    data.node_ids = graph.ids.tolist()
-    data.classes = list(graph.classes)
-    if split is not None:
-        split.check(graph)
-        for part in PARTS:
-            data[f"{_MASK[part]}_mask"] = torch.from_numpy(np.isin(np.arange(graph.n), getattr(split, part)))
-    return data
-
-
-_MASK = {"train": "train", "validation": "val", "test": "test"}
+__all__ = [
+    "from_igraph",
+    "from_networkx",
+    "from_pyg",
+    "from_scipy",
+    "split_from_pyg",
+    "to_networkx",
+    "to_pyg",
+    "to_scipy",
+]
 
 
 def from_networkx(
@@ -284,7 +155,7 @@ def to_networkx(graph: NodeGraph) -> "nx.Graph":
 
     network = nx.Graph(name=graph.name)
     labels = decode_labels(graph.labels, graph.classes)
-    for node, x, label in zip(graph.ids.tolist(), _dense(graph), labels, strict=True):
+    for node, x, label in zip(graph.ids.tolist(), dense_features(graph), labels, strict=True):
         network.add_node(node, x=x.copy(), label=label)
     ends = graph.ids[graph.edges].tolist()
     network.add_weighted_edges_from((u, v, w) for (u, v), w in zip(ends, graph.weights.tolist(), strict=True))
@@ -299,17 +170,3 @@ def from_scipy(adjacency: Any, features: Any, labels: Any = None, **options: Any
 def to_scipy(graph: NodeGraph) -> tuple[sp.csr_array, sp.csr_array, np.ndarray]:
     """The symmetric adjacency matrix, the features, both sparse, and the labels as positions; writable copies."""
     return graph.adjacency.copy(), sp.csr_array(graph.features, copy=True), graph.labels.copy()
-
-
-def _dense(graph: NodeGraph) -> np.ndarray:
-    return graph.features.toarray() if sp.issparse(graph.features) else np.asarray(graph.features)
-
-
-def _array(tensor: Any) -> np.ndarray:
-    return np.asarray(tensor.detach().cpu().numpy())
-
-
-def _sparse(tensor: Any) -> sp.csr_array:
-    coo = tensor.to_sparse_coo().coalesce()
-    rows, cols = _array(coo.indices())
-    return sp.csr_array((_array(coo.values()), (rows, cols)), shape=tuple(coo.shape))

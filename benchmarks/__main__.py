@@ -11,7 +11,7 @@ import typer
 
 from benchmarks.show import Measured, plain, print_table, show
 from dccgcn.cli.display import errors, print_error, print_json, progress_bar
-from dccgcn.cli.options import Json, Method, Set, Threads
+from dccgcn.cli.options import Json, MethodName, Set, Threads
 from dccgcn.errors import DccgcnError
 from dccgcn.methods.registry import get_method
 from dccgcn.runtime.threads import use_threads
@@ -114,7 +114,7 @@ def knn(
 @app.command("new-nodes")
 def new_nodes(
     graphs: Graphs = "cora,pubmed",
-    method: Method = "concord",
+    method: MethodName = "concord",
     labels_per_class: LabelsPerClass = 20,
     share: Annotated[float, typer.Option(help="Share of the nodes removed for training.", min=0.01, max=0.9)] = 0.2,
     splits: Annotated[int, typer.Option(help="Number of splits, with seeds from 0.", min=1)] = 10,
@@ -142,7 +142,7 @@ def new_nodes(
 @app.command("label-next")
 def label_next(
     graphs: Graphs = "cora,citeseer,pubmed",
-    method: Method = "concord",
+    method: MethodName = "concord",
     labels_per_class: Annotated[int, typer.Option(help="Labels of each class at the start.", min=1)] = 2,
     count: Annotated[int, typer.Option(help="Number of labels to add.", min=1)] = 10,
     starts: Annotated[int, typer.Option(help="Number of starts, with seeds from --first-seed.", min=1)] = 50,
@@ -285,7 +285,7 @@ def ray(
 
 
 @app.command("compile")
-def compile_(method: Method = "concord", json: Json = False) -> None:
+def compile_(method: MethodName = "concord", json: Json = False) -> None:
     """List the kernels that a first fit compiles, with CPU seconds, and time the fit again with compiled kernels.
 
     Fits the embedded Cora and a small table of measurements, with a report each; the processes share an empty cache.

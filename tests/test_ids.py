@@ -5,6 +5,7 @@ import json
 import sqlite3
 from contextlib import closing, suppress
 from decimal import Decimal
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,15 @@ from dccgcn.tables.table import unescaped
 from dccgcn.tables.write import write_frames
 
 N = 8
+
+
+class Kind(StrEnum):
+    """Texts of another type than str."""
+
+    A = "a"
+    B = "b"
+
+
 IDS: dict[str, list[Any]] = {
     "int64": [0, -1, 2**63 - 1, -(2**63), 7, 2**53 + 1, 10, 12],
     "uint64": np.array([0, 1, 2**63, 2**64 - 1, 7, 2**53 + 1, 10, 12], np.uint64),
@@ -30,12 +40,15 @@ IDS: dict[str, list[Any]] = {
     "mixed": ["a", 7, "b", 8, 2**63, "9", "10", 11],
     "whole floats": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0],
     "long": ["x" * 10_000, *map(str, range(7))],
+    "subclasses": [*Kind, *"cdefgh"],
 }
 REFUSED: dict[str, list[Any]] = {
     "fractions": [0.5, *range(1, N)],
     "floats beyond 2**53": [2.0**60, *range(1, N)],
     "missing": [None, *range(1, N)],
     "blank": [" ", *map(str, range(1, N))],
+    "NUL": ["a", "a\0", *map(str, range(2, N))],
+    "thousands of digits": [10**5000, *range(1, N)],
     "surrogates": ["\ud800", *map(str, range(1, N))],
     "dates": list(pd.date_range("2020", periods=N)),
     "days": [datetime.date(2020, 1, i + 1) for i in range(N)],

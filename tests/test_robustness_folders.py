@@ -12,7 +12,8 @@ import pytest
 from dccgcn import NodeGraph, load_model, run
 from dccgcn.errors import DataFileError
 from dccgcn.runtime.files import temporary_path, write_atomically
-from dccgcn.store.run_folder import RUN_FILES, check_writable
+from dccgcn.runtime.outputs import check_writable
+from dccgcn.store.run_folder import RUN_FILES
 from dccgcn.store.staging import current_path
 from helpers.command import dccgcn, refused
 
@@ -158,6 +159,10 @@ def test_row_61_an_unwritable_folder_is_found_before_training(tmp_path, tables, 
     refused(dccgcn(*tables, "--out", tmp_path / "file" / "out"), "cannot be written")
     refused(dccgcn(*tables, "--out", "/proc/no/such"), "cannot be written")
     refused(dccgcn(*tables, "--out", tmp_path / "file"), "is a file")
+    (tmp_path / "no.sqlite").write_text("no database")
+    for name, words in (("file/p.csv", "cannot be written"), ("p.html", "form of a table"), ("no.sqlite", "database")):
+        refused(dccgcn(*tables, "--predictions", tmp_path / name), words)
+    refused(dccgcn(*tables, "--out", tmp_path / "r", "--predictions", tmp_path / "r/p.csv"), "in the folder of --out")
     check_writable(tmp_path / "a" / "b")
     assert not (tmp_path / "a").exists()
 

@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 import yaml
 
+from dccgcn import __version__
 from dccgcn.cli.run_tables import print_scores
 from dccgcn.graph.splits import Split, per_class
-from dccgcn.workflow.run import run as fit_method
+from dccgcn.workflow.run import run as train
 from helpers.command import dccgcn, refused
 from helpers.runs import QUICK
 
@@ -74,7 +75,7 @@ def test_report_renders_the_page_of_a_run_folder(run, tmp_path):
 
 def test_report_works_after_save_and_a_new_run_removes_the_old_page(tmp_path, small_cora):
     cora = small_cora.graph
-    one, other = (fit_method(cora, per_class(cora, 2, seed), "ssgc", seed=seed) for seed in (0, 1))
+    one, other = (train(cora, per_class(cora, 2, seed), "ssgc", seed=seed) for seed in (0, 1))
     one.save(tmp_path)
     assert dccgcn("report", str(tmp_path)).returncode == 0
     assert one.split.hash in (tmp_path / "report.html").read_text()
@@ -159,15 +160,13 @@ def test_the_module_runs_as_a_program_and_help_needs_no_torch():
 @pytest.mark.parametrize(("seconds", "is_shown"), [(0.0, False), (3.21, True)])
 def test_seconds_of_compilation_are_shown(cora, capsys, seconds, is_shown):
     split = per_class(cora.graph, 2, seed=0)
-    print_scores(fit_method(cora.graph, split, "lp"), None, seconds)
+    print_scores(train(cora.graph, split, "lp"), None, seconds)
     assert ("JIT compilation (cached)" in (shown := capsys.readouterr().out)) is is_shown
     assert ("3.2" in shown.splitlines()[-2]) is is_shown
 
 
 def test_the_version_and_the_settings_of_a_method():
-    import dccgcn as package
-
-    assert dccgcn("--version").stdout.strip() == package.__version__
+    assert dccgcn("--version").stdout.strip() == __version__
     assert "Number of propagation steps" in dccgcn("methods", "sgc").stdout
     found = json.loads(dccgcn("methods", "lp", "--json").stdout)
     assert not found["predicts_new_nodes"]

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from dccgcn.cli.doctor import doctor
 from dccgcn.cli.fit import SplitOptions, fit
 from dccgcn.cli.options import GraphOptions, with_option_groups
-from dccgcn.tables.options import TableOptions
+from dccgcn.tables.columns import TableOptions
 from helpers.command import dccgcn, refused
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from dccgcn.errors import DataFileError, DccgcnError
+from dccgcn.label import log as log_module
 from dccgcn.label.events import MAX_NAME
 from dccgcn.label.log import EventLog, read_events, repair
 
@@ -196,6 +197,21 @@ def test_events_of_pages_that_can_be_read_are_saved(tmp_path):
     assert any("cannot be read" in text for text in lost)
 
 
+def test_a_cut_log_gives_what_is_left(tmp_path):
+    path = tmp_path / "log.sqlite"
+    with closing(EventLog(path, "graph")) as log:
+        written = [log.append("Ann", "label", node=str(i), label="a" * 400) for i in range(60)]
+    os.truncate(path, path.stat().st_size // 2)
+    with pytest.raises(DataFileError, match="--repair"):
+        EventLog(path, "graph")
+    saved, lost = repair(path, "graph")
+    kept = {event.id: event.label for event in read_events(saved, "graph")}
+    assert 10 < len(kept) < 60
+    assert kept.items() <= {event.id: event.label for event in written}.items()
+    assert lost
+    assert {entry.suffix for entry in tmp_path.iterdir()} == {".sqlite", ".lock"}
+
+
 # while it is open
 
 
@@ -242,6 +258,30 @@ def test_nothing_is_acknowledged_once_the_file_is_not_what_was_opened(path, act)
     assert len(told) == 1
     assert "Download the labels" in told[0]
     assert len(log.events) == 4  # in memory, to be downloaded
+
+
+def test_no_other_program_writes_between_the_check_and_the_event(path, monkeypatch):
+    real = log_module._insert
+
+    def insert(*given):
+        with (
+            pytest.raises(sqlite3.OperationalError, match="locked"),
+            closing(sqlite3.connect(path, timeout=0)) as other,
+        ):
+            other.execute("DELETE FROM events")
+        real(*given)
+
+    monkeypatch.setattr(log_module, "_insert", insert)
+    with closing(EventLog(path, "graph")) as log:
+        log.append("Ann", "label", node="1", label="a")
+    assert len(read_events(path, "graph")) == 4
+
+
+def test_the_file_alone_is_the_log_also_if_another_program_changes_its_journal(path):
+    with closing(EventLog(path, "graph")) as log:
+        change(path, "PRAGMA journal_mode = WAL")
+        log.append("Ann", "label", node="1", label="a")
+        assert len(read_events(shutil.copy(path, path.with_suffix(".copy")), "graph")) == 4
 
 
 def test_a_new_time_of_the_same_content_is_no_fault(path):

@@ -16,6 +16,7 @@ from dccgcn.cli import app
 from dccgcn.cli.options import NEW_FILE
 from dccgcn.datasets import Dataset
 from dccgcn.errors import DataFileError
+from dccgcn.label.log import EventLog
 from dccgcn.runtime.files import write_atomically
 from dccgcn.runtime.outputs import check_output
 from dccgcn.tables.write import write_frames, write_tables
@@ -98,6 +99,15 @@ def test_no_output_is_an_input(name: str, option: Any, folder: Path, tmp_path: P
         assert path.read_bytes() == before
 
 
+def test_results_may_lie_in_the_working_folder(folder: Path, tmp_path: Path) -> None:
+    """Where "." is also a decimal sign, and a folder may be called like a class or a column."""
+    (tmp_path / "label").mkdir()
+    paths = {out: tmp_path / out for out in ("p.csv", "label/p.csv")}
+    for out, path in paths.items():
+        done = dccgcn(*command("fit", "--predictions", Path(out), folder), "--data", ".", cwd=tmp_path)
+        assert (done.returncode, path.is_file()) == (0, True), done.stderr
+
+
 def test_a_table_in_parts_gets_no_result_beside_them(tmp_path: Path) -> None:
     (tmp_path / "parts").mkdir()
     with pytest.raises(DataFileError, match="lies in the folder"):
@@ -136,12 +146,35 @@ def test_a_database_keeps_its_other_tables(ending: str, tmp_path: Path) -> None:
             database.execute("SELECT * FROM new")
 
 
+@pytest.mark.parametrize(("name", "option"), OUTPUTS, ids=lambda one: getattr(one, "name", one))
+@pytest.mark.parametrize("ending", [".sqlite", ".db", ".duckdb"])
+def test_no_output_takes_the_place_of_a_database(
+    name: str, option: Any, ending: str, folder: Path, tmp_path: Path
+) -> None:
+    """A table may be added to it, but no file be written over it: least of all over a log of labels."""
+    out = tmp_path / f"out{ending}"
+    extra = ["--overwrite"] if any(param.name == "overwrite" for param in COMMANDS[name].params) else []
+    for table in ("customers", "events"):
+        out.unlink(missing_ok=True)
+        if table == "events":
+            EventLog(out, "graph").close()
+        else:
+            with closing(sqlite3.connect(out)) as database:
+                database.execute("CREATE TABLE customers (name TEXT)")
+        before = out.read_bytes()
+        done = dccgcn(*command(name, option.opts[0], out, folder), *extra)
+        assert done.returncode == 0 or out.read_bytes() == before
+        with closing(sqlite3.connect(out)) as database:
+            assert database.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+
+
 def test_a_log_of_labels_is_no_database_for_results(folder: Path) -> None:
     log = folder / "kept.sqlite"
-    tables = ["--nodes", folder / "tables/nodes.csv", "--edges", folder / "tables/edges.csv", "--label", "label"]
-    assert dccgcn("label", *tables, "--log", log, "--export", folder / "exported.csv").returncode == 0
+    EventLog(log, "graph").close()
     before = log.read_bytes()
-    refused(dccgcn("label", *tables, "--log", log, "--export", log, "--overwrite"))
+    with pytest.raises(DataFileError, match="log of labels"):
+        write_frames({"predictions": PREDICTIONS}, log, overwrite=True)
+    refused(dccgcn(*command("fit", "--predictions", log, folder), "--overwrite"), "log of labels")
     assert log.read_bytes() == before
 
 

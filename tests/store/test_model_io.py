@@ -117,6 +117,20 @@ def test_save_and_load_are_bitwise(tmp_path_factory, classes, n, dense, seed, wh
     assert same_result(result, load_model(folder).result)
 
 
+@pytest.mark.parametrize("method", ["concord", "dgcn", "sgc", "lp"])
+def test_what_can_be_saved_can_be_loaded_at_the_bounds_of_numbers(tmp_path, method):
+    graph = toy(dense=True)
+    weights = np.where(np.arange(len(graph.edges)) % 3, 1.0, 9e14)
+    large = NodeGraph(graph.features * 9e14, graph.edges, graph.labels, edge_weights=weights)
+    result = run(large, method=method)
+    result.save(tmp_path / "run")
+    assert same_result(result, load_model(tmp_path / "run").result)
+    beyond = replace(result.prediction, embeddings={"output": np.full((graph.n, 1), 1e16)})
+    with pytest.raises(DataFileError, match="not between"):
+        replace(result, prediction=beyond).save(tmp_path / "beyond")
+    assert not (tmp_path / "beyond").exists()
+
+
 def altered(folder, **changes):
     """The folder after model.json was edited and its hash corrected."""
     content = json.loads((folder / DESCRIPTION).read_text())

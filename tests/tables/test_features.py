@@ -9,10 +9,10 @@ import pytest
 import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError, GraphError
-from dccgcn.tables.columns import to_numbers
-from dccgcn.tables.encoder import FeatureEncoder
-from dccgcn.tables.frames import read_table
+from dccgcn.tables.encode import FeatureEncoder
+from dccgcn.tables.files import read_table
 from dccgcn.tables.read import read_tables
+from dccgcn.tables.values import to_numbers
 from dccgcn.tables.write import write_tables
 from helpers.tables import NODES, refused
 

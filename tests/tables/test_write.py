@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dccgcn.graph import NodeGraph
 from dccgcn.tables.read import read_tables
-from dccgcn.tables.write import csv_text, to_frames, write_tables
+from dccgcn.tables.write import csv_text, to_frames, write_frames, write_tables
 
 cells = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=12).filter(
     lambda text: text.strip()
@@ -75,3 +75,10 @@ def test_csv_in_blocks_of_rows_is_the_same_text(monkeypatch):
     whole = [csv_text(rows, float_format="%.6f") for rows in frames]
     monkeypatch.setattr("dccgcn.tables.write._CSV_ROWS", 2)
     assert [csv_text(rows, float_format="%.6f") for rows in frames] == whole
+
+
+def test_parquet_is_written_in_pieces(tmp_path, monkeypatch):
+    frame = pd.DataFrame({"id": [f"n{i}" for i in range(34)], "topic": ["a", None] * 17, "x": np.arange(34.0)})
+    monkeypatch.setattr("dccgcn.tables.write._PARQUET_ROWS", 7)
+    write_frames({"nodes": frame}, tmp_path / "nodes.parquet")
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "nodes.parquet"), frame, check_dtype=False)

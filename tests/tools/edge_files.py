@@ -5,9 +5,13 @@
 The number of a case determines it, so a failure is repeated with: python -m tools.edge_files 1 NUMBER
 """
 
+import csv
 import gzip
+import io
+import re
 import sys
 import tempfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,10 +21,9 @@ import pandas as pd
 
 from dccgcn.errors import DccgcnError
 from dccgcn.graph.cells import is_missing, spell_id
-from dccgcn.tables.edge_rows import edge_table
-from dccgcn.tables.frames import read_table
-from dccgcn.tables.id_index import IdIndex
-from dccgcn.tables.table import unescaped
+from dccgcn.tables.files import open_table, read_table
+from dccgcn.tables.ids import IdIndex
+from dccgcn.tables.table import Table, unescaped_cells
 
 CELLS = ["a", "b", "007", "7", "7.0", "1_0", "'=x", "'", "ü", "u\u0308", "", " ", "\u00a0", "nan", "1e3", "9" * 25, '"']
 CELLS += ['""', "a,b", "x\ny", "x\r\ny", "x\ry", ";", "\t", "=1", "True", "\ufeff", "-1", "a b", "\x1c", "🙂"]
@@ -68,13 +71,15 @@ def case(number: int, folder: Path) -> tuple[Path, str]:
 def check(number: int, folder: Path, set_attribute: Callable[[str, Any], object]) -> None:
     """Raise an AssertionError unless both ways give the same rows or the same refusal."""
     path, encoding = case(number, folder)
-    set_attribute("dccgcn.tables.frames._PIECE", int(np.random.default_rng(number).integers(16, 60)))
-    set_attribute("dccgcn.tables.edge_rows._ARROW_ROWS", 3)
-    set_attribute("dccgcn.tables.edge_rows._SAMPLE", 2)
-    whole, pieces = _outcome(_whole, path, encoding), _outcome(_pieces, path, encoding)
-    if isinstance(whole, str) and isinstance(pieces, str):
-        return  # of several faults each way names the one that it meets first
-    assert whole == pieces, f"case {number}, {path}:\n{whole}\n{pieces}"
+    set_attribute("dccgcn.tables.files._PIECE", int(np.random.default_rng(number).integers(16, 60)))
+    set_attribute("dccgcn.tables.typed_files._ROWS", 3)
+    for module in ("typed_files", "delimited"):
+        set_attribute(f"dccgcn.tables.{module}._SAMPLE", 2)
+    expected, *outcomes = (_outcome(read, path, encoding) for read in (_literal, _whole, _pieces))
+    for outcome in outcomes:
+        if isinstance(expected, str) and isinstance(outcome, str):
+            continue  # of several faults each way names the one that it meets first
+        assert outcome == expected, f"case {number}, {path}:\n{expected}\n{outcome}"
 
 
 def _outcome(read: Callable[[Path, str], Any], path: Path, encoding: str) -> Any:
@@ -87,11 +92,36 @@ def _outcome(read: Callable[[Path, str], Any], path: Path, encoding: str) -> Any
 def _whole(path: Path, encoding: str) -> Any:
     """Columns, numbers of the rows, and the ids of every column, None where missing."""
     table = read_table(path, "edges", encoding)
-    cells = {}
-    for name in table.frame:
-        column = unescaped(table.frame[name]) if table.is_text else table.frame[name]
-        cells[name] = [_spelled(cell) for cell in column.tolist()]
+    cells = {name: [_spelled(cell) for cell in unescaped_cells(table, name)] for name in table.frame}
     return list(table.frame.columns), table.frame.index.tolist(), cells
+
+
+def _literal(path: Path, encoding: str) -> Any:
+    """What ``_whole`` gives of a text file, by the csv module; Parquet is read by the package."""
+    content = path.read_bytes()
+    if content.startswith(b"PAR1"):
+        return _whole(path, encoding)
+    try:
+        content = gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
+        is_utf_16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+        text = content.decode("utf-16" if is_utf_16 else "utf-8-sig" if encoding == "utf-8" else encoding)
+        header = text.lstrip("\r\n").partition("\n")[0].partition("\r")[0]
+        delimiter = "\t" if {".tsv", ".tab"} & set(path.suffixes) else max(",\t;|", key=header.count)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        rows, line = [], 1
+        for row in reader:
+            rows += [(line, row)] if row else []
+            line = reader.line_num + 1
+    except (OSError, EOFError, zlib.error, ValueError, csv.Error) as error:
+        return str(error)
+    if not rows or not content.strip() or "\0" in text or re.match(r"\s*(\{|\[\s*[\]{]|<)", text):
+        return "empty, or of another form"
+    names = [name.strip() or f"column_{number}" for number, name in enumerate(rows[0][1], 1)]
+    if len(set(names)) < len(names) or {len(row) for _, row in rows} != {len(names)}:
+        return "names or widths differ"
+    lines = [line for line, _ in rows[1:]]
+    table = Table(pd.DataFrame([row for _, row in rows[1:]], pd.Index(lines, name="line"), names, dtype=object), "")
+    return names, lines, {name: [_spelled(cell) for cell in unescaped_cells(table, name)] for name in names}
 
 
 def _spelled(cell: Any) -> str | None:
@@ -102,7 +132,7 @@ def _spelled(cell: Any) -> str | None:
 
 
 def _pieces(path: Path, encoding: str) -> Any:
-    table = edge_table(path, "edges", encoding)
+    table = open_table(path, "edges", encoding)
     names = list(table.frame.columns)
     numbers: list[int] = []
     cells: dict[str, list[Any]] = {name: [] for name in names}

@@ -10,7 +10,7 @@ from dccgcn.concord.settings import ConcordSettings
 from dccgcn.errors import GraphError
 from dccgcn.graph.splits import check_training, uninformed_nodes
 from dccgcn.methods.base import Task
-from dccgcn.tables.encoder import FeatureEncoder
+from dccgcn.tables.encode import FeatureEncoder
 from dccgcn.workflow.active_learning import suggest_labels
 from dccgcn.workflow.doctor import examine
 from helpers.command import dccgcn

@@ -75,11 +75,20 @@ def test_an_incomplete_last_line_is_removed(tmp_path):
     store = tmp_path / "runs.jsonl"
     append(store, make_row(JOB))
     complete = store.read_bytes()
-    store.write_bytes(complete + b'{"key": "b", "accu')
+    store.write_bytes(complete + b'{"version":3,"key":"b","accu')
     assert list(read_store(store, repair=False)) == [JOB.key()]
     assert store.read_bytes() != complete
     assert list(read_store(store)) == [JOB.key()]
     assert store.read_bytes() == complete
+
+
+@pytest.mark.parametrize("content", ['{"a": 1}', '{"a": 1}\n{"a": 2}', "notes"])
+def test_a_file_of_the_user_in_the_place_of_a_store_is_not_cut(tmp_path, content):
+    store = tmp_path / "runs.jsonl"
+    store.write_text(content)
+    with pytest.raises(DataFileError, match="run"):
+        read_store(store)
+    assert store.read_text() == content
 
 
 def test_a_broken_line_in_the_middle_is_named(tmp_path):

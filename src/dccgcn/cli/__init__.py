@@ -10,19 +10,7 @@ from typing import Annotated
 import typer
 
 from dccgcn import __version__
-from dccgcn.cli import (
-    audit,
-    compare,
-    datasets,
-    doctor,
-    export,
-    fit,
-    label,
-    label_next,
-    methods,
-    predict,
-    report,
-)
+from dccgcn.cli import audit, compare, datasets, doctor, fit, label, methods, runs
 from dccgcn.cli.display import errors, output, print_error
 from dccgcn.cli.options import Command
 from dccgcn.errors import DccgcnError
@@ -47,17 +35,20 @@ def options(
         raise typer.Exit
 
 
-app.command("fit", cls=Command)(fit.fit)
-app.command("predict", cls=Command)(predict.predict)
-app.command("label", cls=Command)(label.label)
-app.command("label-next", cls=Command)(label_next.label_next)
-app.command("audit", cls=Command)(audit.audit)
-app.command("compare", cls=Command)(compare.compare)
-app.command("datasets", cls=Command)(datasets.datasets)
-app.command("doctor", cls=Command)(doctor.doctor)
-app.command("export", cls=Command)(export.export)
-app.command("report", cls=Command)(report.report)
-app.command("methods", cls=Command)(methods.methods)
+for command in (
+    fit.fit,
+    runs.predict,
+    label.label,
+    runs.label_next,
+    audit.audit,
+    compare.compare,
+    datasets.datasets,
+    doctor.doctor,
+    datasets.export,
+    runs.report,
+    methods.methods,
+):
+    app.command(command.__name__.replace("_", "-"), cls=Command)(command)
 
 
 def main() -> None:

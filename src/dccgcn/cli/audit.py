@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dccgcn.cli.display import errors, output, print_json
+from dccgcn.cli.display import errors, output, print_json, print_note
 from dccgcn.cli.options import NEW_FILE, Json
 from dccgcn.errors import DccgcnError
 from dccgcn.text import printable, truncate
@@ -56,16 +56,16 @@ def audit(
     from dccgcn.label.audits import ask_all, open_audit, status
 
     who = " ".join(printable(name or getpass.getuser()).split()) or "someone"
-    given: dict[str, Any] = {"bound": bound, "checks": checks, "confidence": confidence, "seed": seed}
-    with open_audit(run, who, nodes=nodes, new=new, **given) as opened:
+    plan: dict[str, Any] = {"bound": bound, "checks": checks, "confidence": confidence, "seed": seed}
+    with open_audit(run, who, nodes=nodes, new=new, **plan) as opened:
         if draw:
             opened.write_draw(draw)
-            _say(f"Written to {draw}: {opened.audit.draw.planned} predictions to check")
+            print_note(f"Written to {draw}: {opened.audit.draw.planned} predictions to check")
             return
         if checked:
-            _say(f"{opened.read_checks(checked, who)} new answers")
+            print_note(f"{opened.read_checks(checked, who)} new answers")
         elif not json:
-            _say(_KEYS)
+            print_note(_KEYS)
             ask_all(opened, who, _ask)
         summary, now = opened.save(), status(opened.audit)
     if json:
@@ -76,11 +76,7 @@ def audit(
     output.print(summary.sentence().replace("\u00a0", " "), soft_wrap=True)
     if not now["done"]:
         left = now["planned"] - now["checked"]
-        _say(f"{left} of the {now['planned']} planned checks are left; the bound for these is tighter.")
-
-
-def _say(text: str) -> None:
-    errors.print(text, highlight=False, soft_wrap=True)
+        print_note(f"{left} of the {now['planned']} planned checks are left; the bound for these is tighter.")
 
 
 def _ask(opened: "RunAudit", node: str) -> tuple[str, str] | None:
@@ -90,18 +86,18 @@ def _ask(opened: "RunAudit", node: str) -> tuple[str, str] | None:
     cells, more = opened.source.row(opened.source.position[node])
     errors.rule(f"{len(audit.answers) + 1} of {audit.draw.planned}")
     for column, value in cells[:20]:
-        _say(truncate(f"{printable(column)}: {printable(value)}", 400))
+        print_note(truncate(f"{printable(column)}: {printable(value)}", 400))
     if (hidden := more + max(0, len(cells) - 20)) > 0:
-        _say(f"… and {hidden} more columns")
+        print_note(f"… and {hidden} more columns")
     listed = "  ".join(f"{number} {printable(label)}" for number, label in enumerate(classes, 1))
-    _say(f"Node {truncate(printable(node), 60)} was predicted: {prediction}")
-    _say(listed)
+    print_note(f"Node {truncate(printable(node), 60)} was predicted: {prediction}")
+    print_note(listed)
     while True:
         errors.print("? ", end="")
         try:
             answer = input().strip().lower()
         except EOFError:
-            return None
+            answer = "q"
         if answer == "q":
             return None
         if answer == "u":
@@ -110,4 +106,4 @@ def _ask(opened: "RunAudit", node: str) -> tuple[str, str] | None:
             return "check", "" if answer == "s" else prediction
         if answer.isdecimal() and 1 <= int(answer) <= len(classes):
             return "check", classes[int(answer) - 1]
-        _say(_KEYS)
+        print_note(_KEYS)

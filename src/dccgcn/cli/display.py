@@ -2,9 +2,9 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -14,8 +14,10 @@ from rich.text import Text
 
 from dccgcn.errors import DccgcnError, Finding
 from dccgcn.progress import Progress
-from dccgcn.text import printable as printable_text
-from dccgcn.text import truncate
+from dccgcn.text import printable, truncate
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class PlainConsole(Console):
@@ -37,16 +39,17 @@ output = PlainConsole(highlight=False)
 errors = PlainConsole(stderr=True)
 
 
+def _bars(*further: Any, transient: bool) -> Bar:
+    """Progress bars on standard error, with further columns before the time left."""
+    text = TextColumn("{task.description}", markup=False)
+    columns = (text, BarColumn(), MofNCompleteColumn(), *further, TimeRemainingColumn())
+    return Bar(*columns, console=errors, transient=transient)
+
+
 @contextmanager
 def progress_bar(title: str) -> Iterator[Progress]:
-    """A progress bar on standard error, with one line per stage."""
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Bar(*columns, console=errors, transient=True) as bar:
+    """A progress bar with one line per stage."""
+    with _bars(transient=True) as bar:
         stages: dict[str, Any] = {}
 
         def update(stage: str, done: int, total: int) -> None:
@@ -60,22 +63,14 @@ def progress_bar(title: str) -> Iterator[Progress]:
 @contextmanager
 def runs_progress(title: str) -> Iterator[Callable[[int, int, Any], None]]:
     """A progress bar over many runs, with the accuracy of the run that finished last, if it did not fail."""
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Bar(*columns, console=errors) as bar:
-        title = visible(title)
-        task = bar.add_task(title, total=None)
+    with _bars(TimeElapsedColumn(), transient=False) as bar:
+        task = bar.add_task(visible(title), total=None)
 
         def update(done: int, total: int, row: Any) -> None:
-            last = (
-                f", {row['method']} on {row['dataset']}: {100 * row['accuracy']:.1f} %" if isinstance(row, dict) else ""
-            )
-            bar.update(task, completed=done, total=total, description=title + last)
+            last = ""
+            if isinstance(row, dict):
+                last = f", {row['method']} on {row['dataset']}: {percent(row['accuracy'])}"
+            bar.update(task, completed=done, total=total, description=visible(title) + last)
 
         yield update
 
@@ -89,30 +84,45 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
-def printable(name: object, most: int = 60) -> Text:
+def cell(name: object, most: int = 60) -> Text:
     """A user's name for something: no markup is read in it, and no control character reaches the terminal."""
-    return Text(truncate(printable_text(name, "·"), most))
+    return Text(truncate(printable(name, "·"), most))
 
 
-def table(title: str, *columns: str) -> Table:
-    """A table whose first column holds names and whose other columns hold numbers."""
-    made = Table(title=title, title_justify="left", title_style="bold", show_header=any(columns))
+def table(title: str, *columns: str, text: Sequence[int] = (0,)) -> Table:
+    """A table of numbers. text: positions of columns that hold names and sentences."""
+    shown = Table(title=title, title_justify="left", title_style="bold", show_header=any(columns))
     for i, column in enumerate(columns):
-        made.add_column(column, justify="left" if i == 0 else "right", overflow="fold")
-    return made
+        justify: Any = "left" if i in text or i - len(columns) in text else "right"
+        shown.add_column(column, justify=justify, overflow="fold")
+    return shown
+
+
+def print_frame(title: str, frame: "pd.DataFrame", digits: int = 2, text: Sequence[int] = (0,)) -> None:
+    """Print the rows of a DataFrame on standard output; cells are users' names, numbers or sentences."""
+    shown = table(title, *frame.columns, text=text)
+    for row in frame.itertuples(index=False):
+        shown.add_row(*(f"{value:.{digits}f}" if isinstance(value, float) else cell(value, 200) for value in row))
+    output.print(shown)
+
+
+def print_note(text: str) -> None:
+    """Print a sentence on standard error."""
+    errors.print(text, highlight=False, soft_wrap=True)
 
 
 def print_error(error: DccgcnError) -> None:
     """Print what is wrong and how to fix it. Ids and names may contain markup, so none is interpreted."""
-    errors.print(Text.assemble(("Error: ", "bold red"), visible(error.what)), soft_wrap=True, highlight=False)
+    _print_marked("Error: ", "bold red", error.what)
     if error.remedy:
-        errors.print(Text.assemble(("Remedy: ", "bold"), visible(error.remedy)), soft_wrap=True, highlight=False)
+        _print_marked("Remedy: ", "bold", error.remedy)
 
 
-def print_findings(findings: tuple[Finding, ...]) -> None:
+def print_findings(findings: Iterable[Finding]) -> None:
     """Print warnings and notes on standard error."""
     for finding in findings:
-        style = "yellow" if finding.level == "warning" else "dim"
-        errors.print(
-            Text.assemble((f"{finding.level}: ", style), visible(finding.text)), highlight=False, soft_wrap=True
-        )
+        _print_marked(f"{finding.level}: ", "yellow" if finding.level == "warning" else "dim", finding.text)
+
+
+def _print_marked(mark: str, style: str, text: str) -> None:
+    errors.print(Text.assemble((mark, style), visible(text)), soft_wrap=True, highlight=False)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from dccgcn.cli.display import output, print_json, printable, progress_bar, visible
+from dccgcn.cli.display import cell, output, print_json, progress_bar, visible
 from dccgcn.cli.options import GraphOptions, Json, with_option_groups
 from dccgcn.text import counted
 
@@ -57,7 +57,7 @@ def doctor(
                 f"{counted(known['features'], 'feature')}, {len(known['classes'])} classes, "
                 f"{known['labelled']:,} labels"
             )
-            output.print(Text.assemble((f"{printable(graph.name)}: ", "bold"), size), soft_wrap=True)
+            output.print(Text.assemble((f"{cell(graph.name)}: ", "bold"), size), soft_wrap=True)
             if graph.relations:
                 listed = ", ".join(f"{name} {n:,} edges" for name, n in known["relations"].items())
                 output.print(f"{'Directed relations' if graph.directed else 'Relations'}: {listed}", soft_wrap=True)

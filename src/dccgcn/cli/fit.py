@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from dccgcn.cli.display import errors, print_findings, print_json, progress_bar
+from dccgcn.cli.display import print_findings, print_json, print_note, progress_bar
 from dccgcn.cli.options import (
     NEW_FILE,
     AbstainBelow,
@@ -17,7 +17,7 @@ from dccgcn.cli.options import (
     GraphOptions,
     Json,
     LoadedGraph,
-    Method,
+    MethodName,
     Overwrite,
     Probabilities,
     Set,
@@ -26,7 +26,7 @@ from dccgcn.cli.options import (
 )
 from dccgcn.cli.run_tables import print_predictions, print_rare_classes, print_scores
 from dccgcn.errors import DccgcnError, SplitError
-from dccgcn.runtime.outputs import check_output
+from dccgcn.runtime.outputs import check_output, check_writable
 
 if TYPE_CHECKING:
     from dccgcn.graph import NodeGraph
@@ -61,7 +61,7 @@ class SplitOptions:
 class RunOptions:
     """Method, settings and resources of the run."""
 
-    method: Method = "concord"
+    method: MethodName = "concord"
     seed: Annotated[int, typer.Option(help="Seed of the split and of training. Evaluations use 0 to 999.", min=0)] = 0
     settings: Annotated[Path | None, typer.Option(help="A settings.yaml that an earlier run wrote.")] = None
     set_: Set = None
@@ -132,23 +132,20 @@ def fit(graph: GraphOptions, split: SplitOptions, run: RunOptions, output: Outpu
     settings = method.published_settings(graph.dataset or "", read_settings(run))
     baseline = get_method(run.baseline) if run.baseline else None
     loaded = load_graph(graph)
-    chosen = choose_split(loaded, split, run.seed)
-    check_test_nodes(chosen, run)
-    result, compile_seconds = train(loaded.graph, chosen, method, settings, run)
+    parts = choose_split(loaded, split, run.seed)
+    if baseline and (parts is None or len(parts.test) == 0):
+        remedy = "Keep some for testing: --hold-out 0.2."
+        raise SplitError("--baseline needs test nodes, but all labels train.", remedy)
+    result, compile_seconds = train(loaded.graph, parts, method, settings, run)
     compared = None
     if baseline:
-        compared, _ = train(
-            loaded.graph,
-            chosen,
-            baseline,
-            baseline.published_settings(graph.dataset or ""),
-            replace(run, scratch=None, ray=None),
-        )
+        published, plain = baseline.published_settings(graph.dataset or ""), replace(run, scratch=None, ray=None)
+        compared, _ = train(loaded.graph, parts, baseline, published, plain)
     write_files(result, loaded, graph, output)
     if output.json:
         print_json({**result.summary(), **({"baseline": compared.summary()} if compared else {})})
         return
-    on_top = tuple(finding for finding in result.findings if finding.code == "never-predicted")
+    on_top = [finding for finding in result.findings if finding.code == "never-predicted"]
     print_findings(on_top)
     if loaded.tables:
         print_predictions(result)
@@ -156,13 +153,14 @@ def fit(graph: GraphOptions, split: SplitOptions, run: RunOptions, output: Outpu
         print_scores(result, compared, compile_seconds)
     if loaded.tables:
         print_rare_classes(result)
-    print_findings(tuple(finding for finding in result.findings if finding not in on_top))
+    print_findings(finding for finding in result.findings if finding not in on_top)
     print_written(output)
 
 
 def check_outputs(output: OutputOptions) -> None:
     """Raise a DataFileError now, and not after training, if the results could not be written."""
-    from dccgcn.store.run_folder import check_run_folder, check_writable
+    from dccgcn.store.run_folder import check_run_folder
+    from dccgcn.tables.write import check_frames
 
     if output.out:
         check_run_folder(output.out, output.overwrite)
@@ -170,6 +168,11 @@ def check_outputs(output: OutputOptions) -> None:
     elif output.report:
         check_output(report_path(output), output.overwrite)
         check_writable(report_path(output).parent)
+    if output.predictions:
+        if output.out and output.predictions.resolve().parent == output.out.resolve():
+            remedy = "Name one elsewhere; that folder gets a predictions.csv."
+            raise DccgcnError(f"{output.predictions} lies in the folder of --out.", remedy)
+        check_frames(["predictions"], output.predictions, output.overwrite)
 
 
 def read_settings(run: RunOptions) -> dict[str, Any]:
@@ -225,12 +228,6 @@ def load_split(loaded: LoadedGraph, name: str) -> "Split":
     return Split.load(name, loaded.graph)
 
 
-def check_test_nodes(split: "Split | None", run: RunOptions) -> None:
-    """Raise a SplitError if --baseline is given and no label is left for testing."""
-    if run.baseline and (split is None or len(split.test) == 0):
-        raise SplitError("--baseline needs test nodes, but all labels train.", "Keep some for testing: --hold-out 0.2.")
-
-
 def train(
     graph: "NodeGraph", split: "Split | None", method: "base.Method", settings: "Settings", options: RunOptions
 ) -> tuple["Result", float]:
@@ -274,8 +271,8 @@ def print_written(output: OutputOptions) -> None:
     """Where the files are."""
     if output.out:
         files = "predictions.csv, MODEL.md (the model card), the model, its settings and its split"
-        errors.print(f"Written to {output.out}: {files}", highlight=False, soft_wrap=True)
+        print_note(f"Written to {output.out}: {files}")
     if output.predictions:
-        errors.print(f"Predictions: {output.predictions}", highlight=False, soft_wrap=True)
+        print_note(f"Predictions: {output.predictions}")
     if output.report:
-        errors.print(f"Report: {report_path(output)}", highlight=False, soft_wrap=True)
+        print_note(f"Report: {report_path(output)}")

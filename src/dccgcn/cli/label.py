@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dccgcn.cli.display import errors, output
+from dccgcn.cli.display import output, print_note
 from dccgcn.cli.options import NEW_FILE, GraphOptions, Overwrite, Set, Threads, with_option_groups
 from dccgcn.errors import DccgcnError
 from dccgcn.runtime.extras import missing_extra
@@ -96,17 +96,18 @@ def label(graph: LabelSource, options: LabelOptions) -> None:
     except ModuleNotFoundError as error:
         raise missing_extra(error.name or "starlette", "label", "The labelling page") from None
     with closing(EventLog(path, source.fingerprint, warn)) as log:
-        errors.print(f"Labels are kept in {path}. Stop with Ctrl-C.", highlight=False)
+        print_note(f"Labels are kept in {path}. Stop with Ctrl-C.")
+        serve(Session(source, log), options.host, options.port, print_address, options.open)
 
-        def tell(address: str) -> None:
-            output.print(address, soft_wrap=True)
-            output.file.flush()
 
-        serve(Session(source, log), options.host, options.port, tell, options.open)
+def print_address(address: str) -> None:
+    """Print the address of the page at once, even into a pipe."""
+    output.print(address, soft_wrap=True)
+    output.file.flush()
 
 
 def warn(text: str) -> None:
-    errors.print(f"Warning: {printable(text)}", markup=False, highlight=False, soft_wrap=True)
+    print_note(f"Warning: {printable(text)}")
 
 
 def repair_log(path: Path, source: "Source") -> None:
@@ -116,8 +117,7 @@ def repair_log(path: Path, source: "Source") -> None:
     repaired, lost = repair(path, source.fingerprint)
     for text in lost:
         warn(text)
-    found = "Nothing is damaged; no file was written." if repaired is None else f"Written to {repaired}"
-    errors.print(found, highlight=False, soft_wrap=True)
+    print_note("Nothing is damaged; no file was written." if repaired is None else f"Written to {repaired}")
 
 
 def load_source(graph: LabelSource, options: LabelOptions) -> "Source":
@@ -174,4 +174,4 @@ def write_answers(source: "Source", labels: "Labels", options: LabelOptions) -> 
         files.setdefault(options.answers, {})["predictions"] = predictions_frame(source.fit(labels))
     for path, tables in files.items():
         write_frames(tables, path, options.overwrite)
-        errors.print(f"Written to {path}: {', '.join(tables)}", highlight=False)
+        print_note(f"Written to {path}: {', '.join(tables)}")

@@ -24,16 +24,13 @@ def methods(
 
     if name is not None:
         _describe(name, json)
-        return
-    if json:
+    elif json:
         print_json([{"name": name, "summary": e.summary, "reference": e.reference} for name, e in ENTRIES.items()])
-        return
-    shown = table("Methods", "name", "what it does", "reference")
-    for column in shown.columns:
-        column.justify = "left"
-    for name, entry in ENTRIES.items():
-        shown.add_row(name, entry.summary, entry.reference)
-    output.print(shown)
+    else:
+        shown = table("Methods", "name", "what it does", "reference", text=(0, 1, 2))
+        for name, entry in ENTRIES.items():
+            shown.add_row(name, entry.summary, entry.reference)
+        output.print(shown)
 
 
 def _describe(name: str, json: bool) -> None:
@@ -41,19 +38,18 @@ def _describe(name: str, json: bool) -> None:
     from dccgcn.methods.registry import ENTRIES, get_method
 
     method, entry = get_method(name), ENTRIES[name]
-    settings, fields = method.settings(), method.settings.model_fields
-    listed = [
-        {"name": option, "default": value, "meaning": fields[option].description}
-        for option, value in settings.model_dump().items()
+    fields = method.settings.model_fields
+    settings = [
+        {"name": setting, "default": value, "meaning": fields[setting].description}
+        for setting, value in method.settings().model_dump().items()
     ]
     if json:
         about = {"name": name, "summary": entry.summary, "reference": entry.reference}
-        print_json({**about, "predicts_new_nodes": method.predict_new is not None, "settings": listed})
+        print_json({**about, "predicts_new_nodes": method.predict_new is not None, "settings": settings})
         return
-    shown = table(f"{name}: {entry.summary}", "setting", "default", "meaning")
-    shown.columns[-1].justify = "left"
-    for option in listed:
-        shown.add_row(str(option["name"]), str(option["default"]), str(option["meaning"] or ""))
+    shown = table(f"{name}: {entry.summary}", "setting", "default", "meaning", text=(0, 2))
+    for setting in settings:
+        shown.add_row(str(setting["name"]), str(setting["default"]), str(setting["meaning"] or ""))
     output.print(shown)
     verb = "predicts" if method.predict_new else "cannot predict"
     output.print(f"{entry.reference}. It {verb} nodes that are added after training.", soft_wrap=True)

@@ -13,7 +13,7 @@ from typer.core import TyperCommand
 
 from dccgcn.cli.display import progress_bar
 from dccgcn.errors import DccgcnError
-from dccgcn.runtime.outputs import check_output
+from dccgcn.runtime.outputs import check_output, check_writable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from dccgcn.progress import Progress
     from dccgcn.tables.read import Tables
 
-Dataset = Annotated[str, typer.Argument(help="A benchmark graph: see [b]dccgcn datasets[/b]. cora needs no download.")]
+_BENCHMARK = typer.Argument(help="A benchmark graph: see [b]dccgcn datasets[/b]. cora needs no download.")
+DatasetName = Annotated[str, _BENCHMARK]
 DataFolder = Annotated[
     Path | None, typer.Option("--data", help="Folder of the benchmark files; default: $DCCGCN_DATA or a cache.")
 ]
 Device = Annotated[str, typer.Option(help="Device that networks train on: cpu, or one such as cuda.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-Method = Annotated[str, typer.Option(help="Method to train: see [b]dccgcn methods[/b].")]
+MethodName = Annotated[str, typer.Option(help="Method to train: see [b]dccgcn methods[/b].")]
 Set = Annotated[
     list[str] | None,
     typer.Option(
@@ -48,6 +49,7 @@ Threads = Annotated[int | None, typer.Option(help="Number of threads; default: o
 
 
 NEW_FILE = "NEW_FILE"  # metavar of every option that names a file to write
+_TABLES = ("nodes", "edges", "labels", "checked")  # options that may name a folder whose files are one table
 
 
 class Command(TyperCommand):
@@ -55,10 +57,17 @@ class Command(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         params: list[Any] = self.params
-        inputs = [Path(text) for param in params if param.metavar != NEW_FILE for text in _texts(ctx, param)]
+        inputs = [
+            Path(text)
+            for param in params
+            if param.metavar != NEW_FILE
+            for text in _texts(ctx, param)
+            if os.path.isfile(text) or (param.name in _TABLES and os.path.isdir(text))  # "." may be a decimal sign
+        ]
         for param in params:
             for path in _texts(ctx, param) if param.metavar == NEW_FILE else ():
-                check_output(path, bool(ctx.params.get("overwrite")), [one for one in inputs if os.path.exists(one)])
+                check_output(path, bool(ctx.params.get("overwrite")), inputs)
+                check_writable(Path(path).parent)
         return super().invoke(ctx)
 
 
@@ -87,12 +96,12 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
             parameters.append(parameter.replace(kind=kind, annotation=hints[name]))
 
     @wraps(command)
-    def flat(**given: Any) -> None:
+    def flat(**values: Any) -> None:
         built = {
-            name: group(**{field.name: given.pop(field.name) for field in fields(group)})
+            name: group(**{field.name: values.pop(field.name) for field in fields(group)})
             for name, group in groups.items()
         }
-        command(**built, **given)
+        command(**built, **values)
 
     flat.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     flat.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -119,11 +128,11 @@ EDGES_HELP = (
 )
 
 
-def edge_files(given: "Sequence[str] | None") -> "list[Path] | dict[str, Path] | None":
+def edge_files(options: "Sequence[str] | None") -> "list[Path] | dict[str, Path] | None":
     """The files of --edges; by the names of their relations if some are given as NAME=FILE."""
-    if not given:
+    if not options:
         return None
-    named = [("", text) if "=" not in text or Path(text).exists() else text.split("=", 1) for text in given]
+    named = [("", text) if "=" not in text or Path(text).exists() else text.split("=", 1) for text in options]
     if not any(name for name, _ in named):
         return [Path(file) for _, file in named]
     by_name = {name or Path(file.removesuffix(".gz")).stem: Path(file) for name, file in named}
@@ -136,9 +145,7 @@ def edge_files(given: "Sequence[str] | None") -> "list[Path] | dict[str, Path] |
 class GraphOptions:
     """Where the graph comes from: the name of a benchmark graph, or tables and how to read them."""
 
-    dataset: Annotated[
-        str | None, typer.Argument(help="A benchmark graph: see [b]dccgcn datasets[/b]. cora needs no download.")
-    ] = None
+    dataset: Annotated[str | None, _BENCHMARK] = None
     nodes: Annotated[
         Path | None,
         _table_option(
@@ -212,10 +219,9 @@ class GraphOptions:
 
     def rows(self, progress: "Progress | None" = None) -> "pd.DataFrame | None":
         """The table of nodes as it is in the file; None without one."""
-        from dccgcn.tables.frames import read_table
-        from dccgcn.tables.graphml import is_graphml, read_graphml
+        from dccgcn.tables.files import is_graphml, read_graphml, read_table
 
-        if not self.nodes:
+        if not self.nodes or not (self.nodes.is_file() or self.nodes.is_dir()):  # a pipe cannot be read twice
             return None
         is_xml = is_graphml(self.nodes)
         table = read_graphml(self.nodes)[0] if is_xml else read_table(self.nodes, "nodes", self.encoding, progress)
@@ -234,8 +240,8 @@ class GraphOptions:
 
     def check_tables(self, **relaxed: Any) -> "tuple[Tables | None, list[DccgcnError]]":
         """The graph of the tables, or everything that is wrong with them. relaxed: options to change."""
-        from dccgcn.tables.graphml import is_graphml
-        from dccgcn.tables.options import TableOptions
+        from dccgcn.tables.columns import TableOptions
+        from dccgcn.tables.files import is_graphml
         from dccgcn.tables.read import check_tables
 
         if not self.nodes or not (self.edges or is_graphml(self.nodes)):
@@ -244,10 +250,10 @@ class GraphOptions:
                 f"{missing} is missing.", "Give --nodes and --edges, or the name of a benchmark graph such as cora."
             )
         shared = {field.name for field in fields(self)} & {field.name for field in fields(TableOptions)}
-        given = {name: getattr(self, name) for name in shared}
-        given["features"] = self.features or None  # Typer's empty list means not given
+        options = {name: getattr(self, name) for name in shared}
+        options["features"] = self.features or None  # Typer gives an empty list where nothing was named
         with progress_bar("tables") as progress:
-            return check_tables(self.nodes, edge_files(self.edges), TableOptions(**{**given, **relaxed}), progress)
+            return check_tables(self.nodes, edge_files(self.edges), TableOptions(**{**options, **relaxed}), progress)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from dccgcn.cli.display import output, percent, printable, table
+from dccgcn.cli.display import cell, output, percent, print_frame, table
 
 if TYPE_CHECKING:
     from dccgcn.workflow.result import Result
@@ -29,7 +29,7 @@ def print_predictions(result: "Result") -> None:
         cells = [f"{count:,}" for count in counts]
         if result.prediction.trust is not None:
             cells.append(percent(row.confidence))
-        shown.add_row(printable(row.name), *cells, end_section=row is rows[-1])
+        shown.add_row(cell(row.name), *cells, end_section=row is rows[-1])
     output.print(shown)
 
 
@@ -93,11 +93,8 @@ def print_rare_classes(result: "Result") -> None:
         shown = table("Rare classes on the test nodes", "class", "test nodes", "average precision", "recall at k", "k")
         for row in scores:
             numbers = f"{row['test_nodes']:,}", percent(row["average_precision"]), percent(row["recall_at_k"])
-            shown.add_row(printable(row["class"]), *numbers, str(row["k"]))
+            shown.add_row(cell(row["class"]), *numbers, str(row["k"]))
         output.print(shown)
     for k in ranked_classes(graph, split, prediction):
         first = result.ranking(graph.classes[k]).head(_MOST_RANKED)
-        shown = table(f"Most probable nodes of the class {graph.classes[k]}", *first.columns[2:])
-        for row in first.iloc[:, 2:].itertuples(index=False):
-            shown.add_row(*(f"{cell:.3f}" if isinstance(cell, float) else printable(cell) for cell in row))
-        output.print(shown)
+        print_frame(f"Most probable nodes of the class {graph.classes[k]}", first.iloc[:, 2:], digits=3)

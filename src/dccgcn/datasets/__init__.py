@@ -5,16 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
-from dccgcn.datasets.catalogue import CORA_CLASSES, DATASETS
-from dccgcn.datasets.embedded import read_cora
-from dccgcn.datasets.fetch import FOLDER_VARIABLE, data_folder, fetch
-from dccgcn.datasets.formats import amgcn, citation_full, graph_npz, planetoid
-from dccgcn.datasets.info import DataFile, DatasetInfo
+from dccgcn.datasets import am_gcn, npz_files, planetoid
+from dccgcn.datasets.catalogue import DATASETS, FOLDER_VARIABLE, DataFile, DatasetInfo, data_folder, describe, fetch
 from dccgcn.datasets.synthetic import synthetic_graph
-from dccgcn.errors import DataFileError, DccgcnError
+from dccgcn.errors import DataFileError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split
-from dccgcn.text import did_you_mean
 
 __all__ = [
     "DATASETS",
@@ -39,15 +35,6 @@ class Dataset:
     splits: dict[str, Split]
     info: DatasetInfo
     directed_edges: np.ndarray | None = None  # (m, 2) source and target, unique; None where the files have no direction
-
-
-def describe(name: str) -> DatasetInfo:
-    """The catalogue entry of a dataset; nothing is read or downloaded."""
-    try:
-        return DATASETS[name]
-    except KeyError:
-        hint = did_you_mean(name.lower(), DATASETS)
-        raise DccgcnError(f"There is no dataset {name!r}.{hint}", f"Choose one of: {', '.join(DATASETS)}.") from None
 
 
 def load_dataset(name: str, folder: str | Path | None = None) -> Dataset:
@@ -80,22 +67,22 @@ def load_dataset(name: str, folder: str | Path | None = None) -> Dataset:
     directed_edges = None
     match info.format:
         case "embedded":
-            graph, public = read_cora()
+            graph, public = npz_files.read_cora()
             splits = [public]
         case "planetoid":
             stem = paths[0].name.split(".")[1]
-            classes = CORA_CLASSES if stem == "cora" else None
-            graph, public = planetoid.read(paths[0].parent, stem, classes, title=name)
+            classes = planetoid.CORA_CLASSES if stem == "cora" else None
+            graph, public = planetoid.read_planetoid(paths[0].parent, stem, classes, title=name)
             splits = [public]
         case "am-gcn":
-            graph, splits = amgcn.read(paths[0], title=name)
+            graph, splits = am_gcn.read_am_gcn(paths[0], title=name)
         case "citation-full":
-            graph, splits = citation_full.read(paths[0], title=name), []
+            graph, splits = npz_files.read_citation_full(paths[0], title=name), []
         case "citation-partial":
-            graph, splits = citation_full.read_partial(paths[0], title=name)
+            graph, splits = npz_files.read_citation_partial(paths[0], title=name)
         case "graph-npz":
-            graph, splits = graph_npz.read(paths[0], title=name), []
-            directed_edges = graph_npz.read_directed_edges(paths[0]) if info.directed else None
+            graph, splits = npz_files.read_graph(paths[0], title=name), []
+            directed_edges = npz_files.read_directed_edges(paths[0]) if info.directed else None
     check_counts(graph, info)
     return Dataset(graph, {split.kind: split for split in splits}, info, directed_edges)
 
@@ -105,7 +92,7 @@ load = load_dataset  # the short name
 
 def check_counts(graph: NodeGraph, info: DatasetInfo) -> None:
     """Raise a DataFileError if the graph does not have the counts of its catalogue entry."""
-    found = {
+    counts = {
         "classes": graph.c,
         "features": graph.d,
         "nodes": graph.n,
@@ -113,11 +100,10 @@ def check_counts(graph: NodeGraph, info: DatasetInfo) -> None:
         "isolated": int((graph.degree == 0).sum()),
         "zero_rows": graph.n - len(np.unique(graph.features.nonzero()[0])),
     }
-    expected = {what: getattr(info, what) for what in found}
     wrong = [
-        f"{found[what]} {what} instead of {number}"
-        for what, number in expected.items()
-        if number is not None and found[what] != number
+        f"{count} {what} instead of {expected}"
+        for what, count in counts.items()
+        if (expected := getattr(info, what)) not in (None, count)
     ]
     if wrong:
         raise DataFileError(f"The files of {info.name!r} hold {', '.join(wrong)}.", "Delete them and load it again.")

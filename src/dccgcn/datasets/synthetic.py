@@ -56,9 +56,9 @@ def _pairs(labels: np.ndarray, edges: int, classes: int, homophily: float, rng: 
     n = len(labels)
     by_class = np.argsort(labels, kind="stable")  # nodes grouped by class
     starts = np.searchsorted(labels[by_class], np.arange(classes + 1))
-    wanted = rng.pareto(_DEGREE_EXPONENT - 1, n) + 1
-    wanted = np.minimum(wanted, max(_MAX_DEGREE_SHARE * wanted.sum(), 2 * wanted.mean()))
-    reach = np.concatenate([[0.0], np.cumsum(wanted[by_class])])  # cumulative expected degree
+    expected = rng.pareto(_DEGREE_EXPONENT - 1, n) + 1
+    expected = np.minimum(expected, max(_MAX_DEGREE_SHARE * expected.sum(), 2 * expected.mean()))
+    reach = np.concatenate([[0.0], np.cumsum(expected[by_class])])  # cumulative expected degree
 
     def ends(of_class: np.ndarray) -> np.ndarray:
         low, high = reach[starts[of_class]], reach[starts[of_class + 1]]
@@ -69,23 +69,23 @@ def _pairs(labels: np.ndarray, edges: int, classes: int, homophily: float, rng: 
         return by_class[np.clip(at, starts[of_class], starts[of_class + 1] - 1)]
 
     size = np.diff(reach[starts]) / reach[-1]
-    found = np.empty(0, np.int64)  # u n + v
+    codes = np.empty(0, np.int64)  # u n + v of each edge
     for _ in range(_MAX_ROUNDS + edges // _MOST_DRAWN):
-        if (missing := edges - len(found)) <= 0:
+        if (missing := edges - len(codes)) <= 0:
             break
         first = rng.choice(classes, min(missing + missing // 8, _MOST_DRAWN) + 16, p=size)
         second = np.where(rng.random(len(first)) < homophily, first, _another(first, classes, rng))
         u, v = ends(first), ends(second)
         keys = np.sort((np.minimum(u, v) * n + np.maximum(u, v))[u != v])
-        found = np.sort(np.concatenate([found, keys]), kind="stable")  # merges both
-        found = found[np.diff(found, prepend=-1) > 0]
-    if len(found) < edges:
+        codes = np.sort(np.concatenate([codes, keys]), kind="stable")  # merges both
+        codes = codes[np.diff(codes, prepend=-1) > 0]
+    if len(codes) < edges:
         raise GraphError(
             f"{edges} edges do not fit among {n} nodes at a homophily of {homophily:g}.",
             "Ask for fewer edges, or for more nodes.",
         )
-    found = np.delete(found, rng.choice(len(found), len(found) - edges, replace=False))
-    return np.stack([found // n, found % n], axis=1)
+    codes = np.delete(codes, rng.choice(len(codes), len(codes) - edges, replace=False))
+    return np.stack([codes // n, codes % n], axis=1)
 
 
 def _another(of: np.ndarray, classes: int, rng: np.random.Generator) -> np.ndarray:

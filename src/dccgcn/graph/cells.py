@@ -37,11 +37,25 @@ def is_missing(value: Any, spellings: Collection[str] = _BLANK) -> bool:
 
 
 def is_text(value: str) -> bool:
-    """Whether a text can be written as UTF-8: it has no lone surrogates."""
+    """Whether every file can hold a text: it has no lone surrogates and no NUL character."""
     try:
-        return value.isascii() or bool(value.encode())
+        return "\0" not in value and (value.isascii() or bool(value.encode()))
     except UnicodeEncodeError:
         return False
+
+
+def is_too_long(value: Any) -> bool:
+    """Whether a whole number has more digits, some 3,000, than Python and other programs read."""
+    return type(value) is int and value.bit_length() > 10_000
+
+
+def exact_type(value: Any) -> Any:
+    """A value of NumPy, or of a subclass of text or whole numbers such as an enumeration, as Python's own."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        return str.__str__(value)
+    return int(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def spell_id(value: Any) -> str:
@@ -50,6 +64,8 @@ def spell_id(value: Any) -> str:
     >>> spell_id(1), spell_id(1.0), spell_id("1"), spell_id(1.5)
     ('1', '1', '1', '1.5')
     """
+    if is_too_long(value):
+        raise GraphError("An id is a number of more than 3,000 digits.", "Give shorter ids.")
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
@@ -59,14 +75,13 @@ def plain_id(value: Any) -> str | int:
     >>> plain_id(np.uint64(2**63)), plain_id(2.0), plain_id("07")
     (9223372036854775808, 2, '07')
     """
-    if isinstance(value, np.generic):
-        value = value.item()
+    value = exact_type(value)
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         value = int(value)
     if is_missing(value):
         raise GraphError(f"An id is missing: {first_few([value])}.", "Give every node an id.")
     if isinstance(value, str) and not is_text(value):
-        raise GraphError(f"The id {ascii(value)[:60]} is no valid text.", "Remove its lone surrogates.")
+        raise GraphError(f"The id {ascii(value)[:60]} is no valid text.", "Remove lone surrogates and NUL characters.")
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise GraphError(
             f"An id is a {type(value).__name__}: {first_few([value])}.",
@@ -81,8 +96,7 @@ def spell_label(value: Any) -> Any:
     >>> spell_label(2.0), spell_label(np.str_("a"))
     (2, 'a')
     """
-    if isinstance(value, np.generic):
-        value = value.item()
+    value = exact_type(value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

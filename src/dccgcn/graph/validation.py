@@ -8,13 +8,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.errors import Finding, GraphError, check_choice
-from dccgcn.graph.cells import is_missing, is_text, plain_id, spell_id, spell_label
+from dccgcn.graph.cells import is_missing, is_text, is_too_long, plain_id, spell_id, spell_label
 from dccgcn.text import first_few
 
 _CHANCE = 0.05  # share of pairs that may be given in both directions by accident
 _SHORT_ID = 40  # characters: one long id must not lengthen the array of all
-_LARGEST = 1e18  # features are squared in single precision, which ends at 3.4e38
-_SMALLEST = 1e-18  # and begins at 1.2e-38
+LARGEST = 1e15  # of features, weights and all numbers of models: its square is finite in single precision
+_SMALLEST = 1e-18  # its square is not zero in single precision
 
 
 def row_count(features: Any) -> int:
@@ -147,7 +147,7 @@ def _check_size(values: np.ndarray) -> None:
         return
     finite = np.isfinite(values)
     largest = max(values.max(where=finite, initial=0), -values.min(where=finite, initial=0))
-    if largest > _LARGEST:
+    if largest > LARGEST:
         raise GraphError(
             f"A feature is as large as {largest:.1e}: its square is beyond single precision.",
             "Scale the columns, for example by their standard deviation.",
@@ -226,10 +226,10 @@ def edges(given: Any, weights: Any, node_ids: np.ndarray, findings: list[Finding
             f"{len(bad)} edge weights are negative, zero or not finite, at edges {first_few(bad)}.",
             "Weights must be positive; leave edges that do not exist out.",
         )
-    extreme = np.flatnonzero((w < _SMALLEST) | (w > _LARGEST))
+    extreme = np.flatnonzero((w < _SMALLEST) | (w > LARGEST))
     if len(extreme):
         raise GraphError(
-            f"{len(extreme)} edge weights are smaller than {_SMALLEST:g} or larger than {_LARGEST:g}, at edges "
+            f"{len(extreme)} edge weights are smaller than {_SMALLEST:g} or larger than {LARGEST:g}, at edges "
             f"{first_few(extreme)}.",
             "Scale the weights, for example by their mean.",
         )
@@ -390,8 +390,7 @@ def _id_array(ids: Sequence[str | int]) -> np.ndarray:
         return np.array(ids, np.int64)
     if kinds == {str}:
         lengths = [len(str(i)) for i in ids]
-        ends_in_nul = any(str(i).endswith("\0") for i in ids)  # which fixed-length text forgets
-        if not ends_in_nul and max(lengths) <= max(_SHORT_ID, 2 * sum(lengths) / len(ids)):
+        if max(lengths) <= max(_SHORT_ID, 2 * sum(lengths) / len(ids)):
             return np.array(ids)
     array = np.empty(len(ids), dtype=object)
     array[:] = ids
@@ -402,6 +401,8 @@ def check_names(values: Iterable[Any], what: str) -> None:
     """Raise a GraphError unless labels or class names are text, numbers or booleans, which every file gives back."""
     strange = [value for value in values if not isinstance(value, str | int | float | np.generic)]
     strange = strange or [text for text in values if isinstance(text, str) and not is_text(text)]
+    if any(map(is_too_long, values)):
+        raise GraphError(f"A {what} is a number of more than 3,000 digits.", "Give shorter names.")
     if strange:
         raise GraphError(
             f"A {what} is a {type(strange[0]).__name__}: {ascii(strange[0])[:60]}.",

@@ -23,7 +23,7 @@ from dccgcn.report.audit import save_audit
 from dccgcn.runtime.outputs import write_output
 from dccgcn.store.model import load_model
 from dccgcn.store.run_folder import LABELS
-from dccgcn.tables.frames import read_table
+from dccgcn.tables.files import read_table
 from dccgcn.tables.table import unescaped
 from dccgcn.tables.write import csv_text
 from dccgcn.workflow.result import Result

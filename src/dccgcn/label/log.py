@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import secrets
+import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,6 +42,7 @@ PRAGMA user_version = {FORMAT};
 _SAFETY = ("trusted_schema = OFF", "cell_size_check = ON", "synchronous = EXTRA")  # EXTRA: also after loss of power
 _UNREADABLE = (sqlite3.Error, UnicodeDecodeError)  # the latter for names of a damaged schema in messages
 _Contents = tuple[list[Event], list[str]]  # events, and a sentence for each thing that is damaged
+_LONGEST = 2**28  # bytes that a cut log is lengthened to: a damaged header may state any length
 _LEAST_ROW = 64  # bytes: an event takes more
 _CHANGED = "Nothing more is saved. Download the labels from the page, then start again, with another --log if need be."
 
@@ -109,7 +111,14 @@ class EventLog:
                     raise DccgcnError("This event has the id of another one.", "Reload the page.")
                 return known
             with _readable(self.path):
-                _insert(self._database, self._graph, event)
+                self._database.execute("BEGIN IMMEDIATE")  # until it ends no other program writes
+                try:
+                    self._check()
+                    _insert(self._database, self._graph, event)
+                    self._database.execute("COMMIT")
+                except BaseException:
+                    self._database.rollback()
+                    raise
                 self._seen = self._state()
             self._check()  # again: before it is acknowledged
             self._events[event.id] = event
@@ -138,6 +147,7 @@ class EventLog:
             try:
                 with _readable(self.path), closing(_connect(self.path)) as database:
                     is_same = _read(database, self.path, self._graph) == ([*self._events.values()], [])
+                    database.execute("PRAGMA journal_mode = DELETE")  # with another one the file alone is not the log
             except DataFileError:
                 is_same = False
             if not is_same:
@@ -171,8 +181,13 @@ def repair(path: Path, graph: str) -> tuple[Path | None, list[str]]:
     """
     path = Path(os.path.realpath(path))
     check_regular(path)
-    with lock_file(path), _readable(path), closing(_connect(path)) as database:
-        events, lost = _read(database, path, graph, is_partial=True)
+    with lock_file(path), _readable(path):
+        try:
+            with closing(_connect(path)) as database:
+                events, lost = _read(database, path, graph, is_partial=True)
+        except sqlite3.Error:  # nothing of a file that was cut is read until it has its length again
+            with _lengthened(path) as copy, closing(_connect(copy)) as database:
+                events, lost = _read(database, path, graph, is_partial=True)
     if not lost:
         return None, []
     target = path.with_suffix(f".repaired{path.suffix}")
@@ -181,6 +196,20 @@ def repair(path: Path, graph: str) -> tuple[Path | None, list[str]]:
             raise DataFileError(f"{target} exists.", "Move it away; it may hold labels.")
         _create(target, graph, events)
     return target, lost
+
+
+@contextmanager
+def _lengthened(path: Path) -> Iterator[Path]:
+    """A temporary copy of a database that was cut, with zeros up to the length that its header states."""
+    copy = temporary_path(path.parent)
+    try:
+        shutil.copyfile(path, copy)
+        head = path.read_bytes()[:100]
+        stated = int.from_bytes(head[16:18]) * int.from_bytes(head[28:32])  # size of a page, and their number
+        os.truncate(copy, max(path.stat().st_size, min(stated, _LONGEST)))
+        yield copy
+    finally:
+        copy.unlink(missing_ok=True)
 
 
 def make_event(values: Mapping[str, Any]) -> Event:
@@ -327,5 +356,5 @@ def _readable(path: Path) -> Iterator[None]:
     except (*_UNREADABLE, OSError) as error:
         raise DataFileError(
             f"{path} cannot be read or written ({error}).",
-            "Check the disk and the permissions, or choose another file.",
+            "Check the disk and the permissions. Of a damaged log --repair writes what can be read to a new file.",
         ) from error

@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError
+from dccgcn.graph.validation import LARGEST
 
-LARGEST = 1e15  # of a stored number: its square is still finite in single precision
 _TOLERANCE = 1e-3  # of sums and shares in single precision
 
 _DTYPES = {"float": ("float32", "float64"), "int": ("int32", "int64"), "bool": ("bool",)}

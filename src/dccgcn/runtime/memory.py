@@ -4,20 +4,36 @@ import os
 from math import inf, isfinite
 from pathlib import Path
 
+import numpy as np
+
 from dccgcn.errors import GraphError
 
-_BYTES_PER_TEXT_BYTE = 12  # memory that reading needs for each byte of a text file
+_BYTES_PER_TEXT_BYTE = 12  # memory that reading needs for each byte of a packed text file, at least
+_BYTE, _CELL, _LONG_CELL, _ROW, _OBJECT = 3, 50, 90, 150, 250  # and for each of what a file consists of, measured
+_ENDS = list(b",\t;|\n\r")  # of cells
 
 
-def check_table(path: Path, length: int) -> None:
-    """Raise a GraphError if reading a text file of this length in bytes needs more memory than the machine has."""
+def check_table(path: Path, needed: float | None = None) -> None:
+    """Raise a GraphError if reading a table needs more memory than the machine has.
+
+    needed : bytes, as ``memory_of_text`` counts them. Omitted: the least that a file of this size needs.
+    """
     _, total = available_memory()
-    needed = _BYTES_PER_TEXT_BYTE * length
+    if needed is None:
+        needed = _BYTE * path.stat().st_size
     if needed > total:
         raise GraphError(
             f"Reading {path} needs about {format_bytes(needed)} of memory; the machine has {format_bytes(total)}.",
             "Build a NodeGraph from a SciPy sparse matrix if most features are zero, or write the table as Parquet.",
         )
+
+
+def memory_of_text(content: bytes) -> int:
+    """Bytes of memory that reading a text file, or a piece of one, needs, by its cells and rows."""
+    ends = np.flatnonzero(np.isin(np.frombuffer(content, np.uint8), _ENDS))
+    cells = _CELL * len(ends) + _LONG_CELL * int((np.diff(ends, prepend=-1) > 2).sum())
+    rows = _ROW * max(map(content.count, (b"\n", b"\r"))) + _OBJECT * content.count(b"{")
+    return _BYTE * len(content) + cells + rows
 
 
 def largest_table() -> float:

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from dccgcn.errors import DataFileError
-from dccgcn.runtime.files import Content, write_atomically
+from dccgcn.runtime.files import Content, temporary_path, write_atomically
 
 REPORT = "report.html"
 REPORT_MARK = b'<meta name="generator" content="dccgcn'
@@ -37,8 +37,13 @@ def check_output(path: str | Path, overwrite: bool = False, inputs: Iterable[Pat
             raise DataFileError(
                 f"{path} is read by this command, or lies in the folder {source} that is.", "Name another file."
             )
-    if is_database(path) and path.is_file():
-        return
+    if not (is_database(path) and path.is_file()):
+        check_file(path, overwrite)
+
+
+def check_file(path: str | Path, overwrite: bool = False) -> None:
+    """Raise a DataFileError unless a whole file may be written to the path: never in place of a database."""
+    path = Path(path)
     if not os.path.lexists(path):
         return
     if not path.is_file():
@@ -53,9 +58,27 @@ def check_output(path: str | Path, overwrite: bool = False, inputs: Iterable[Pat
         )
 
 
+def check_writable(folder: Path) -> None:
+    """Raise a DataFileError unless files can be written to the folder, before any work is done."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    probe = temporary_path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe.touch(exist_ok=False)
+    except OSError as error:
+        remedy = "Choose a folder in which you may write."
+        raise DataFileError(f"{folder} cannot be written ({error.strerror or error}).", remedy) from None
+    finally:
+        with suppress(OSError):
+            probe.unlink(missing_ok=True)
+        for path in missing:  # as it was before
+            with suppress(OSError):
+                os.rmdir(path)
+
+
 def write_output(path: str | Path, content: Content, overwrite: bool = False) -> None:
-    """Write a file whole or not at all, where ``check_output`` allows one."""
-    check_output(path, overwrite)
+    """Write a file whole or not at all, where ``check_file`` allows one."""
+    check_file(path, overwrite)
     write_atomically(path, content, replace=overwrite)
 
 

@@ -233,7 +233,7 @@ def open_stages(folder: Path, identity: str, needed: float, classes: Mapping[str
         for other in folder.glob(f"{_PREFIX}*"):
             if other != place and _holds_only_stages(other):
                 _remove_if_left(other)
-        used = sum(file.stat().st_size for file in place.rglob("*.npy"))
+        used = sum(file.lstat().st_size for file in place.rglob("*.npy"))
         free = shutil.disk_usage(folder).free
         if needed - used > free:
             if not used:

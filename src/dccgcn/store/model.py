@@ -11,13 +11,12 @@ import scipy.sparse as sp
 from dccgcn.errors import DccgcnError, GraphError
 from dccgcn.graph import NodeGraph
 from dccgcn.store.model_io import read_run
-from dccgcn.tables.columns import NUMERIC, decimal_points, find_column
-from dccgcn.tables.edge_rows import EdgeTable
-from dccgcn.tables.edge_tables import ONE_KIND, EdgeSources, read_edge_tables, read_relations, relation_name
-from dccgcn.tables.frames import Source, read_table
-from dccgcn.tables.options import Decimal, UnknownIds
-from dccgcn.tables.parse import read_ids
-from dccgcn.tables.table import unescaped_cells
+from dccgcn.tables.columns import NUMERIC, Decimal, UnknownIds, find_column
+from dccgcn.tables.edges import ONE_KIND, EdgeSources, open_edges, read_relations, relation_name
+from dccgcn.tables.files import read_table
+from dccgcn.tables.ids import read_ids
+from dccgcn.tables.table import OpenTable, TableSource, unescaped_cells
+from dccgcn.tables.values import decimal_points
 from dccgcn.text import first_few
 from dccgcn.workflow.frames import prediction_frame
 from dccgcn.workflow.inductive import append_nodes, check_new_ids, predict_new
@@ -40,7 +39,7 @@ class Model:
 
     def read(
         self,
-        nodes: Source,
+        nodes: TableSource,
         edges: "EdgeSources | None" = None,
         *,
         unknown_ids: UnknownIds = "error",
@@ -104,11 +103,11 @@ class Model:
         pairs = np.stack([found.row, found.col], axis=1).astype(np.int64)
         return append_nodes(graph, features, pairs, edge_weights=found.data, **given)
 
-    def _edge_tables(self, edges: EdgeSources, encoding: str) -> dict[str, EdgeTable]:
+    def _edge_tables(self, edges: EdgeSources, encoding: str) -> dict[str, OpenTable]:
         """New tables of edges by relation, with the columns of training."""
         assert self.result.tables is not None
         known = self.result.tables.columns.edges
-        given = read_edge_tables(edges, encoding)
+        given = open_edges(edges, encoding)
         if len(known) == 1 and len(given) == 1:
             given = dict(zip(known, given.values(), strict=True))  # one table as at training, whatever it is called
         elif len(given) == 1 and ONE_KIND in given:
@@ -128,7 +127,7 @@ class Model:
 
     def predict(
         self,
-        nodes: "NodeGraph | Source",
+        nodes: "NodeGraph | TableSource",
         edges: "EdgeSources | None" = None,
         *,
         probabilities: bool = False,

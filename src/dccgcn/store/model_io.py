@@ -19,6 +19,7 @@ from dccgcn.errors import DataFileError, DccgcnError, Finding
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import PARTS, Split
 from dccgcn.methods.arrays import ArraySpec, Sizes, check_array, check_arrays, check_csr
+from dccgcn.methods.base import Method
 from dccgcn.methods.prediction import Prediction
 from dccgcn.methods.registry import get_method
 from dccgcn.runtime.files import Content, check_regular, read_json, sha256
@@ -27,7 +28,7 @@ from dccgcn.store.model_schema import FORMAT, ModelDescription
 from dccgcn.store.staging import current_path
 from dccgcn.store.tensors import read_tensors, tensor_pieces
 from dccgcn.tables.columns import Columns, EdgeColumns
-from dccgcn.tables.encoder import FeatureEncoder
+from dccgcn.tables.encode import FeatureEncoder
 from dccgcn.tables.read import Tables
 from dccgcn.text import first_few
 from dccgcn.workflow.result import Result
@@ -36,12 +37,11 @@ from dccgcn.workflow.run import FitDetails, measure
 DESCRIPTION, TENSORS, CARD = "model.json", "model.safetensors", "MODEL.md"
 _REMEDY = "Copy the whole folder again, or train the model again: dccgcn fit … --out FOLDER."
 
-_LARGEST_FEATURE = 1e18  # as NodeGraph allows
-
 
 def model_files(result: Result, tables: Tables | None = None) -> dict[str, Content]:
     """The files by name, in the order to write them: model.json last, since a folder without it is not a model."""
     graph, split, prediction = result.graph, result.split, result.prediction
+    _check_prediction(prediction, graph, split, get_method(result.method), result.settings)
     listed_ids = None if graph.ids.dtype.kind in "iu" else _plain(graph.ids.tolist(), "ids")
     classes = _plain(graph.classes, "class names")
     arrays = {
@@ -154,11 +154,7 @@ def _run(description: ModelDescription, arrays: Mapping[str, Any]) -> Result:
     method = get_method(description.method)
     settings = method.settings.of(description.settings)
     prediction = Prediction(**arrays["prediction"], findings=findings["prediction"])
-    prediction.check(graph.n, graph.c)
-    if method.model_specs:
-        n_seen = len(np.unique(graph.labels[split.train]))
-        sizes = Sizes(graph.n, graph.d, n_seen, tuple(graph.relations), graph.directed)
-        check_arrays(prediction.model, method.model_specs(prediction.model, sizes, settings), "model")
+    _check_prediction(prediction, graph, split, method, settings)
     given = description.model_dump(include={"seed", "seconds", "threads", "device"})
     result = measure(graph, split, prediction, FitDetails(method=method.name, settings=settings, **given))
     if (tables := description.tables) is None:
@@ -170,13 +166,22 @@ def _run(description: ModelDescription, arrays: Mapping[str, Any]) -> Result:
     return replace(result, tables=Tables(graph, encoder, Columns(**columns)))
 
 
+def _check_prediction(prediction: Prediction, graph: NodeGraph, split: Split, method: Method, settings: Any) -> None:
+    """Raise a DataFileError unless the arrays are valid: asked by the reader, and by the writer so that both agree."""
+    prediction.check(graph.n, graph.c)
+    if method.model_specs and prediction.model:
+        n_seen = len(np.unique(graph.labels[split.train]))
+        sizes = Sizes(graph.n, graph.d, n_seen, tuple(graph.relations), graph.directed)
+        check_arrays(prediction.model, method.model_specs(prediction.model, sizes, settings), "model")
+
+
 def _graph(description: ModelDescription, given: Mapping[str, Any]) -> NodeGraph:
     classes = description.classes
     features: Any = given.get("features")
     if sp.issparse(features):
-        check_csr(features, features.shape, "graph, features", low=-_LARGEST_FEATURE, high=_LARGEST_FEATURE)
+        check_csr(features, features.shape, "graph, features")
     else:
-        check_array(features, ArraySpec((None, None), low=-_LARGEST_FEATURE, high=_LARGEST_FEATURE), "graph, features")
+        check_array(features, ArraySpec((None, None)), "graph, features")
     n = features.shape[0]
     specs = {
         "edges": ArraySpec((None, 2), "int", 0, n - 1),

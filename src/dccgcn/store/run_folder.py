@@ -5,8 +5,6 @@ with any other file in it is refused, so that no file is ever replaced or remove
 """
 
 import json
-import os
-from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +12,7 @@ import pandas as pd
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.progress import Progress
 from dccgcn.quality.classes import rankings
-from dccgcn.runtime.files import Content, is_temporary, read_json, temporary_path
+from dccgcn.runtime.files import Content, is_temporary, read_json
 from dccgcn.runtime.lock import LOCK, lock_folder
 from dccgcn.settings import FORMAT as SETTINGS_FORMAT
 from dccgcn.store.model_io import CARD, DESCRIPTION, TENSORS, model_files
@@ -96,24 +94,6 @@ def check_run_folder(folder: Path, overwrite: bool) -> None:
         raise DataFileError(
             f"{folder} holds an earlier run.", "Choose another folder, or replace it with --overwrite (overwrite=True)."
         )
-
-
-def check_writable(folder: Path) -> None:
-    """Raise a DataFileError unless files can be written to the folder, before any work is done."""
-    missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    probe = temporary_path(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe.touch(exist_ok=False)
-    except OSError as error:
-        remedy = "Choose a folder in which you may write."
-        raise DataFileError(f"{folder} cannot be written ({error.strerror or error}).", remedy) from None
-    finally:
-        with suppress(OSError):
-            probe.unlink(missing_ok=True)
-        for path in missing:  # as it was before
-            with suppress(OSError):
-                os.rmdir(path)
 
 
 def _is_run(folder: Path) -> bool:

@@ -1,34 +1,27 @@
-"""The role of each column of a table: as named by the user, else guessed and reported in a finding."""
+"""The columns of all tables by role (ids, labels, ends of the edges), as named or guessed, and the options of reading.
+
+A guess is reported in a finding.
+"""
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
-from itertools import chain
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
-from dccgcn.errors import Finding, GraphError
-from dccgcn.graph.cells import AMBIGUOUS_LABELS, MISSING_FEATURES, is_missing
-from dccgcn.progress import Progress, tracked
-from dccgcn.tables.lists import is_list
-from dccgcn.tables.options import Impute
-from dccgcn.tables.table import Table
+from dccgcn.errors import Finding, GraphError, check_choice
+from dccgcn.graph.cells import MISSING_LABELS, is_missing, spell_id
+from dccgcn.tables.table import Table, unescaped
 from dccgcn.text import did_you_mean, first_few
 
+Impute = Literal["error", "zero", "mean"]
+UnknownIds = Literal["error", "drop"]
+Decimal = Literal[".", ","]
 Role = Literal["as-is", "max-abs", "standard", "categorical", "text"]
-ROLES = get_args(Role)
 NUMERIC: tuple[Role, ...] = ("as-is", "max-abs", "standard")
-
-_BAG_OF_WORDS = 16  # so many columns of counts or more are a bag of words, whose values are comparable unscaled
-_FEW = 0.05  # share of the cells of a column
-_FEW_CELLS = 20  # in fewer cells no word is expected to repeat
-_HUGE = 1e15  # numbers of 16 digits, which are ids more often than measurements
-_COMMA_NUMBER = re.compile(r"\s*-?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?\s*")
-_PARSED_AT_ONCE = 4_000_000  # cells
 
 _NAMES = {
     "id": ("id", "node_id", "nodeid", "node", "key", "name"),
@@ -37,8 +30,54 @@ _NAMES = {
     "target": ("target", "dst", "to", "v", "node2", "target_id", "cited"),
     "weight": ("weight", "edge_weight", "w"),
 }
-
 _ID = re.compile(r"([\W_]id|[a-z]I[dD])$|^id[\W_]", re.ASCII)  # paper_id, paperId, id_paper
+_PLAIN_IDS = ("id", "node_id", "nodeid", "node")
+_UNIQUE = 0.9  # share of different cells in a column of ids; a few duplicates are an error that names them
+_COVERED = 0.5  # share of the edges' ends that a column of ids has to hold
+_RIVAL = 0.9  # share of the best column's coverage from which on another column is a second candidate
+_PROBE = 1000  # cells
+_MOST_CLASSES = 50  # of a column that is proposed as the label
+_LEAST_EMPTY = 0.2  # share of its cells
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """The keywords of ``read_tables``, checked. A single name counts as a list of one, None as an empty list.
+
+    ``features`` alone distinguishes None (all remaining columns) from an empty list (none of them).
+    """
+
+    label: str | None = None
+    id: str | None = None
+    features: Sequence[str] | None = None
+    text: Sequence[str] | None = ()
+    categorical: Sequence[str] | None = ()
+    ignore: Sequence[str] | None = ()
+    source: str | None = None
+    target: str | None = None
+    weight: str | None = None
+    relation: str | None = None
+    directed: bool = False
+    classes: Sequence[Any] | None = None
+    unlabelled: Sequence[Any] | None = ()
+    unknown_ids: UnknownIds = "error"
+    impute: Impute = "error"
+    scale: bool = True
+    encoding: str = "utf-8"
+    featureless: bool = False
+    name: str | None = None
+    labels: Any = None  # a further table, as for ``read_table``
+    node_name: str | None = None
+    classify: Sequence[str] | None = ()
+    decimal: Decimal = "."
+
+    def __post_init__(self) -> None:
+        for name, choices in (("impute", Impute), ("unknown_ids", UnknownIds), ("decimal", Decimal)):
+            check_choice(name, getattr(self, name), get_args(choices))
+        for name in ("features", "text", "categorical", "ignore", "unlabelled", "classify"):
+            names = getattr(self, name)
+            if names is not None or name != "features":
+                object.__setattr__(self, name, (names,) if isinstance(names, str) else tuple(names or ()))
 
 
 @dataclass(frozen=True)
@@ -62,6 +101,50 @@ class Columns:
     features: Mapping[str, Role] = field(default_factory=dict)
 
 
+def choose_columns(
+    nodes: Table, edges: Mapping[str, Table], options: TableOptions, findings: list[Finding], labels: Table | None
+) -> Columns:
+    """The columns of ids, labels and edges: as named, else guessed with a finding.
+
+    edges: tables by relation. labels: a further table of labels.
+    """
+    if nodes.frame.empty:
+        raise GraphError(f"{nodes.name} has no rows.", "Give a row for each node.")
+    guesses: list[str] = []
+    id = _named_column(nodes, options.id, "id")
+    label = options.label  # all labels may be in the further table
+    if labels is None or label is None or label in nodes.frame:
+        label = _named_column(nodes, label, "label") or _guess_column(nodes, "label", [id], guesses)
+    edge_guesses: list[str] = []
+    edge_columns = {relation: _edge_columns(table, edges, options, edge_guesses) for relation, table in edges.items()}
+    if id is None:
+        ends = [(edges[relation], end) for relation, c in edge_columns.items() for end in (c.source, c.target)]
+        id = _guess_id(nodes, set().union(*(spelled_cells(*end) for end in ends)), label, guesses)
+    if id == label:
+        raise GraphError(f"Column {first_few([id])} cannot be both id and label.", "Name two columns.")
+    for table in edges.values():
+        if not (options.source and options.target) and _lacks_header(table, spelled_cells(nodes, id)):
+            raise GraphError(
+                f"The first line of {table.name} is an edge, not a header.", "Add a first line such as source,target."
+            )
+    if guesses := guesses + edge_guesses:
+        text = f"Columns were guessed: {', '.join(guesses)}. Name them if that is wrong."
+        findings.append(Finding("note", "guessed-columns", text))
+    for relation, table in edges.items():
+        if unused := [column for column in table.frame.columns if column not in vars(edge_columns[relation]).values()]:
+            text = f"Columns {first_few(unused)} of {table.name} were not used; --weight names a column of edge weights"
+            text += ", --relation one that says of which kind an edge is."
+            findings.append(Finding("note", "unused-columns", text))
+    if label is None and labels is not None:
+        raise GraphError(
+            f"It is not clear which labels {labels.name} adds to.", "Name the label column: --label topic."
+        )
+    if label is None and (proposed := possible_labels(nodes, id)):
+        text = f"Columns {first_few(proposed)} of {nodes.name} are empty on many nodes and may hold the labels"
+        findings.append(Finding("warning", "possible-labels", f"{text}: --label {proposed[0]}."))
+    return Columns(id, label, edge_columns, _named_column(nodes, options.node_name, "name"))
+
+
 def find_column(table: Table, name: str, role: str) -> str:
     """The column of this name, or an error that lists the columns of the table."""
     columns = table.frame.columns
@@ -73,7 +156,12 @@ def find_column(table: Table, name: str, role: str) -> str:
     )
 
 
-def guess_column(
+def _named_column(table: Table, name: str | None, role: str) -> str | None:
+    """The column that the user named, checked; None if none was named."""
+    return None if name is None else find_column(table, name, role)
+
+
+def _guess_column(
     table: Table, role: str, taken: Iterable[str | None], guesses: list[str], required: bool = False
 ) -> str | None:
     """A free column with a usual name for the role. The guess is appended to ``guesses``.
@@ -83,276 +171,119 @@ def guess_column(
     """
     free = [column for column in table.frame.columns if column not in {*taken, *table.unnamed}]
     by_name = {column.lower(): column for column in reversed(free)}
-    found = next((by_name[name] for name in _NAMES[role] if name in by_name), None)
-    if found is None and required:
+    guess = next((by_name[name] for name in _NAMES[role] if name in by_name), None)
+    if guess is None and required:
         if not free:
             raise GraphError(
                 f"{table.name} has {len(table.frame.columns)} columns, and none is left for the {role}.",
                 f"Its columns are: {first_few(table.frame.columns, 12)}. Name the {role} column.",
             )
-        found = next((column for column in free if role == "id" and _ID.search(column)), free[0])
-    if found is not None:
-        guesses.append(f"{role} {first_few([found])} of {table.name}")
-    return found
+        guess = next((column for column in free if role == "id" and _ID.search(column)), free[0])
+    if guess is not None:
+        guesses.append(f"{role} {first_few([guess])} of {table.name}")
+    return guess
 
 
-def lacks_header(edges: Table, ids: set[str]) -> bool:
+def _edge_columns(
+    table: Table, all_tables: Mapping[str, Table], options: TableOptions, guesses: list[str]
+) -> EdgeColumns:
+    """The columns of one table of edges. A named column may be missing in some of several tables, if others have it."""
+    columns: dict[str, str | None] = {}
+    for role in ("relation", "source", "target", "weight"):
+        named = getattr(options, role)
+        if named is not None and not any(named in other.frame for other in all_tables.values() if other is not table):
+            named = find_column(table, named, role)
+        columns[role] = named if named in table.frame else None
+    for role in ("source", "target", "weight"):
+        if columns[role] is None:
+            columns[role] = _guess_column(table, role, columns.values(), guesses, required=role != "weight")
+    source, target, relation = columns["source"] or "", columns["target"] or "", columns["relation"]
+    if source == target:
+        raise GraphError(f"Column {first_few([source])} cannot be both ends of an edge.", "Name two columns.")
+    if relation in (source, target):
+        raise GraphError(f"Column {first_few([relation])} is an end of the edges.", "Name another --relation.")
+    return EdgeColumns(source, target, columns["weight"], relation)
+
+
+def _lacks_header(edges: Table, ids: set[str]) -> bool:
     """Whether the column names of an edge table are ids of nodes: its first line is an edge."""
     names = edges.frame.columns[:2]
     usual = {*_NAMES["source"], *_NAMES["target"]}
     return edges.is_text and set(names) <= ids and not {name.lower() for name in names} <= usual
 
 
-def match_columns(table: Table, patterns: Sequence[str], role: str) -> list[str]:
-    """Columns by name or by patterns such as ``w*``, in the table's order."""
-    columns = list(table.frame.columns)
-    chosen: set[str] = set()
-    for pattern in patterns:
-        hits = [pattern] if pattern in columns else [column for column in columns if fnmatchcase(column, pattern)]
-        chosen.update(hits or [find_column(table, pattern, role)])
-    return [column for column in columns if column in chosen]
+def _guess_id(nodes: Table, ends: set[str], label: str | None, guesses: list[str]) -> str:
+    """The column that fits the ends of the edges; by its name only if no column does.
 
-
-def parse_numeric_columns(table: Table, names: Sequence[str], impute: Impute, findings: list[Finding]) -> pd.DataFrame:
-    """The frame with these columns as float64 where all their cells are numbers or missing.
-
-    A column of numbers with a few other cells is an error, or these cells are missing if missing numbers are imputed.
+    Two columns that fit are an error, unless one of them is called "id" or the like: only the user knows which one the
+    edges mean. A column without a name is never chosen, since pandas writes its row numbers so.
     """
-    frame = table.frame
-    unparsed = [name for name in names if frame[name].dtype.kind not in "biuf" and not _is_categorical(frame[name])]
-    if not unparsed:
-        return frame
-    parsed = {}
-    width = max(1, _PARSED_AT_ONCE // max(len(frame), 1))
-    for start in range(0, len(unparsed), width):
-        part = unparsed[start : start + width]
-        values, wrong = to_numbers(frame[part])
-        numeric = ~wrong.any(axis=0) & ~np.isnan(values).all(axis=0)
-        for i in np.flatnonzero(wrong.any(axis=0)):
-            if _is_nearly_numeric(frame[part[i]], values[:, i], wrong[:, i]):
-                findings += _bad_cells(table, part[i], wrong[:, i], impute)
-                numeric[i] = True
-        parsed.update({name: values[:, i] for i, name in enumerate(part) if numeric[i]})
-    if not parsed:
-        return frame
-    others = frame[[name for name in frame.columns if name not in parsed]]
-    return pd.concat([others, pd.DataFrame(parsed, index=frame.index)], axis=1)[list(frame.columns)]
-
-
-def _is_nearly_numeric(cells: pd.Series, values: np.ndarray, wrong: np.ndarray) -> bool:
-    """Whether nearly all cells are numbers, or all others are marks for a missing one, such as "unknown"."""
-    n_numbers = int(np.isfinite(values).sum())
-    if wrong.sum() <= _FEW * n_numbers:
-        return True
-    marks = {str(cell).strip().casefold() for cell in cells[wrong].iloc[:1000]}
-    return n_numbers >= wrong.sum() and marks <= AMBIGUOUS_LABELS
-
-
-def _bad_cells(table: Table, name: str, wrong: np.ndarray, impute: Impute) -> list[Finding]:
-    """A finding about cells that are treated as missing, or an error if missing numbers are one."""
-    cells = first_few(dict.fromkeys(str(cell) for cell in table.frame[name][wrong]))
-    text = f"Column {first_few([name])} holds numbers except {cells}, on {table.where(wrong)}"
-    if impute == "error":
-        raise GraphError(
-            f"{text}.",
-            f"Fix or empty these cells, replace them by the mean of the column (--impute mean, impute='mean'), or read "
-            f"the column as categories (--categorical {name}) or not at all (--ignore {name}).",
-        )
-    return [Finding("warning", "nearly-numbers", f"{text}; these cells count as missing.")]
-
-
-def decimal_points(table: Table, names: Sequence[str], decimal: str) -> Table:
-    """The table with the numbers of these columns written with a decimal point.
-
-    decimal: what the table uses. Numbers with a comma are an error if it is a point.
-    """
-    commas = [
-        name for name in names if table.frame[name].dtype.kind not in "biuf" and _has_decimal_commas(table.frame[name])
-    ]
-    if not commas:
-        return table
-    if decimal != ",":
-        raise GraphError(
-            f"Columns {first_few(commas)} of {table.name} hold numbers with a comma.",
-            "If it is a decimal comma, say so (--decimal ',', decimal=','); otherwise write the numbers without it, or "
-            "read the columns as categories (--categorical).",
-        )
-    pointed = {
-        name: table.frame[name].map(
-            lambda cell: cell.replace(".", "").replace(",", ".") if isinstance(cell, str) else cell
-        )
-        for name in commas
+    coverage = {
+        column: len(ends & spelled_cells(nodes, column)) / len(ends)
+        for column in nodes.frame.columns
+        if ends and column != label and _may_be_ids(nodes, column)
     }
-    return replace(table, frame=table.frame.assign(**pointed))
-
-
-def to_numbers(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """All cells as float64, NaN where missing; and which cells are neither numbers nor missing."""
-    if all(dtype.kind in "biuf" for dtype in frame.dtypes):
-        values = frame.to_numpy(dtype=np.float64, na_value=np.nan)
-        return values, np.zeros(values.shape, dtype=bool)
-    cells = frame.to_numpy(dtype=object)
-    try:
-        codes, distinct = pd.factorize(
-            cells.ravel()
-        )  # cells repeat: parsing each distinct one once is ten times as fast
-    except TypeError:  # lists and the like, as a Parquet file may hold
-        return np.full(cells.shape, np.nan), np.ones(cells.shape, dtype=bool)
-    distinct = np.asarray(distinct, dtype=object)
-    parsed = pd.to_numeric(pd.Series([_parsable(cell) for cell in distinct], dtype=object), errors="coerce")
-    parsed = np.append(np.asarray(parsed, dtype=np.float64), np.nan)  # factorize gives -1 for None and NaN
-    wrong = np.append(np.isnan(parsed[:-1]) & np.array([not _is_empty(cell) for cell in distinct], dtype=bool), False)
-    return parsed[codes].reshape(cells.shape), wrong[codes].reshape(cells.shape)
-
-
-def _parsable(cell: Any) -> Any:
-    """A cell that may be a number; whole numbers beyond all floats are infinite."""
-    if isinstance(cell, int) and abs(cell) >= 2**1023:
-        return float("inf") if cell > 0 else float("-inf")
-    return cell if isinstance(cell, str | int | float | np.number | bool | np.bool_) else None
-
-
-def guess_roles(
-    table: Table,
-    names: Sequence[str],
-    findings: list[Finding],
-    scale: bool = True,
-    shown: str | None = None,
-    progress: Progress | None = None,
-) -> dict[str, Role]:
-    """A role for each of these columns, guessed from its cells.
-
-    Uninformative columns are left out with a finding, except the column of names to show.
-    """
-    frame = table.frame
-    numeric = [name for name in names if frame[name].dtype.kind in "biuf"]
-    chosen: dict[str, Role] = dict(zip(numeric, _numeric_roles(frame[numeric], scale), strict=True))
-    non_numeric = {name: _text_role(frame[name], progress) for name in names if name not in chosen}
-    chosen |= {name: role for name, role in non_numeric.items() if role}
-    left_out = [name for name, role in non_numeric.items() if not role]
-    if huge := [name for name in numeric if _holds_huge_ids(frame[name])]:
-        text = f"Columns {first_few(huge)} of {table.name} hold a different number of 16 digits or more on every node"
-        findings.append(Finding("warning", "huge-numbers", f"{text}; if they are ids, leave them out (--ignore)."))
-    if empty := [name for name in left_out if frame[name].map(_is_empty).all()]:
-        findings.append(Finding("note", "empty-columns", f"Columns {first_few(empty)} of {table.name} are empty."))
-        left_out = [name for name in left_out if name not in empty]
-    if left_out := [name for name in left_out if name != shown]:
-        text = (
-            f"Columns {first_few(left_out)} of {table.name} look like names, not text or categories, and are not used"
+    fitting = [column for column, share in coverage.items() if share >= _COVERED]
+    named = [column for column in fitting if column not in nodes.unnamed]
+    if not named:
+        if fitting:
+            raise GraphError(
+                f"The ids of the edges are in a column of {nodes.name} that has no name: {first_few(fitting)}.",
+                f"Give it a name in the header, or choose it (--id {fitting[0]}, id={fitting[0]!r}).",
+            )
+        return _guess_column(nodes, "id", [label], guesses, required=True) or ""
+    best = max(coverage[column] for column in named)
+    rivals = [column for column in named if coverage[column] >= _RIVAL * best]
+    rivals = [column for column in rivals if column.lower() in _PLAIN_IDS] or rivals
+    cells = [list(map(spell_id, nodes.frame[column])) for column in (rivals if len(rivals) > 1 else ())]
+    if any(column != cells[0] for column in cells):
+        raise GraphError(
+            f"Columns {first_few(rivals)} of {nodes.name} all fit the ids of the edges.",
+            f"Name the one that holds the node ids (--id {rivals[0]}, id={rivals[0]!r}).",
         )
-        findings.append(Finding("warning", "ignored-columns", f"{text}; --text or --categorical uses them."))
-    by_role = {role: [name for name in names if chosen.get(name) == role] for role in ROLES}
-    listed = [f"as {_MEANING[role]}: {first_few(columns)}" for role, columns in by_role.items() if columns]
-    if listed:
-        findings.append(Finding("note", "guessed-features", f"Features from {table.name}, {'; '.join(listed)}."))
-    return {name: chosen[name] for name in names if name in chosen}
+    guesses.append(f"id {first_few(rivals[:1])} of {nodes.name}")
+    return rivals[0]
 
 
-_MEANING = {
-    "as-is": "numbers",
-    "max-abs": "numbers divided by their largest",
-    "standard": "numbers standardised to mean 0 and variance 1",
-    "categorical": "categories",
-    "text": "text",
-}
+def spelled_cells(table: Table, column: str) -> set[str]:
+    """The different ids in a column, as text; none of a column of lists."""
+    try:
+        distinct = pd.Series(table.frame[column].unique(), dtype=object)
+    except TypeError:
+        return set()
+    return {spell_id(cell) for cell in (unescaped(distinct) if table.is_text else distinct) if not is_missing(cell)}
 
 
-def _numeric_roles(frame: pd.DataFrame, scale: bool) -> list[Role]:
-    values, _ = to_numbers(frame)
-    if not scale or values.size == 0:
-        return ["as-is"] * values.shape[1]
-    zero, one = values == 0, values == 1
-    binary = (zero | one | np.isnan(values)).all(axis=0)
-    mostly_zero = (np.nan_to_num(values, nan=0.0) >= 0).all(axis=0) & (zero.mean(axis=0) >= 0.5)
-    bag = mostly_zero if mostly_zero.sum() >= _BAG_OF_WORDS else np.zeros_like(binary)
-    return [
-        "as-is" if b or w else "max-abs" if m else "standard" for b, w, m in zip(binary, bag, mostly_zero, strict=True)
-    ]
-
-
-def _text_role(cells: pd.Series, progress: Progress | None = None) -> Role | None:
-    """Categorical if cells repeat, text if they hold words that repeat; None if neither, as such a column is a name."""
-    if _is_categorical(cells):
-        return "categorical"
-    if any(is_list(cell) for cell in cells.iloc[:100]):
-        return "text" if any(is_list(cell) and len(cell) for cell in cells) else None
-    texts = _non_empty_texts(cells)
-    distinct = len(set(texts))
-    if 0 < distinct <= len(texts) / 10:
-        return "categorical"
-    n_words = float(np.mean([_word_count(text) for text in texts[:1000]])) if texts else 0.0
-    listed = map(_words, tracked(texts, len(texts), f"role of {cells.name}", progress))
-    if (n_words >= 3 and _tells_apart(_counted(listed), len(texts))) or _is_tags(texts[:1000]):
-        return "text"
-    if _is_codes(texts):
-        return "text"
-    if 0 < distinct <= max(len(texts) / 2, min(len(texts) - 1, 10)):
-        return "categorical"
-    if n_words < 2:
-        return None
-    count = _counted(map(_words, texts))
-    return "text" if _tells_apart(count, len(texts)) and _repeated_share(count) >= 0.5 else None
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"[^\W\d_]{2,}", text)
-
-
-def _counted(listed: Iterable[Sequence[str]]) -> Counter[str]:
-    """On how many nodes each word is. The lists may come one by one: those of a large table need gigabytes."""
-    return Counter(chain.from_iterable(map(set, listed)))
-
-
-def _tells_apart(count: Counter[str], n: int) -> bool:
-    """Whether some word is on several nodes but not on most. "item 17" of every node is a name, for example."""
-    return any(1 < times <= n / 2 for times in count.values()) or n < _FEW_CELLS
-
-
-def _is_codes(texts: Sequence[str]) -> bool:
-    """Whether cells list codes that repeat, such as "w15 w43 w201" or "17, 256, 1044"."""
-
-    def codes(text: str) -> list[str]:
-        return [code for code in re.split(r"[\s,;|]+", text) if re.search(r"\w", code)]
-
-    if not texts or np.median([len(codes(text)) for text in texts]) < 3:
+def _may_be_ids(table: Table, column: str) -> bool:
+    """Whether nearly all cells differ, and all are text or whole numbers."""
+    cells = table.frame[column]
+    try:
+        if cells.nunique() < _UNIQUE * len(cells):
+            return False
+    except TypeError:  # lists
         return False
-    count = _counted(map(codes, texts))
-    return _tells_apart(count, len(texts)) and _repeated_share(count) >= 0.5
+    probe = list(islice((cell for cell in cells if not is_missing(cell)), _PROBE))
+    if not probe or not all(isinstance(cell, str | int | float | np.number) for cell in probe):
+        return False
+    return len(set(probe)) >= _UNIQUE * len(probe)
 
 
-def _is_tags(texts: Sequence[str]) -> bool:
-    """Whether cells are lists such as "drama|comedy", whose entries repeat."""
-    listed = [re.split(r"\s*[;|]\s*", text.strip()) for text in texts]
-    return sum(len(entries) > 1 for entries in listed) > len(texts) / 2 and _repeated_share(_counted(listed)) >= 0.5
+def possible_labels(table: Table, id: str) -> list[str]:
+    """Columns that are empty on many nodes and hold few different values: what a column of labels looks like."""
+    return [c for c in table.frame.columns if c != id and c not in table.unnamed and _may_be_label(table.frame[c])]
 
 
-def _repeated_share(count: Counter[str]) -> float:
-    """Share of the words that occur on several nodes."""
-    return sum(n for n in count.values() if n > 1) / max(sum(count.values()), 1)
+def _may_be_label(cells: pd.Series) -> bool:
+    known = [cell for cell in cells if not is_missing(cell, MISSING_LABELS)]
+    if not all(isinstance(cell, str | int | np.integer | bool | np.bool_) for cell in known[:1000]):
+        return False
+    n_classes = len(set(known))
+    return (
+        len(known) <= (1 - _LEAST_EMPTY) * len(cells)
+        and 2 <= n_classes <= min(_MOST_CLASSES, max(2, len(known) / 2))
+        and not all(isinstance(cell, str) and _is_fraction(cell) for cell in known)  # measurements with gaps
+    )
 
 
-def _non_empty_texts(cells: pd.Series) -> list[str]:
-    return [cell for cell in cells if isinstance(cell, str) and not _is_empty(cell)]
-
-
-def _word_count(cell: str) -> int:
-    """Number of separate words of letters: a date has none, and a link is one."""
-    return sum(re.search(r"[^\W\d_]{2}", word) is not None for word in re.split(r"[\s,;|]+", cell))
-
-
-def _is_empty(cell: Any) -> bool:
-    return is_missing(cell, MISSING_FEATURES)
-
-
-def _has_decimal_commas(cells: pd.Series) -> bool:
-    texts = [text for text in {cell for cell in cells if isinstance(cell, str)} if not _is_empty(text)]
-    return any("," in text for text in texts) and all(map(_COMMA_NUMBER.fullmatch, texts))
-
-
-def _holds_huge_ids(cells: pd.Series) -> bool:
-    largest = cells.max()
-    return not is_missing(largest) and bool(largest >= _HUGE and cells.nunique() == len(cells))
-
-
-def _is_categorical(cells: pd.Series) -> bool:
-    return isinstance(cells.dtype, pd.CategoricalDtype)
+def _is_fraction(text: str) -> bool:
+    return "." in text and text.replace(".", "").strip("- ").isdigit()

@@ -1,6 +1,9 @@
-"""Labels beside the table of nodes: a further table of labels, the nodes to classify, columns that may be labels."""
+"""Labels: of the table of nodes, of a further table, and of the nodes to classify."""
 
-from collections.abc import Sequence
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,14 +11,54 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import Finding, GraphError
-from dccgcn.graph.cells import MISSING_LABELS, is_missing, spell_id, spell_label
-from dccgcn.tables.columns import Columns, find_column
-from dccgcn.tables.id_column import spelled_cells
+from dccgcn.graph.cells import AMBIGUOUS_LABELS, MISSING_LABELS, is_missing, spell_id, spell_label
+from dccgcn.tables.columns import Columns, TableOptions, find_column, spelled_cells
+from dccgcn.tables.ids import check_ids
 from dccgcn.tables.table import Table, unescaped_cells
 from dccgcn.text import first_few
 
-_MOST_CLASSES = 50  # of a column that is proposed as the label
-_LEAST_EMPTY = 0.2  # share of its cells
+
+def node_labels(table: Table, column: str | None, options: TableOptions, findings: list[Finding]) -> list[Any] | None:
+    """The labels of a table of nodes, None where missing. In a text file they are whole numbers if all of them are."""
+    if column is None:
+        return None
+    unlabelled, classes = {str(mark) for mark in options.unlabelled or ()}, options.classes
+    cells = unescaped_cells(table, column)
+    if not table.is_text:
+        check_ids(table.frame[column].dropna(), table, column, "label")
+        cells = [None if is_missing(cell) else cell for cell in cells]
+        texts = {cell for cell in cells if isinstance(cell, str) and cell not in unlabelled}
+        findings += _label_findings(texts, table.name)
+        return [None if cell is None or str(cell) in unlabelled else cell for cell in cells]
+    exact = set(classes or ())  # listed class names keep their blanks; other labels are stripped
+    cells = [cell if cell in exact else cell.strip() for cell in cells]
+    labels = [None if is_missing(cell, unlabelled | MISSING_LABELS) else cell for cell in cells]
+    known = {label for label in labels if label is not None}
+    findings += _label_findings(known, table.name)
+    if classes is None and all(re.fullmatch(r"-?(0|[1-9]\d{0,17})(\.\d{1,15})?", label) for label in known):
+        return [None if label is None else _number(label) for label in labels]
+    return labels
+
+
+def _number(label: str) -> int | float:
+    """A label as a number; a whole one with every digit, with or without a point."""
+    whole, _, fraction = label.partition(".")
+    return float(label) if fraction.strip("0") else int(whole)
+
+
+def _label_findings(known: set[str], where: str) -> Iterator[Finding]:
+    """Labels that may not be meant as the classes that they are read as."""
+    count = Counter(map(str.casefold, known))
+    if variants := sorted(name for name in known if count[name.casefold()] > 1):
+        text = f"Labels of {where} that differ only in capitals are different classes: {first_few(variants)}."
+        yield Finding("warning", "case-variant-labels", text)
+    if ambiguous := sorted(label for label in known if label.strip().casefold() in AMBIGUOUS_LABELS):
+        text = f"The label {first_few(ambiguous)} of {where} was read as a class; "
+        text += f"if it means a missing label, pass --unlabelled {shlex.quote(ambiguous[0])}."
+        yield Finding("warning", "ambiguous-labels", text)
+    if several := sorted(label for label in known if set(re.split(r"\s*[;|]\s*", label)) - {label} & known):
+        text = f"Labels of {where} that name several classes are classes of their own: {first_few(several)}."
+        yield Finding("warning", "multiple-labels", f"{text} A node has one class here: keep one, or empty the cell.")
 
 
 def add_labels(nodes: Table, columns: Columns, more: Table, findings: list[Finding]) -> Table:
@@ -26,7 +69,8 @@ def add_labels(nodes: Table, columns: Columns, more: Table, findings: list[Findi
     label = columns.label or ""
     ids = [spell_id(i) for i in unescaped_cells(nodes, columns.id)]
     id = _id_column(more, columns, set(ids))
-    source = _label_column(more, label, id)
+    others = [column for column in more.frame.columns if column != id and column not in more.unnamed]
+    source = others[0] if label not in more.frame and len(others) == 1 else find_column(more, label, "label")
     position = {i: row for row, i in enumerate(ids)}
     rows = [position.get(spell_id(i), -1) for i in unescaped_cells(more, id)]
     if -1 in rows:
@@ -37,7 +81,8 @@ def add_labels(nodes: Table, columns: Columns, more: Table, findings: list[Findi
             f"Add these nodes to {nodes.name}, or leave their labels out.",
         )
     cells = unescaped_cells(nodes, label) if label in nodes.frame else [""] * len(ids)
-    before, changed, known = list(cells), [], {str(spell_label(c)): c for c in cells if not _is_empty(c)}
+    known = {str(spell_label(cell)): cell for cell in cells if not _is_empty(cell)}
+    before, changed = list(cells), []
     added = [(row, cell) for row, cell in zip(rows, unescaped_cells(more, source), strict=True) if not _is_empty(cell)]
     for row, cell in added:
         spelled = str(spell_label(cell)).strip()
@@ -45,10 +90,8 @@ def add_labels(nodes: Table, columns: Columns, more: Table, findings: list[Findi
         if not _is_empty(before[row]) and str(spell_label(before[row])).strip() != spelled:
             changed.append(ids[row])
     if changed:
-        text = (
-            f"{len(changed)} labels of {nodes.name} were replaced by other ones of {more.name}: {first_few(changed)}."
-        )
-        findings.append(Finding("warning", "replaced-labels", text))
+        text = f"{len(changed)} labels of {nodes.name} were replaced by other ones of {more.name}"
+        findings.append(Finding("warning", "replaced-labels", f"{text}: {first_few(changed)}."))
     findings.append(Finding("note", "more-labels", f"{len(added)} labels were read from {more.name}."))
     frame = nodes.frame.assign(**{label: pd.Series(cells, index=nodes.frame.index, dtype=object)})
     return replace(nodes, frame=frame)
@@ -64,11 +107,6 @@ def _id_column(more: Table, columns: Columns, ids: set[str]) -> str:
     return find_column(more, columns.id, "id")
 
 
-def _label_column(more: Table, label: str, id: str) -> str:
-    others = [column for column in more.frame.columns if column != id and column not in more.unnamed]
-    return others[0] if label not in more.frame and len(others) == 1 else find_column(more, label, "label")
-
-
 def _is_empty(cell: Any) -> bool:
     return is_missing(cell, MISSING_LABELS)
 
@@ -77,42 +115,29 @@ def nodes_to_classify(table: Table, conditions: Sequence[str]) -> np.ndarray | N
     """(n,) bool: nodes for which one of the conditions "column=value" holds; None without conditions."""
     if not conditions:
         return None
-    chosen = np.zeros(len(table.frame), dtype=bool)
+    targets = np.zeros(len(table.frame), dtype=bool)
     for condition in conditions:
         column, equals, value = condition.partition("=")
         if not equals:
             raise GraphError(f"{condition!r} does not say which nodes to classify.", "Write COLUMN=VALUE: type=movie.")
-        cells = [
-            str(spell_label(cell)).strip()
-            for cell in unescaped_cells(table, find_column(table, column, "kind of node"))
-        ]
-        hits = np.array([cell == value.strip() for cell in cells])
-        if not hits.any():
+        cells = unescaped_cells(table, find_column(table, column, "kind of node"))
+        kinds = [str(spell_label(cell)).strip() for cell in cells]
+        if value.strip() not in kinds:
             raise GraphError(
                 f"No node of {table.name} has {column}={value}.",
-                f"Its values are: {first_few(sorted(set(cells)), 12)}.",
+                f"Its values are: {first_few(sorted(set(kinds)), 12)}.",
             )
-        chosen |= hits
-    return chosen
+        targets |= np.array([kind == value.strip() for kind in kinds])
+    return targets
 
 
-def possible_labels(table: Table, id: str) -> list[str]:
-    """Columns that are empty on many nodes and hold few different values: what a column of labels looks like."""
-    return [c for c in table.frame.columns if c != id and c not in table.unnamed and _may_be_label(table.frame[c])]
-
-
-def _may_be_label(cells: pd.Series) -> bool:
-    known = [cell for cell in cells if not _is_empty(cell)]
-    if not all(isinstance(cell, str | int | np.integer | bool | np.bool_) for cell in known[:1000]):
-        return False
-    n_classes = len(set(known))
-    return (
-        len(known) <= (1 - _LEAST_EMPTY) * len(cells)
-        and 2 <= n_classes <= min(_MOST_CLASSES, max(2, len(known) / 2))
-        and not _all_fractions(known)
-    )
-
-
-def _all_fractions(known: Sequence[Any]) -> bool:
-    """Whether the cells are text like 1.5: measurements with gaps."""
-    return all(isinstance(cell, str) and "." in cell and cell.replace(".", "").strip("- ").isdigit() for cell in known)
+def labels_of_targets(
+    labels: list[Any] | None, targets: np.ndarray | None, findings: list[Finding]
+) -> list[Any] | None:
+    """The labels of the nodes to classify; labels of other nodes are left out with a finding."""
+    if labels is None or targets is None:
+        return labels
+    if others := sum(label is not None and not target for label, target in zip(labels, targets, strict=True)):
+        text = f"{others} labels of nodes that are not to be classified were not used."
+        findings.append(Finding("note", "labels-of-others", text))
+    return [label if target else None for label, target in zip(labels, targets, strict=True)]

@@ -7,29 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from dccgcn.errors import DccgcnError, Finding, GraphError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.cells import spell_id
 from dccgcn.progress import Progress
-from dccgcn.tables.columns import Columns
-from dccgcn.tables.edge_rows import EdgeTable, in_memory
-from dccgcn.tables.edge_tables import (
-    ONE_KIND,
-    EdgeSources,
-    by_relation,
-    read_edge_tables,
-    read_relations,
-)
-from dccgcn.tables.encoder import FeatureEncoder
-from dccgcn.tables.frames import Source, read_table
-from dccgcn.tables.graphml import is_graphml, read_graphml
-from dccgcn.tables.labels import add_labels, nodes_to_classify
-from dccgcn.tables.options import Decimal, Impute, TableOptions, UnknownIds
-from dccgcn.tables.parse import read_ids, read_labels
-from dccgcn.tables.roles import choose_columns, choose_features, refuse_features
-from dccgcn.tables.table import Table, unescaped_cells
+from dccgcn.tables.columns import Columns, Decimal, Impute, TableOptions, UnknownIds, choose_columns
+from dccgcn.tables.edges import ONE_KIND, EdgeSources, by_relation, open_edges, read_relations
+from dccgcn.tables.encode import FeatureEncoder
+from dccgcn.tables.features import choose_features
+from dccgcn.tables.files import is_graphml, read_graphml, read_table
+from dccgcn.tables.ids import read_ids
+from dccgcn.tables.labels import add_labels, labels_of_targets, node_labels, nodes_to_classify
+from dccgcn.tables.table import OpenTable, Table, TableSource, open_in_memory, unescaped_cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +31,7 @@ class Tables:
 
 
 def read_tables(
-    nodes: Source,
+    nodes: TableSource,
     edges: "EdgeSources | None" = None,
     *,
     label: str | None = None,
@@ -64,7 +53,7 @@ def read_tables(
     encoding: str = "utf-8",
     featureless: bool = False,
     name: str | None = None,
-    labels: "Source | None" = None,
+    labels: "TableSource | None" = None,
     node_name: str | None = None,
     classify: Sequence[str] = (),
     decimal: Decimal = ".",
@@ -138,66 +127,35 @@ def read_tables(
     >>> read_tables(nodes, edges, label="topic", name="people").graph
     NodeGraph('people': 3 nodes, 2 edges, 1 feature, 2 classes, 2 labelled)
     """
-    options = TableOptions(
-        label=label,
-        id=id,
-        features=features,
-        text=text,
-        categorical=categorical,
-        ignore=ignore,
-        source=source,
-        target=target,
-        weight=weight,
-        relation=relation,
-        directed=directed,
-        classes=classes,
-        unlabelled=unlabelled,
-        unknown_ids=unknown_ids,
-        impute=impute,
-        scale=scale,
-        encoding=encoding,
-        featureless=featureless,
-        name=name,
-        labels=labels,
-        node_name=node_name,
-        classify=classify,
-        decimal=decimal,
-    )
-    return read_with_options(nodes, edges, options)
-
-
-def read_with_options(nodes: Source, edges: "EdgeSources | None", options: TableOptions) -> Tables:
-    """``read_tables`` with its keywords in one object."""
-    tables, problems = check_tables(nodes, edges, options)
+    keywords = {**locals()}
+    del keywords["nodes"], keywords["edges"]
+    tables, problems = check_tables(nodes, edges, TableOptions(**keywords))
     if tables is None:
         raise problems[0]
     return tables
 
 
 def check_tables(
-    nodes: Source, edges: "EdgeSources | None", options: TableOptions, progress: Progress | None = None
+    nodes: TableSource, edges: "EdgeSources | None", options: TableOptions, progress: Progress | None = None
 ) -> tuple[Tables | None, list[DccgcnError]]:
     """The graph, or None and everything that is wrong with the tables, the most basic first."""
     problems: list[DccgcnError] = []
     findings: list[Finding] = []
     with _collected(problems):
         node_table, edge_tables = _read_all(nodes, edges, options, progress)
-        findings += [*node_table.findings, *(found for table in edge_tables.values() for found in table.findings)]
+        findings += [*node_table.findings, *(f for table in edge_tables.values() for f in table.findings)]
         more = None if options.labels is None else read_table(options.labels, "labels", options.encoding)
         columns = choose_columns(node_table, edge_tables, options, findings, more)
     if problems:
         return None, problems
     with _collected(problems):
-        if options.featureless:
-            refuse_features(options)
-        else:
-            node_table, columns = choose_features(node_table, columns, options, findings, progress)
+        node_table, columns = choose_features(node_table, columns, options, findings, progress)
     ids: list[Any] | None = None
-    with _collected(problems), _guesses_in_errors(findings):
+    with _collected(problems, findings):
         ids = read_ids(node_table, columns.id)
     if ids is None:  # some repeat; are the edges right?
         ids = list(dict.fromkeys(map(spell_id, node_table.frame[columns.id])))
-    with _collected(problems), _guesses_in_errors(findings):
+    with _collected(problems, findings):
         relations, errors = read_relations(
             edge_tables, columns.edges, ids, options.unknown_ids, options.decimal, findings, progress
         )
@@ -215,8 +173,7 @@ def check_tables(
         targets = nodes_to_classify(node_table, options.classify or ())
         if more is not None:
             node_table = add_labels(node_table, columns, more, findings)
-        labels = read_labels(node_table, columns.label, options.unlabelled or (), options.classes, findings)
-        labels = _labels_of_targets(labels, targets, findings)
+        labels = labels_of_targets(node_labels(node_table, columns.label, options, findings), targets, findings)
     if problems:
         return None, problems
     name, names = node_table.name, columns.name and unescaped_cells(node_table, columns.name)
@@ -242,48 +199,27 @@ def check_tables(
 
 
 @contextmanager
-def _collected(problems: list[DccgcnError]) -> Iterator[None]:
-    """Keep an error, so that further steps can find theirs."""
+def _collected(problems: list[DccgcnError], guesses: Sequence[Finding] = ()) -> Iterator[None]:
+    """Keep an error, so that further steps can find theirs. guesses: findings, if guessed columns may be the cause."""
     try:
         yield
     except DccgcnError as error:
-        problems.append(error)
+        problems.append(_with_guesses(error, guesses) if isinstance(error, GraphError) else error)
 
 
 def _read_all(
-    nodes: Source, edges: "EdgeSources | None", options: TableOptions, progress: Progress | None
-) -> tuple[Table, dict[str, EdgeTable]]:
+    nodes: TableSource, edges: "EdgeSources | None", options: TableOptions, progress: Progress | None
+) -> tuple[Table, dict[str, OpenTable]]:
     """The table of nodes, and the tables of edges by relation; a GraphML file is both."""
     if edges is not None:
         node_table = read_table(nodes, "nodes", options.encoding, progress)
-        edge_tables = read_edge_tables(edges, options.encoding)
+        edge_tables = open_edges(edges, options.encoding)
     elif isinstance(nodes, str | os.PathLike) and is_graphml(Path(nodes)):
         node_table, edge_table = read_graphml(Path(nodes))
-        edge_tables = {ONE_KIND: in_memory(edge_table)}
+        edge_tables = {ONE_KIND: open_in_memory(edge_table)}
     else:
         raise GraphError("There is no table of edges.", "Give one (--edges), or a GraphML file as the nodes.")
     return node_table, by_relation(edge_tables, options.relation, options.directed)
-
-
-def _labels_of_targets(
-    labels: list[Any] | None, targets: np.ndarray | None, findings: list[Finding]
-) -> list[Any] | None:
-    """The labels of the nodes to classify; those of other nodes are left out with a finding."""
-    if labels is None or targets is None:
-        return labels
-    if others := [row for row, label in enumerate(labels) if label is not None and not targets[row]]:
-        text = f"{len(others)} labels of nodes that are not to be classified were not used."
-        findings.append(Finding("note", "labels-of-others", text))
-    return [label if target else None for label, target in zip(labels, targets, strict=True)]
-
-
-@contextmanager
-def _guesses_in_errors(findings: Sequence[Finding]) -> Iterator[None]:
-    """Add the guessed columns to errors about ids."""
-    try:
-        yield
-    except GraphError as error:
-        raise _with_guesses(error, findings) from None
 
 
 def _with_guesses(error: DccgcnError, findings: Sequence[Finding]) -> DccgcnError:

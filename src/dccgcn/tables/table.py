@@ -3,18 +3,22 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from dccgcn.errors import DataFileError, Finding, GraphError
+from dccgcn.kernels.texts import Texts
 from dccgcn.runtime.memory import largest_table
 from dccgcn.text import first_few
+
+TableSource: TypeAlias = "str | os.PathLike[str] | pd.DataFrame"
+Cells: TypeAlias = "Texts | pd.Series"  # of one column
 
 LIMIT_VARIABLE = "DCCGCN_TABLE_GB"  # environment variable
 _LARGEST_UNPACKED = 4e9  # bytes, unless the variable says otherwise
@@ -35,8 +39,12 @@ class Table:
 
     def where(self, rows: Any) -> str:
         """The place of rows, given by position or mask, for messages."""
-        listed = self.frame.index[rows].tolist()
-        return f"{self.frame.index.name}{'s' if len(listed) > 1 else ''} {first_few(listed)} of {self.name}"
+        return self.places(self.frame.index[rows].tolist())
+
+    def places(self, numbers: Sequence[int], total: int | None = None) -> str:
+        """Numbers of lines or rows, for messages. total: of how many, if not all are listed."""
+        count = len(numbers) if total is None else total
+        return f"{self.frame.index.name}{'s' if count > 1 else ''} {first_few(numbers, total=total)} of {self.name}"
 
     @contextmanager
     def named_in_errors(self) -> Iterator[None]:
@@ -55,6 +63,25 @@ class Table:
     def is_text(self) -> bool:
         """Whether the table comes from a text file, so that every cell is text."""
         return bool(self.frame.index.name == "line")
+
+
+@dataclass(frozen=True, eq=False)
+class TableRows:
+    """Some rows of a table."""
+
+    columns: dict[str, Cells]  # text without protecting apostrophes, or cells with the types of a file or DataFrame
+    numbers: np.ndarray  # (rows,) the line or row of each in its file
+
+
+@dataclass(frozen=True, eq=False)
+class OpenTable(Table):
+    """A table that is read some rows at a time, so that one of any length takes little memory.
+
+    ``frame`` holds its first rows, ``batches`` gives some columns of all rows.
+    """
+
+    batches: Callable[[Sequence[str]], Iterator[TableRows]] = lambda columns: iter(())
+    n_rows: int = 0  # of text files estimated from the first lines
 
 
 def plain_table(frame: pd.DataFrame, name: str) -> Table:
@@ -77,6 +104,18 @@ def named_columns(frame: pd.DataFrame, names: list[str], what: str) -> pd.DataFr
     return frame
 
 
+def open_in_memory(table: Table) -> OpenTable:
+    """A table whose rows are there already, as one to be read in pieces."""
+
+    def batches(columns: Sequence[str]) -> Iterator[TableRows]:
+        cells = {column: table.frame[column] for column in columns}
+        if table.is_text:
+            cells = {column: unescaped(texts) for column, texts in cells.items()}
+        yield TableRows(dict(cells), table.frame.index.to_numpy())
+
+    return OpenTable(table.frame, table.name, table.findings, batches, len(table.frame))
+
+
 def unescaped(cells: pd.Series) -> pd.Series:
     """Cells without the apostrophe that protects them from being run as formulas."""
     marked = [isinstance(c, str) and c[:1] == "'" and c[1:2] != "" and c[1] in ESCAPED for c in cells]
@@ -86,18 +125,20 @@ def unescaped(cells: pd.Series) -> pd.Series:
 def unescaped_cells(table: Table, column: str) -> list[Any]:
     """The cells of a column; without the apostrophes of a text file."""
     cells = table.frame[column]
-    return list(unescaped(cells) if table.is_text else cells)
+    return (unescaped(cells) if table.is_text else cells).tolist()
 
 
 def table_limit() -> int:
     """Bytes that a packed table may unpack to: a small file can stand for any number of them."""
-    given = os.environ.get(LIMIT_VARIABLE)
-    if given is None:
+    gigabytes = os.environ.get(LIMIT_VARIABLE)
+    if gigabytes is None:
         return int(min(_LARGEST_UNPACKED, largest_table()))
     try:
-        return int(float(given) * 1e9)
+        return int(float(gigabytes) * 1e9)
     except (ValueError, OverflowError):
-        raise DataFileError(f"{LIMIT_VARIABLE}={given[:40]!r} is not a number.", "Give gigabytes, such as 8.") from None
+        raise DataFileError(
+            f"{LIMIT_VARIABLE}={gigabytes[:40]!r} is not a number.", "Give gigabytes, such as 8."
+        ) from None
 
 
 def too_large(path: Path, limit: int, cause: str = "") -> DataFileError:

@@ -1,26 +1,27 @@
-"""Tables in typed files: Parquet, Feather, Excel and JSON. Cells keep the types of the file."""
+"""Tables in typed files: Parquet, Feather and Excel. Cells keep the types of the file."""
 
 import io
-import json
-import re
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from xml.parsers.expat import ExpatError, ParserCreate
 
 import numpy as np
 import pandas as pd
 
 from dccgcn.errors import DataFileError, DccgcnError, Finding
-from dccgcn.graph.cells import is_text
-from dccgcn.tables.table import Table, plain_table, table_limit, too_large
+from dccgcn.kernels.texts import Texts
+from dccgcn.tables.table import Cells, OpenTable, Table, TableRows, plain_table, table_limit, too_large
 from dccgcn.text import first_few
 
 MARKS = {b"PAR1": "parquet", b"ARROW1": "feather", b"PK\x03\x04": "excel"}  # first bytes
 _REMEDY = "Save it as CSV, TSV, JSON lines, Parquet, Feather or Excel (xlsx)."
+_SAMPLE = 10_000  # rows that columns are guessed from
+_ROWS = 1 << 20  # of a Parquet file, read at once
 _NESTED_ROWS = 256  # of a Parquet file with texts in lists, read at once: all may be long
 
 
@@ -31,7 +32,7 @@ def is_parquet(path: Path) -> bool:
 
 
 @contextmanager
-def open_parquet(source: Any, path: Path, **options: Any) -> Iterator[Any]:
+def _parquet_file(source: Any, path: Path, **options: Any) -> Iterator[Any]:
     """A ParquetFile; errors inside the block become a DataFileError."""
     with _arrow_errors(path, "Parquet"), import_module("pyarrow.parquet").ParquetFile(source, **options) as file:
         yield file
@@ -50,7 +51,7 @@ def _arrow_errors(path: Path, form: str) -> Iterator[None]:
         raise DataFileError(f"{path} is not a whole {form} file ({what}).", "Write it again.") from None
 
 
-def arrow_frame(table: Any) -> pd.DataFrame:
+def _frame(table: Any) -> pd.DataFrame:
     """A table or column of Arrow as a DataFrame; what pandas wrote from an index becomes one.
 
     Integers are nullable: a missing cell must not make ids floats.
@@ -74,20 +75,19 @@ def arrow_frame(table: Any) -> pd.DataFrame:
     return frame.set_index(index) if index and set(index) < set(frame.columns) else frame
 
 
-def arrow_texts(values: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """An Arrow column of text as bytes, starts and ends; missing texts are empty. None for other columns."""
+def _column(values: Any) -> Cells:
+    """An Arrow column: text as bytes, missing texts empty, other cells as pandas has them."""
     arrow = import_module("pyarrow")
-    if arrow.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
-    if not _is_text(values.type):
-        return None
-    values = values.cast(arrow.large_string())
-    values.validate(full=True)
-    _, offsets, data = values.buffers()
-    at = np.frombuffer(offsets, np.int64)[values.offset : values.offset + len(values) + 1]
-    known = values.is_valid().to_numpy(zero_copy_only=False)
+    texts = values.dictionary_decode() if arrow.types.is_dictionary(values.type) else values
+    if not _is_text(texts.type):
+        return _frame(values).iloc[:, 0]
+    texts = texts.cast(arrow.large_string())
+    texts.validate(full=True)
+    _, offsets, data = texts.buffers()
+    at = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    known = texts.is_valid().to_numpy(zero_copy_only=False)
     content = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
-    return content, at[:-1].copy(), np.where(known, at[1:], at[:-1])
+    return Texts(content, at[:-1].copy(), np.where(known, at[1:], at[:-1]))
 
 
 def _is_text(kind: Any) -> bool:
@@ -95,12 +95,33 @@ def _is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
+def open_parquet_table(path: Path) -> OpenTable:
+    """A Parquet file in pieces."""
+    with _parquet_file(path, path) as file:
+        n_rows = int(file.metadata.num_rows)
+        start = next(file.iter_batches(_SAMPLE), None)
+        empty = file.schema_arrow.empty_table()
+        frame = _frame(empty if start is None else empty.from_batches([start]))
+    table = plain_table(frame, path.name)
+    stored = dict(zip(table.frame.columns, frame.columns, strict=True))
+
+    def batches(columns: Sequence[str]) -> Iterator[TableRows]:
+        done = 0
+        with _parquet_file(path, path) as file:
+            for batch in file.iter_batches(_ROWS, columns=[stored[column] for column in columns]):
+                cells = {column: _column(batch.column(stored[column])) for column in columns}
+                yield TableRows(cells, np.arange(done, done + batch.num_rows))
+                done += batch.num_rows
+
+    return OpenTable(table.frame, path.name, table.findings, batches, n_rows)
+
+
 def _parquet(content: bytes, path: Path) -> Table:
     """A Parquet file. Texts stay packed until their whole length is known: a few kilobytes can stand for gigabytes."""
     limit = table_limit()
     with _arrow_errors(path, "Parquet"):
         arrow = import_module("pyarrow")
-        with open_parquet(io.BytesIO(content), path) as file:
+        with _parquet_file(io.BytesIO(content), path) as file:
             about, schema = file.metadata, file.schema_arrow
         groups = [about.row_group(i) for i in range(about.num_row_groups)]
         cells = sum(group.column(j).num_values for group in groups for j in range(group.num_columns))
@@ -108,8 +129,9 @@ def _parquet(content: bytes, path: Path) -> Table:
             raise too_large(path, limit)
         texts = [field.name for field in schema if _is_text(field.type)]
         nested = any(arrow.types.is_nested(field.type) for field in schema)
-        with open_parquet(io.BytesIO(content), path, read_dictionary=texts) as file:
-            parts = map(_table_of, file.iter_batches(_NESTED_ROWS)) if nested else [file.read()]
+        with _parquet_file(io.BytesIO(content), path, read_dictionary=texts) as file:
+            batches = file.iter_batches(_NESTED_ROWS) if nested else ()
+            parts = (arrow.Table.from_batches([batch]) for batch in batches) if nested else [file.read()]
             tables, lengths = [], dict.fromkeys(schema.names, 0)
             for table in parts:
                 tables.append(table)
@@ -118,11 +140,7 @@ def _parquet(content: bytes, path: Path) -> Table:
                 if sum(lengths.values()) > limit:
                     raise too_large(path, limit, f"column {first_few([max(lengths, key=lengths.__getitem__)])}")
         whole = arrow.concat_tables(tables) if tables else schema.empty_table()
-        return plain_table(arrow_frame(whole.cast(schema)), path.name)
-
-
-def _table_of(batch: Any) -> Any:
-    return import_module("pyarrow").Table.from_batches([batch])
+        return plain_table(_frame(whole.cast(schema)), path.name)
 
 
 def _unpacked_bytes(column: Any) -> int:
@@ -143,7 +161,7 @@ def _feather(content: bytes, path: Path) -> Table:
             batches.append(file.get_batch(number))
             if sum(max(batch.nbytes, 8 * batch.num_rows * batch.num_columns) for batch in batches) > limit:
                 raise too_large(path, limit)
-        return plain_table(arrow_frame(import_module("pyarrow").Table.from_batches(batches, file.schema)), path.name)
+        return plain_table(_frame(import_module("pyarrow").Table.from_batches(batches, file.schema)), path.name)
 
 
 def _excel(content: bytes, path: Path) -> Table:
@@ -159,7 +177,9 @@ def _excel(content: bytes, path: Path) -> Table:
             raise DataFileError(f"{path} is an Excel workbook, which needs openpyxl.", "pip install 'dccgcn[excel]'")
         with pd.ExcelFile(io.BytesIO(content), engine="openpyxl") as book:
             first, *others = book.sheet_names
-            table = plain_table(book.parse(str(first), dtype=object, keep_default_na=False, na_values=[""]), path.name)
+            table = plain_table(
+                pd.read_excel(book, str(first), dtype=object, keep_default_na=False, na_values=[""]), path.name
+            )
     except DccgcnError:
         raise
     except Exception as error:  # a damaged file can raise nearly anything
@@ -171,54 +191,29 @@ def _excel(content: bytes, path: Path) -> Table:
 
 
 def _check_extent(archive: zipfile.ZipFile, path: Path, limit: int) -> None:
-    """Raise a DataFileError if a sheet's last row and last column span too many cells: one cell can stand far out."""
+    """Raise a DataFileError if a sheet's rows and columns span too many cells: one cell can stand far out."""
     for part in archive.namelist():
-        if not part.startswith("xl/worksheets/"):
-            continue
-        cells = re.findall(rb'\br="([A-Z]{1,3})([0-9]{1,7})"', archive.read(part))
-        width, last = max(((_column_number(column), column) for column, _ in cells), default=(0, b""))
-        height = max((int(row) for _, row in cells), default=0)
+        row = column = height = width = 0
+        last = ""
+
+        def count(tag: str, attributes: dict[str, str]) -> None:
+            nonlocal row, column, height, width, last
+            kind, place = tag.rpartition(":")[2], attributes.get("r", "")
+            if kind == "row":  # rows and cells without a place follow the one before
+                row, column = int(place or row + 1), 0
+            elif kind == "c":
+                letters = place.rstrip("0123456789")
+                column = sum(26**i * (ord(x) - 64) for i, x in enumerate(letters[::-1])) if place else column + 1
+                row = int(place[len(letters) :] or row) if place else row
+                width, last = max((width, last), (column, letters or f"number {column} of row "))
+            height = max(height, row)
+
+        scanner = ParserCreate()
+        scanner.StartElementHandler = count
+        with suppress(ExpatError):  # of parts that are no XML
+            scanner.Parse(archive.read(part), True)
         if 8 * height * width > limit:
-            raise too_large(path, limit, f"cell {last.decode()}{height}")
-
-
-def _column_number(letters: bytes) -> int:
-    number = 0
-    for letter in letters:
-        number = 26 * number + letter - 64
-    return number
+            raise too_large(path, limit, f"cell {last}{height}")
 
 
 READERS: dict[str, Callable[[bytes, Path], Table]] = {"parquet": _parquet, "feather": _feather, "excel": _excel}
-
-
-def is_json(text: str) -> bool:
-    """Whether a text is JSON lines or a JSON list, and not CSV."""
-    return text.lstrip()[:1] == "{" or text.lstrip().startswith("[{")
-
-
-def json_table(text: str, path: Path) -> Table:
-    """A table with a JSON object per line, or of one list of objects. Whole numbers keep every digit."""
-    try:
-        if text.lstrip().startswith("["):
-            records = json.loads(text)
-        else:
-            records = [_record(line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a ValueError too
-        raise DataFileError(
-            f"{path} is not JSON ({error}).", "Give one JSON object per line, or a list of them."
-        ) from None
-    if not all(isinstance(record, dict) for record in records):
-        raise DataFileError(f"{path} holds JSON values that are not objects.", "Give one object per row.")
-    if re.search(r"\\u[dD][89a-fA-F]", text):  # halves of a character, which may stand alone
-        for number, record in enumerate(records):
-            if not is_text(json.dumps(record, ensure_ascii=False)):
-                raise DataFileError(f"Row {number} of {path} holds a lone surrogate, which is no text.", "Remove it.")
-    return plain_table(pd.DataFrame(records, dtype=object), path.name)
-
-
-def _record(line: str, number: int) -> Any:
-    try:
-        return json.loads(line)
-    except json.JSONDecodeError as error:
-        raise json.JSONDecodeError(f"line {number}: {error.msg}", error.doc, error.pos) from None

@@ -4,8 +4,8 @@ import csv
 import io
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain
@@ -27,6 +27,7 @@ from dccgcn.tables.table import ESCAPED
 
 _PARQUET_ROWS = 1 << 20  # converted at a time
 _CSV_ROWS = 1 << 17
+_ALONE = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}  # for files of other databases
 _SQL_TYPES = {"i": "BIGINT", "f": "DOUBLE", "b": "BOOLEAN"}
 
 
@@ -77,23 +78,35 @@ def write_frames(
     an error, and so is a table of the same name; with ``overwrite`` one that dccgcn wrote is replaced.
     """
     path = Path(path)
-    check_output(path, overwrite)
+    check_frames(list(tables), path, overwrite)
     if is_database(path):
         _write_database(tables, path, overwrite)
         return
-    if len(tables) > 1:
-        raise DataFileError(f"{path} cannot hold {' and '.join(tables)}.", "Name two files, or a database.")
     (frame,) = tables.values()
-    match path.suffix.lower():
-        case ".parquet":
-            if find_spec("pyarrow") is None:
-                raise missing_extra("pyarrow", "parquet", "A Parquet file")
-            write_output(path, _parquet(storable(frame), progress), overwrite)
-        case ".csv" | "":
-            write_output(path, csv_pieces(frame, "%.6f", progress), overwrite)
-        case other:
-            remedy = "Use .csv, .parquet, .sqlite or .duckdb."
-            raise DataFileError(f"{path} ends in {other!r}, which is no form of a table.", remedy)
+    if path.suffix.lower() == ".parquet":
+        write_output(path, _parquet(storable(frame), progress), overwrite)
+    else:
+        write_output(path, csv_pieces(frame, "%.6f", progress), overwrite)
+
+
+def check_frames(names: Sequence[str], path: Path, overwrite: bool) -> None:
+    """Raise a DataFileError, or that an extra is missing, unless ``write_frames`` may write tables of these names."""
+    check_output(path, overwrite)
+    form = path.suffix.lower()
+    if is_database(path):
+        if form == ".duckdb" and find_spec("duckdb") is None:
+            raise missing_extra("duckdb", "duckdb", "A DuckDB file")
+        if path.exists():
+            with _database(path, path) as database:
+                _check_names(database, names, path, overwrite)
+        return
+    if len(names) > 1:
+        raise DataFileError(f"{path} cannot hold {' and '.join(names)}.", "Name two files, or a database.")
+    if form not in (".parquet", ".csv", ""):
+        remedy = "Use .csv, .parquet, .sqlite or .duckdb."
+        raise DataFileError(f"{path} ends in {form!r}, which is no form of a table.", remedy)
+    if form == ".parquet" and find_spec("pyarrow") is None:
+        raise missing_extra("pyarrow", "parquet", "A Parquet file")
 
 
 def storable(frame: pd.DataFrame) -> pd.DataFrame:
@@ -134,36 +147,38 @@ def _write_database(tables: Mapping[str, pd.DataFrame], path: Path, overwrite: b
     place_of_work = temporary_path(path.parent) if is_new else path
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with closing(_connect(place_of_work, path)) as database:
+        with _database(place_of_work, path) as database:
             _add_tables(database, tables, path, overwrite)
         if is_new:
             place(place_of_work, path, replace=False)
-    except DccgcnError:
-        raise
-    except Exception as error:  # both databases have their own
-        raise DataFileError(f"{path} cannot be written ({error}).", "Give a new file, or a database.") from None
     finally:
         if is_new:
             place_of_work.unlink(missing_ok=True)
 
 
-def _connect(file: Path, named: Path) -> Any:
-    if named.suffix.lower() != ".duckdb":
-        return sqlite3.connect(file, isolation_level=None)
-    if find_spec("duckdb") is None:
-        raise missing_extra("duckdb", "duckdb", "A DuckDB file")
-    return import_module("duckdb").connect(str(file))
+@contextmanager
+def _database(file: Path, named: Path) -> Iterator[Any]:
+    """A connection; errors inside the block become a DataFileError."""
+    try:
+        if named.suffix.lower() == ".duckdb":
+            opened = import_module("duckdb").connect(str(file), config=_ALONE)
+        else:
+            opened = sqlite3.connect(file, isolation_level=None)
+        with closing(opened) as database:
+            yield database
+    except DccgcnError:
+        raise
+    except Exception as error:  # both databases have their own
+        raise DataFileError(f"{named} cannot be written ({error}).", "Give a new file, or a database.") from None
 
 
 def _add_tables(database: Any, tables: Mapping[str, pd.DataFrame], path: Path, overwrite: bool) -> None:
     is_sqlite = isinstance(database, sqlite3.Connection)
-    if is_sqlite and "events" in _names_of_tables(database):
-        raise DataFileError(f"{path} is a log of labels.", "Name another file.")
     database.execute("BEGIN")
     try:
+        replaced = _check_names(database, list(tables), path, overwrite)
         for name, frame in tables.items():
-            if name.casefold() in map(str.casefold, _names_of_tables(database)):
-                _check_table(database, name, path, overwrite)
+            if name in replaced:
                 database.execute(f'DROP TABLE "{name}"')
             stored = storable(frame)
             columns = [f'"{column.replace(chr(34), chr(34) * 2)}"' for column in map(str, stored.columns)]
@@ -189,14 +204,19 @@ def _names_of_tables(database: Any) -> list[str]:
     return [row[0] for row in database.execute(query).fetchall()]
 
 
-def _check_table(database: Any, name: str, path: Path, overwrite: bool) -> None:
-    """Raise a DataFileError unless a table may be replaced: dccgcn wrote it, and replacing is asked for."""
-    columns = [column[0] for column in database.execute(f'SELECT * FROM "{name}" LIMIT 0').description]
-    if not are_ours(columns):
-        raise DataFileError(f"{path} has a table {name} that dccgcn did not write.", "Name another file.")
-    if not overwrite:
-        remedy = "Choose another file, or replace the table with --overwrite (overwrite=True)."
-        raise DataFileError(f"{path} has a table {name} already.", remedy)
+def _check_names(database: Any, names: Sequence[str], path: Path, overwrite: bool) -> list[str]:
+    """The tables of these names that are there; a DataFileError unless dccgcn wrote them and may replace them."""
+    present = {name.casefold() for name in _names_of_tables(database)}
+    if isinstance(database, sqlite3.Connection) and "events" in present:
+        raise DataFileError(f"{path} is a log of labels.", "Name another file.")
+    for name in (replaced := [name for name in names if name.casefold() in present]):
+        columns = [column[0] for column in database.execute(f'SELECT * FROM "{name}" LIMIT 0').description]
+        if not are_ours(columns):
+            raise DataFileError(f"{path} has a table {name} that dccgcn did not write.", "Name another file.")
+        if not overwrite:
+            remedy = "Choose another file, or replace the table with --overwrite (overwrite=True)."
+            raise DataFileError(f"{path} has a table {name} already.", remedy)
+    return replaced
 
 
 def write_tables(graph: NodeGraph, folder: Path, labelled: np.ndarray | None = None) -> list[Path]:
@@ -208,10 +228,10 @@ def write_tables(graph: NodeGraph, folder: Path, labelled: np.ndarray | None = N
     nodes, edges = to_frames(graph)
     files = {"edges.csv": edges}
     if labelled is not None:
-        given = np.isin(np.arange(graph.n), labelled)
-        hidden = ~given & (graph.labels >= 0)
+        is_shown = np.isin(np.arange(graph.n), labelled)
+        hidden = ~is_shown & (graph.labels >= 0)
         files["truth.csv"] = nodes.loc[hidden, ["id", "label"]]
-        nodes["label"] = nodes["label"].where(given, None)
+        nodes["label"] = nodes["label"].where(is_shown, None)
     files["nodes.csv"] = nodes
     for name in files:
         check_output(folder / name)

@@ -16,7 +16,7 @@ from dccgcn.graph.splits import Split
 from dccgcn.methods.prediction import Prediction
 from dccgcn.progress import Progress
 from dccgcn.quality.classes import ClassRow, class_table, predicted_nodes, ranking, rare_class_scores
-from dccgcn.runtime.outputs import check_output, write_output
+from dccgcn.runtime.outputs import check_file, write_output
 from dccgcn.settings import Settings
 from dccgcn.tables.read import Tables
 from dccgcn.tables.write import csv_pieces, csv_text, write_frames
@@ -308,7 +308,7 @@ class Result:
         from dccgcn.report import write_report
         from dccgcn.report.nodes import OwnTable
 
-        check_output(path, overwrite)
+        check_file(path, overwrite)
         label = None if self.tables is None else self.tables.columns.label
         write_report(self, path, overwrite, table=None if rows is None else OwnTable(rows, label))
 

@@ -24,7 +24,7 @@ from dccgcn.runtime.device import default_device
 from dccgcn.runtime.scratch import damage_findings, stages_of
 from dccgcn.runtime.threads import threads_of_run
 from dccgcn.settings import Settings
-from dccgcn.tables.convert import MASKS_NOT_USED, from_pyg, has_masks, is_pyg, split_from_pyg
+from dccgcn.tables.pyg import MASKS_NOT_USED, from_pyg, has_masks, is_pyg, split_from_pyg
 from dccgcn.tables.read import Tables
 from dccgcn.text import first_few
 from dccgcn.workflow.notebook_bar import notebook_bar

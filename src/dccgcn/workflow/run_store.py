@@ -16,6 +16,7 @@ Row = dict[str, Any]  # one run: its key, the fields of its job, and what was me
 Rows = dict[str, Row]  # by key
 
 VERSION = 3  # of the format; rows of version 1 and 2 had other fields and other keys
+_START = b'{"version":'  # of every line
 _CHECKSUM = re.compile(rb',"sha256":"([0-9a-f]{64})"}$')
 _REMEDY = "Delete the line; its job will be run again."
 
@@ -56,8 +57,6 @@ def read_store(store: Path, repair: bool = True) -> Rows:
         return {}
     content = store.read_bytes()
     complete = content[: content.rfind(b"\n") + 1]
-    if repair and len(complete) < len(content):
-        os.truncate(store, len(complete))
     rows = {}
     for number, line in enumerate(complete.splitlines(), 1):
         try:
@@ -67,6 +66,10 @@ def read_store(store: Path, repair: bool = True) -> Rows:
             raise DataFileError(f"{store}, line {number}: {error.what}", error.remedy) from None
         except (ValueError, KeyError):
             raise DataFileError(f"{store}, line {number} is not a run.", _REMEDY) from None
+    if repair and len(complete) < len(content):
+        if not content.startswith(_START, len(complete)) and not _START.startswith(content[len(complete) :]):
+            raise DataFileError(f"{store} ends in a line that is not a run.", "Choose another folder for the runs.")
+        os.truncate(store, len(complete))
     return rows
 
 

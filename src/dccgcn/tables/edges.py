@@ -15,15 +15,14 @@ from dccgcn.graph.cells import MISSING_LABELS, is_missing, spell_label
 from dccgcn.graph.relations import check_relation_names
 from dccgcn.kernels.texts import BLANK, UNKNOWN, Texts
 from dccgcn.progress import Progress
-from dccgcn.tables.columns import EdgeColumns, decimal_points, to_numbers
-from dccgcn.tables.edge_rows import EdgeTable, edge_table
-from dccgcn.tables.frames import Source
-from dccgcn.tables.id_index import IdIndex
-from dccgcn.tables.options import Decimal, UnknownIds
-from dccgcn.tables.table import Table
+from dccgcn.tables.columns import Decimal, EdgeColumns, UnknownIds
+from dccgcn.tables.files import open_table
+from dccgcn.tables.ids import IdIndex
+from dccgcn.tables.table import Cells, OpenTable, Table, TableSource
+from dccgcn.tables.values import decimal_points, to_numbers
 from dccgcn.text import first_few
 
-EdgeSources: TypeAlias = "Source | Sequence[Source] | Mapping[str, Source]"
+EdgeSources: TypeAlias = "TableSource | Sequence[TableSource] | Mapping[str, TableSource]"
 
 ONE_KIND = ""  # key of a table whose name is not that of a relation
 MAX_RELATIONS = 20  # that a column may name
@@ -31,24 +30,20 @@ _MOST_STRANGERS = 10_000  # unknown ids that are looked at for what they have in
 _MOST_LISTED = 5  # rows in a message
 
 
-def read_edge_tables(given: EdgeSources, encoding: str) -> dict[str, EdgeTable]:
+def open_edges(edges: EdgeSources, encoding: str) -> dict[str, OpenTable]:
     """The tables by the names of their relations. A single file or DataFrame has the key ""."""
-
-    def read(source: Source, what: str) -> EdgeTable:
-        return edge_table(source, what, encoding)
-
-    if isinstance(given, Mapping | list | tuple) and not given:
+    if isinstance(edges, Mapping | list | tuple) and not edges:
         raise GraphError("There is no table of edges.", "Give at least one (--edges).")
-    if isinstance(given, Mapping):
-        return {name: read(source, f"edges of {name}") for name, source in given.items()}
-    sources = [given] if isinstance(given, str | os.PathLike | pd.DataFrame) else list(given)
+    if isinstance(edges, Mapping):
+        return {name: open_table(source, f"edges of {name}", encoding) for name, source in edges.items()}
+    sources = [edges] if isinstance(edges, str | os.PathLike | pd.DataFrame) else list(edges)
     if len(sources) == 1:
-        return {ONE_KIND: read(sources[0], "edges")}
+        return {ONE_KIND: open_table(sources[0], "edges", encoding)}
     if any(isinstance(source, pd.DataFrame) for source in sources):
         raise GraphError("Several DataFrames of edges need names.", "Give a mapping: {'cites': …, 'likes': …}.")
-    tables: dict[str, EdgeTable] = {}
+    tables: dict[str, OpenTable] = {}
     for source in sources:
-        table = read(source, "edges")
+        table = open_table(source, "edges", encoding)
         name = relation_name(table)
         if name in tables:
             raise GraphError(
@@ -72,7 +67,7 @@ def relation_name(table: Table) -> str:
     return name
 
 
-def by_relation(tables: dict[str, EdgeTable], relation: str | None, directed: bool) -> dict[str, EdgeTable]:
+def by_relation(tables: dict[str, OpenTable], relation: str | None, directed: bool) -> dict[str, OpenTable]:
     """The tables under the keys that their edges are read by: a single directed one has a relation's name too."""
     check_relation_names(name for name in tables if name != ONE_KIND)
     if relation is not None and ONE_KIND not in tables:
@@ -87,7 +82,7 @@ def by_relation(tables: dict[str, EdgeTable], relation: str | None, directed: bo
 
 
 def read_relations(
-    tables: Mapping[str, EdgeTable],
+    tables: Mapping[str, OpenTable],
     columns: Mapping[str, EdgeColumns],
     ids: Sequence[Any],
     unknown_ids: UnknownIds,
@@ -103,8 +98,8 @@ def read_relations(
     relations: dict[str, sp.coo_array] = {}
     errors: list[DccgcnError] = []
     for name, table in tables.items():
-        pairs, known, cells, found = _read_pairs(table, columns[name], index, unknown_ids, findings, progress)
-        errors += found
+        pairs, known, cells, problems = _read_pairs(table, columns[name], index, unknown_ids, findings, progress)
+        errors += problems
         try:
             weights = _weights(cells, columns[name].weight, decimal)
             names = _relation_names(cells, columns[name].relation)
@@ -120,7 +115,7 @@ def read_relations(
 
 
 def _read_pairs(
-    table: EdgeTable,
+    table: OpenTable,
     columns: EdgeColumns,
     index: IdIndex,
     unknown_ids: UnknownIds,
@@ -166,7 +161,7 @@ def _read_pairs(
             errors.append(GraphError(f"{text}.{reason}", remedy))
         else:
             findings.append(Finding("warning", "dropped-edges", f"{text}; dropped."))
-    frame = pd.concat(cells).rename_axis(table.frame.index.name) if others else cells[0]
+    frame = pd.concat(cells).rename_axis(table.frame.index.name).reindex(columns=others)  # also without rows
     return pairs, known, Table(frame, table.name), errors
 
 
@@ -178,17 +173,16 @@ class _RowList:
     count: int = 0
     first: list[int] = field(default_factory=list)
 
-    def add(self, numbers: np.ndarray, chosen: np.ndarray) -> None:
-        at = np.flatnonzero(chosen)
+    def add(self, numbers: np.ndarray, is_listed: np.ndarray) -> None:
+        at = np.flatnonzero(is_listed)
         self.count += len(at)
         self.first += numbers[at[: _MOST_LISTED - len(self.first)]].tolist()
 
     def __str__(self) -> str:
-        listed = first_few(self.first, _MOST_LISTED, total=self.count)
-        return f"{self.table.frame.index.name}{'s' if self.count > 1 else ''} {listed} of {self.table.name}"
+        return self.table.places(self.first, self.count)
 
 
-def _shared(cells: "Texts | pd.Series") -> np.ndarray:
+def _shared(cells: Cells) -> np.ndarray:
     """Cells as objects, of which equal texts are one."""
     if not isinstance(cells, Texts):
         return cells.array

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dccgcn.datasets.formats import amgcn
+from dccgcn.datasets.am_gcn import read_am_gcn
 from dccgcn.errors import DataFileError
 
 TOY = {
@@ -31,7 +31,7 @@ def archive(folder: Path, **changes: str | None) -> Path:
 
 @pytest.mark.parametrize("last_line", ["0 0 1\n", "0 0 1", "0 0 1 \r\n"])
 def test_reads_the_three_tables_and_the_splits(tmp_path: Path, last_line: str) -> None:
-    graph, splits = amgcn.read(archive(tmp_path, feature=f"1 0 1\n0\t1\t0\n0 0 0\n{last_line}"))
+    graph, splits = read_am_gcn(archive(tmp_path, feature=f"1 0 1\n0\t1\t0\n0 0 0\n{last_line}"))
     assert graph.features.toarray().tolist() == [[1, 0, 1], [0, 1, 0], [0, 0, 0], [0, 0, 1]]
     assert graph.edges.tolist() == [[0, 1], [1, 2], [2, 3]]
     assert graph.classes == (0, 1, 2)
@@ -48,37 +48,37 @@ def test_a_malformed_feature_line_is_named(tmp_path: Path, line: str) -> None:
     with pytest.raises(
         DataFileError, match=r"Line 2 of toy/toy\.feature in .*toy\.zip is malformed: expected 3 digits"
     ):
-        amgcn.read(archive(tmp_path, feature=f"1 0 1\n{line}\n0 0 0\n0 0 1\n"))
+        read_am_gcn(archive(tmp_path, feature=f"1 0 1\n{line}\n0 0 0\n0 0 1\n"))
 
 
 @pytest.mark.parametrize("line", ["1", "1 2 3", "1 -2", "1 2.0", "one two", "", "1 99999999999999999999"])
 def test_a_malformed_edge_line_is_named(tmp_path: Path, line: str) -> None:
     with pytest.raises(DataFileError, match=r"Line 3 of toy/toy\.edge in .*toy\.zip is malformed: expected 2 whole"):
-        amgcn.read(archive(tmp_path, edge=f"0 1\n1 2\n{line}\n"))
+        read_am_gcn(archive(tmp_path, edge=f"0 1\n1 2\n{line}\n"))
 
 
 def test_a_missing_or_doubled_member_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataFileError, match=r"holds 0 files that end in \.edge"):
-        amgcn.read(archive(tmp_path, edge=None))
+        read_am_gcn(archive(tmp_path, edge=None))
     path = archive(tmp_path)
     with zipfile.ZipFile(path, "a") as file:
         file.writestr("toy/other.edge", "0 1\n")
     with pytest.raises(DataFileError, match=r"holds 2 files that end in \.edge"):
-        amgcn.read(path)
+        read_am_gcn(path)
 
 
 def test_empty_tables_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataFileError, match=r"toy/toy\.label in .* is empty"):
-        amgcn.read(archive(tmp_path, label=""))
+        read_am_gcn(archive(tmp_path, label=""))
 
 
 def test_tables_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataFileError, match="do not fit together: 1 edges point"):
-        amgcn.read(archive(tmp_path, edge="0 1\n3 4\n"))
+        read_am_gcn(archive(tmp_path, edge="0 1\n3 4\n"))
     with pytest.raises(DataFileError, match="do not fit together: There are 2 labels for 4 rows"):
-        amgcn.read(archive(tmp_path, label="0\n1\n"))
+        read_am_gcn(archive(tmp_path, label="0\n1\n"))
     with pytest.raises(DataFileError, match="do not fit together: 1 nodes are in both"):
-        amgcn.read(archive(tmp_path, test40="3\n"))
+        read_am_gcn(archive(tmp_path, test40="3\n"))
 
 
 def test_row_38_a_truncated_or_altered_archive_is_refused(tmp_path: Path) -> None:
@@ -86,9 +86,9 @@ def test_row_38_a_truncated_or_altered_archive_is_refused(tmp_path: Path) -> Non
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(DataFileError, match="not a whole zip archive"):
-        amgcn.read(path)
+        read_am_gcn(path)
     altered = bytearray(whole)
     altered[whole.index(b"toy/toy.label") + len("toy/toy.label") + 3] ^= 0xFF
     path.write_bytes(bytes(altered))
     with pytest.raises(DataFileError, match="not a whole zip archive"):
-        amgcn.read(path)
+        read_am_gcn(path)

@@ -9,16 +9,25 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.datasets.formats.npz import csr_matrix
+from dccgcn.datasets.npz_files import csr_matrix
 from dccgcn.errors import DataFileError, GraphError, SplitError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split
 
+CORA_CLASSES = (  # in the order of Planetoid's label columns
+    "Theory",
+    "Reinforcement_Learning",
+    "Genetic_Algorithms",
+    "Neural_Networks",
+    "Probabilistic_Methods",
+    "Case_Based",
+    "Rule_Learning",
+)
 PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
 VALIDATION_NODES = 500  # the public split validates on the 500 nodes after the training nodes
 
 
-def read(
+def read_planetoid(
     folder: Path, name: str, classes: Sequence[Any] | None = None, title: str | None = None
 ) -> tuple[NodeGraph, Split]:
     """The graph and the public split of the files `ind.NAME.*` in a folder.

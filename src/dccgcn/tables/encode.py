@@ -13,12 +13,12 @@ import pandas as pd
 import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError, Finding, GraphError
-from dccgcn.graph.cells import MISSING_FEATURES, is_missing, spell_id
+from dccgcn.graph.cells import is_missing, spell_id
+from dccgcn.graph.validation import LARGEST
 from dccgcn.progress import Progress, tracked
-from dccgcn.tables.columns import NUMERIC, Role, to_numbers
-from dccgcn.tables.lists import expand_as_trained, is_list, tags_as_text
-from dccgcn.tables.options import Impute
+from dccgcn.tables.columns import NUMERIC, Impute, Role
 from dccgcn.tables.table import Table
+from dccgcn.tables.values import expand_as_trained, is_empty, is_list, tags_as_text, to_numbers
 from dccgcn.text import first_few
 
 if TYPE_CHECKING:  # slow to import: each function imports what it uses
@@ -26,7 +26,6 @@ if TYPE_CHECKING:  # slow to import: each function imports what it uses
     from sklearn.preprocessing import OneHotEncoder
 
 _FORM = 1  # version of the dictionary
-_LARGEST = 1e15  # larger features count as infinite: their squares are, in single precision
 _LARGEST_UNSCALED = 1e150  # the variance of larger numbers is infinite
 _MAX_WORDS = 20_000  # of one text column
 
@@ -138,18 +137,18 @@ class FeatureEncoder:
         return {"form": _FORM, **asdict(self)}
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+    def from_dict(cls, fields: Mapping[str, Any]) -> Self:
         """The encoder that ``to_dict`` was called on."""
         try:
-            if given["form"] != _FORM:
+            if fields["form"] != _FORM:
                 raise DataFileError(
-                    f"The encoder has version {given['form']!r}, not {_FORM}.", "Train the model again."
+                    f"The encoder has version {fields['form']!r}, not {_FORM}.", "Train the model again."
                 )
             return cls(
-                Numbers(**given["numbers"]),
-                tuple(Categories(**c) for c in given["categories"]),
-                tuple(Words(**t) for t in given["texts"]),
-                tuple(given["weights"]),
+                Numbers(**fields["numbers"]),
+                tuple(Categories(**c) for c in fields["categories"]),
+                tuple(Words(**t) for t in fields["texts"]),
+                tuple(fields["weights"]),
             )
         except (KeyError, TypeError) as error:
             raise DataFileError(f"This is not an encoder ({error!r}).", "Train the model again.") from None
@@ -173,7 +172,7 @@ def _fit_numbers(frame: pd.DataFrame, roles: Mapping[str, Role], impute: Impute)
     from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
     values = _parsed(frame, names, impute != "error")
-    limits = [_LARGEST if role == "as-is" else _LARGEST_UNSCALED for role in roles.values()]
+    limits = [LARGEST if role == "as-is" else _LARGEST_UNSCALED for role in roles.values()]
     values = np.where(np.abs(values) < limits, values, np.nan)  # scikit-learn's scalers ignore NaN
     known = ~np.isnan(values).all(axis=0)
     is_standard = known & np.array([roles[name] == "standard" for name in names], dtype=bool)
@@ -200,7 +199,7 @@ def _numbers(fitted: Numbers, frame: pd.DataFrame) -> sp.csr_array:
         names = [fitted.columns[i] for i in np.flatnonzero(which.any(axis=0))]
         remedy = "Fix them, or replace them by zero or by the mean of their column (--impute mean, impute='mean')."
         if not missing.any():
-            remedy = f"Features must be below {_LARGEST:g}: scale the column, or leave an id column out (--ignore)."
+            remedy = f"Features must be below {LARGEST:g}: scale the column, or leave an id column out (--ignore)."
         raise GraphError(
             f"{int(which.sum())} features are {what}, in columns {first_few(names)}, {_where(frame, rows)}.", remedy
         )
@@ -217,7 +216,7 @@ def _scaled(fitted: Numbers, frame: pd.DataFrame) -> np.ndarray:
 
 
 def _bad(values: np.ndarray) -> np.ndarray:
-    return np.asarray(~(np.abs(values) < _LARGEST))  # NaN too
+    return np.asarray(~(np.abs(values) < LARGEST))  # NaN too
 
 
 def _parsed(frame: pd.DataFrame, names: Sequence[str], imputed: bool) -> np.ndarray:
@@ -254,12 +253,12 @@ def _text(cell: Any) -> str:
 
 def _fit_categories(frame: pd.DataFrame, column: str) -> Categories:
     """Values that occur once connect no two nodes, so they get no feature, unless all of them occur once."""
-    known = [cell for cell in _texts(frame, column) if not is_missing(cell, MISSING_FEATURES)]
+    known = [cell for cell in _texts(frame, column) if not is_empty(cell)]
     values, counts = np.unique(known, return_counts=True)
-    kept = values[counts > 1] if (counts > 1).any() else values
-    if len(kept) == 0:
+    values = values[counts > 1] if (counts > 1).any() else values
+    if len(values) == 0:
         raise GraphError(f"Column {first_few([column])} is empty.", "Leave it out of the features.")
-    return Categories(column, [str(value) for value in kept])
+    return Categories(column, [str(value) for value in values])
 
 
 def _one_hot(fitted: Categories) -> "OneHotEncoder":

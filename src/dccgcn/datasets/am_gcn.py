@@ -17,7 +17,7 @@ from dccgcn.graph.splits import Split
 LABELS_PER_CLASS = (20, 40, 60)  # AM-GCN's three published splits
 
 
-def read(path: Path, title: str | None = None) -> tuple[NodeGraph, list[Split]]:
+def read_am_gcn(path: Path, title: str | None = None) -> tuple[NodeGraph, list[Split]]:
     """The graph of an archive with .edge, .feature and .label files, and its splits "am-gcn-20", -40 and -60."""
     with _reading(path), zipfile.ZipFile(path) as archive:
         name = _only(archive, path, ".label").rsplit("/", 1)[-1].removesuffix(".label")
@@ -50,10 +50,10 @@ def _reading(path: Path) -> Iterator[None]:
 
 def _only(archive: zipfile.ZipFile, path: Path, ending: str) -> str:
     # ACM's edges are in acm_PAP.edge (papers that share an author), the others' in NAME.edge
-    found = [member for member in archive.namelist() if member.endswith(ending)]
-    if len(found) != 1:
-        raise DataFileError(f"{path} holds {len(found)} files that end in {ending}, not one.", "Download it again.")
-    return found[0]
+    members = [member for member in archive.namelist() if member.endswith(ending)]
+    if len(members) != 1:
+        raise DataFileError(f"{path} holds {len(members)} files that end in {ending}, not one.", "Download it again.")
+    return members[0]
 
 
 def _integers(archive: zipfile.ZipFile, member: str, columns: int) -> np.ndarray:

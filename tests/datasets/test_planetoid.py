@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from dccgcn.datasets.formats import planetoid
+from dccgcn.datasets import planetoid
 from dccgcn.errors import DataFileError
 
 LABELS = [0, 1, 0, 1, 1]  # of the five nodes that allx describes
@@ -37,7 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_rows_of_tx_go_to_the_nodes_of_test_index(folder: Path) -> None:
-    graph, split = planetoid.read(folder, "toy")
+    graph, split = planetoid.read_planetoid(folder, "toy")
     assert graph.features.toarray()[:, 0].tolist() == [0, 3, 6, 9, 12, 50, 60, 0, 80]
     assert graph.labels.tolist() == [*LABELS, 0, 0, -1, 1]
     assert graph.classes == (0, 1)
@@ -54,7 +54,7 @@ def test_old_module_names_are_known(folder: Path) -> None:
         content = content.replace(b"cscipy.sparse._csr\n", b"cscipy.sparse.csr\n")
         path.write_bytes(content.replace(b"cbuiltins\nlist\n", b"c__builtin__\nlist\n"))
     assert b"numpy.core" in (folder / "ind.toy.ally").read_bytes()
-    graph, _ = planetoid.read(folder, "toy", classes=["no", "yes"])
+    graph, _ = planetoid.read_planetoid(folder, "toy", classes=["no", "yes"])
     assert graph.classes == ("no", "yes")
 
 
@@ -74,7 +74,7 @@ def test_row_39_a_hostile_pickle_is_refused_by_name(folder: Path, tmp_path: Path
     proof = tmp_path / "proof"
     (folder / "ind.toy.graph").write_bytes(pickled(Hostile(call, f"touch {proof}")))
     with pytest.raises(DataFileError, match=named):
-        planetoid.read(folder, "toy")
+        planetoid.read_planetoid(folder, "toy")
     assert not proof.exists()
 
 
@@ -83,7 +83,7 @@ def test_row_38_a_truncated_file_is_refused(folder: Path, part: str) -> None:
     path = folder / f"ind.toy.{part}"
     path.write_bytes(path.read_bytes()[: -len(path.read_bytes()) // 2])
     with pytest.raises(DataFileError, match=r"ind\.toy"):
-        planetoid.read(folder, "toy")
+        planetoid.read_planetoid(folder, "toy")
 
 
 def _altered(**parts: list[int]) -> sp.csr_matrix:
@@ -108,16 +108,16 @@ def _altered(**parts: list[int]) -> sp.csr_matrix:
 def test_parts_that_do_not_fit_are_refused(folder: Path, part: str, content: Any) -> None:
     (folder / f"ind.toy.{part}").write_bytes(pickled(content))
     with pytest.raises(DataFileError, match="do not fit together"):
-        planetoid.read(folder, "toy")
+        planetoid.read_planetoid(folder, "toy")
 
 
 def test_a_missing_part_is_named(folder: Path) -> None:
     (folder / "ind.toy.tx").unlink()
     with pytest.raises(DataFileError, match=r"ind\.toy\.tx"):
-        planetoid.read(folder, "toy")
+        planetoid.read_planetoid(folder, "toy")
 
 
 def test_a_test_index_that_is_not_numbers(folder: Path) -> None:
     (folder / "ind.toy.test.index").write_text("5\nsix\n7\n")
     with pytest.raises(DataFileError, match="not a list of node positions"):
-        planetoid.read(folder, "toy")
+        planetoid.read_planetoid(folder, "toy")

@@ -1,6 +1,10 @@
-"""Edges read some rows at a time, and folders of files: the same graph as from one table in memory."""
+"""Tables of every form, whole and in pieces, and folders of files: the same graph, or a sentence."""
 
+import gzip
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -8,10 +12,180 @@ import pytest
 
 from dccgcn import NodeGraph, read_tables
 from dccgcn.errors import DataFileError, GraphError
-from dccgcn.tables.options import TableOptions
+from dccgcn.tables.columns import TableOptions
+from dccgcn.tables.files import read_table
 from dccgcn.tables.read import check_tables
-from helpers.tables import write_frame
-from tools import edge_files
+from helpers.tables import EDGES as FEW_EDGES
+from helpers.tables import NODES as FEW_NODES
+from helpers.tables import codes, write_frame
+from tools import edge_files, fuzz
+
+
+def assert_same(one: NodeGraph, other: NodeGraph) -> None:
+    np.testing.assert_array_equal(one.ids, other.ids)
+    np.testing.assert_array_equal(one.edges, other.edges)
+    np.testing.assert_allclose(one.weights, other.weights, rtol=1e-6)
+    np.testing.assert_array_equal(one.labels, other.labels)
+    np.testing.assert_allclose(one.features.toarray(), other.features.toarray())
+
+
+CHANGES: dict[str, Callable[[str], str | bytes]] = {
+    "tsv": lambda text: text.replace(",", "\t").replace("networks\t", "networks,"),
+    "csv.gz": lambda text: gzip.compress(text.encode()),
+    "semicolon.csv": lambda text: text.replace(",", ";").replace("networks;", "networks,"),
+    "bom.csv": lambda text: "\ufeff" + text,
+    "utf-16.csv": lambda text: text.encode("utf-16"),
+    "windows.csv": lambda text: text.replace("\n", "\r\n"),
+    "latin-1.csv": lambda text: text.encode("latin-1"),
+}
+
+
+@pytest.mark.parametrize("form", CHANGES)
+def test_every_form_of_text_gives_the_same_graph(tables: Any, form: str) -> None:
+    nodes, change = FEW_NODES.replace("home", "cafés"), CHANGES[form]
+    encoding = "latin-1" if form.startswith("latin-1") else "utf-8"
+    read = tables(change(nodes), change(FEW_EDGES), suffix=f".{form}", encoding=encoding).graph
+    expected = tables(nodes, FEW_EDGES).graph
+    assert_same(read, expected)
+    assert read.classes == expected.classes
+    assert codes(read).count("delimiter") == 2 * form.startswith("semicolon")
+
+
+WRITERS: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
+    "frame": lambda frame, path: frame,
+    "parquet": lambda frame, path: frame.to_parquet(path),
+    "feather": lambda frame, path: frame.to_feather(path),
+    "jsonl": lambda frame, path: frame.to_json(path, orient="records", lines=True),
+    "json": lambda frame, path: frame.to_json(path, orient="records"),
+    "xlsx": lambda frame, path: frame.to_excel(path, index=False),
+}
+
+
+@pytest.mark.parametrize("form", WRITERS)
+def test_every_typed_form_gives_the_same_graph(tables: Any, tmp_path: Path, form: str) -> None:
+    if form == "xlsx":
+        pytest.importorskip("openpyxl")
+    texts = [text.replace("=3", "3") if form == "xlsx" else text for text in (FEW_NODES, FEW_EDGES)]
+    expected = tables(*texts).graph  # Excel runs =3 as a formula
+    sources = []
+    for name in ("nodes", "edges"):
+        frame = read_table(tmp_path / f"{name}.csv", "x").frame.reset_index(drop=True)
+        frame = frame.assign(age=frame["age"].astype(int)) if "age" in frame else frame
+        made = WRITERS[form](frame, path := tmp_path / f"{name}.{form}")
+        sources.append(path if made is None else made)
+    assert_same(read_tables(*sources).graph, expected)
+
+
+def test_a_missing_file_and_an_empty_folder(tmp_path):
+    with pytest.raises(DataFileError, match="There is no file"):
+        read_tables(tmp_path / "nodes.csv", tmp_path / "edges.csv")
+    with pytest.raises(DataFileError, match="has no files"):
+        read_tables(tmp_path, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [["01", "1", "001"], ["9007199254740993", "9007199254740992", "-5"], ["nan", "NA", "None"], ["1e3", "1000", "a b"]],
+)
+def test_ids_of_a_text_file_are_never_parsed(tables, ids):
+    graph = tables(
+        "id,y,f\n" + "".join(f"{i},{y},{f}\n" for i, y, f in zip(ids, "ab", "12", strict=False)) + f"{ids[2]},,3\n",
+        f"a,b\n{ids[0]},{ids[1]}\n{ids[1]},{ids[2]}\n",
+    ).graph
+    assert graph.ids.tolist() == ids
+    assert graph.edges.tolist() == [[0, 1], [1, 2]]
+
+
+def test_64_bit_ids_with_gaps_survive_parquet_and_frames(tmp_path):
+    ids = [2**62 + 1, 2**62 + 2, 5]
+    nodes = pd.DataFrame({"id": ids, "y": ["a", "b", None], "f": [1.0, 2.0, 3.0]})
+    edges = pd.DataFrame({"source": ids[:2], "target": ids[1:]})
+    nodes.to_parquet(tmp_path / "n.parquet")
+    edges.to_parquet(tmp_path / "e.parquet")
+    for pair in ((nodes, edges), (tmp_path / "n.parquet", tmp_path / "e.parquet")):
+        assert read_tables(*pair).graph.ids.tolist() == ids
+    with pytest.raises(GraphError, match="floats too large to be exact"):
+        read_tables(nodes.assign(id=[float(i) for i in ids]), edges)
+
+
+def test_edges_find_their_nodes_whatever_the_type(tmp_path):
+    nodes = pd.DataFrame({"id": [1, 2, 3], "y": ["a", "b", None], "f": [1.0, 2.0, 3.0]})
+    for ends in ([1.0, 2.0], ["1", "2"], [1, 2]):
+        graph = read_tables(nodes, pd.DataFrame({"u": ends, "v": [2, 3]})).graph
+        assert graph.edges.tolist() == [[0, 1], [1, 2]]
+        assert graph.ids.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("start", range(0, 300, 50))
+def test_mutated_tables_end_in_a_graph_or_a_sentence(tmp_path: Path, start):
+    outcomes = {fuzz.run(number, tmp_path) for number in range(start, start + 50)}  # anything else is raised
+    assert {"graph"} < outcomes <= {"graph", "GraphError", "DataFileError", "SettingsError"}
+
+
+def test_json_keeps_every_digit_and_names_a_bad_line(tmp_path):
+    path = tmp_path / "n.jsonl"
+    path.write_text('{"id": 9007199254740993, "x": 1}\n{"id": 9007199254740992, "x": 2, "y": "a"}\n')
+    edges = pd.DataFrame({"source": ["9007199254740993"], "target": ["9007199254740992"]})
+    assert read_tables(path, edges).graph.ids.tolist() == [9007199254740993, 9007199254740992]
+    path.write_text('{"id": 1}\n{"id": \n')
+    with pytest.raises(DataFileError, match="line 2"):
+        read_tables(path, edges)
+    path.write_text('[\n {"id": 1}, 2]')
+    with pytest.raises(DataFileError, match="not objects"):
+        read_tables(path, edges)
+    path.write_text('{"id": 1, "x": 1, "x": 2}')
+    with pytest.raises(DataFileError, match="line 1: an object has a name twice: 'id', 'x', 'x'"):
+        read_tables(path, edges)
+
+
+GRAPHML = """<?xml version="1.0" encoding="UTF-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+  <key id="d0" for="node" attr.name="topic" attr.type="string"/>
+  <key id="d1" for="node" attr.name="age" attr.type="int"/>
+  <key id="d2" for="edge" attr.name="weight" attr.type="double"/>
+  <graph edgedefault="undirected">
+    <node id="a"><data key="d0">x</data><data key="d1">30</data></node>
+    <node id="b"><data key="d0">y</data><data key="d1">40</data></node>
+    <node id="c"><data key="d1">55</data></node>
+    <edge source="a" target="b"><data key="d2">2.5</data></edge>
+    <edge source="b" target="c"><data key="d2">1</data></edge>
+  </graph>
+</graphml>
+"""
+
+
+def test_a_graphml_file_holds_nodes_and_edges(tmp_path):
+    path = tmp_path / "g.graphml"
+    path.write_text(GRAPHML)
+    read = read_tables(path)
+    assert read.graph.ids.tolist() == ["a", "b", "c"]
+    assert read.graph.labels.tolist() == [0, 1, -1]
+    assert read.graph.weights.tolist() == [2.5, 1]
+    assert dict(read.columns.features) == {"age": "standard"}
+    for wrong, words in ((GRAPHML[:300], "not a whole GraphML"), (f"<!DOCTYPE x>{GRAPHML[39:]}", "entities")):
+        path.write_text(wrong)
+        with pytest.raises(DataFileError, match=words):
+            read_tables(path)
+    with pytest.raises(GraphError, match="no table of edges"):
+        read_tables(pd.DataFrame({"id": [1]}))
+    path.write_text(GRAPHML)
+    with pytest.raises(DataFileError, match="leave the edges out"):
+        read_tables(path, path)
+
+
+def test_a_workbook_that_is_none_and_one_with_two_sheets(tmp_path):
+    pytest.importorskip("openpyxl")
+    edges = pd.DataFrame({"source": ["a"], "target": ["b"]})
+    path = tmp_path / "n.xlsx"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("readme.txt", "hello")
+    with pytest.raises(DataFileError, match="a zip archive, not an Excel workbook"):
+        read_tables(path, edges)
+    with pd.ExcelWriter(path) as writer:
+        pd.DataFrame({"id": ["a", "b"], "x": [1, 2]}).to_excel(writer, sheet_name="first", index=False)
+        pd.DataFrame({"z": [1]}).to_excel(writer, sheet_name="second", index=False)
+    assert "'first'" in next(f.text for f in read_tables(path, edges).graph.findings if f.code == "sheets")
+
 
 RNG = np.random.default_rng(0)
 IDS = [f"node {i}" for i in range(30)] + ["'quoted", "=1+1", "ü", "07"]
@@ -22,9 +196,10 @@ EDGES = pd.DataFrame({"source": RNG.choice(IDS, 200), "target": RNG.choice(IDS, 
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are read a few bytes or rows at a time."""
-    monkeypatch.setattr("dccgcn.tables.frames._PIECE", 100)
-    monkeypatch.setattr("dccgcn.tables.edge_rows._ARROW_ROWS", 7)
-    monkeypatch.setattr("dccgcn.tables.edge_rows._SAMPLE", 3)
+    monkeypatch.setattr("dccgcn.tables.files._PIECE", 100)
+    monkeypatch.setattr("dccgcn.tables.typed_files._ROWS", 7)
+    monkeypatch.setattr("dccgcn.tables.typed_files._SAMPLE", 3)
+    monkeypatch.setattr("dccgcn.tables.delimited._SAMPLE", 3)
 
 
 def write_pieces(frame: pd.DataFrame, folder: Path, ending: str, n_pieces: int = 3) -> Path:
@@ -33,14 +208,6 @@ def write_pieces(frame: pd.DataFrame, folder: Path, ending: str, n_pieces: int =
     for number, rows in enumerate(np.array_split(np.arange(len(frame)), n_pieces)):
         write_frame(frame.iloc[rows], folder / f"part-{number}{ending}")
     return folder
-
-
-def assert_same(one: NodeGraph, other: NodeGraph) -> None:
-    np.testing.assert_array_equal(one.ids, other.ids)
-    np.testing.assert_array_equal(one.edges, other.edges)
-    np.testing.assert_allclose(one.weights, other.weights, rtol=1e-6)
-    np.testing.assert_array_equal(one.labels, other.labels)
-    np.testing.assert_allclose(one.features.toarray(), other.features.toarray())
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
@@ -118,6 +285,13 @@ def test_what_is_wrong_with_large_edges_is_said(tmp_path: Path, small_pieces: No
         read(EDGES.assign(source=[["a"]] * len(EDGES)))
 
 
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_a_table_without_rows_has_no_edges(ending: str, tmp_path: Path) -> None:
+    empty = tmp_path / f"edges{ending}"
+    write_frame(EDGES[:0], empty)
+    assert len(read_tables(NODES, empty, weight="w").graph.edges) == 0
+
+
 def test_folders_that_are_no_table_are_refused(tmp_path: Path, small_pieces: None) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataFileError, match="has no files"):
@@ -127,12 +301,6 @@ def test_folders_that_are_no_table_are_refused(tmp_path: Path, small_pieces: Non
     for read in (lambda: read_tables(NODES, mixed), lambda: read_tables(mixed, EDGES)):
         with pytest.raises(GraphError, match="do not have the same columns"):
             read()
-
-
-def test_parquet_is_written_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dccgcn.tables.write._PARQUET_ROWS", 7)
-    write_frame(NODES, tmp_path / "nodes.parquet")
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "nodes.parquet"), NODES, check_dtype=False)
 
 
 AWKWARD = pd.DataFrame(
@@ -186,8 +354,8 @@ def test_an_empty_id_is_no_node_that_an_empty_end_leads_to(tmp_path: Path, small
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_large_edges_come_in_parts_with_progress(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dccgcn.tables.frames._PIECE", 10_000)
-    monkeypatch.setattr("dccgcn.tables.edge_rows._ARROW_ROWS", 1000)
+    monkeypatch.setattr("dccgcn.tables.files._PIECE", 10_000)
+    monkeypatch.setattr("dccgcn.tables.typed_files._ROWS", 1000)
     edges = pd.DataFrame({"source": RNG.choice(IDS, 9000), "target": RNG.choice(IDS, 9000)})
     write_frame(edges, tmp_path / f"edges{ending}")
     seen: list[tuple[str, int, int]] = []

@@ -1,1 +1,0 @@
-"""Readers of the files that benchmark graphs are published in."""

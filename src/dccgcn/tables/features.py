@@ -1,0 +1,261 @@
+"""Feature columns: which columns of the nodes are features, and the role of each, as named or guessed."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from itertools import chain
+
+import numpy as np
+import pandas as pd
+
+from dccgcn.errors import Finding, GraphError
+from dccgcn.graph.cells import AMBIGUOUS_LABELS, is_missing
+from dccgcn.progress import Progress, tracked
+from dccgcn.tables.columns import Columns, Impute, Role, TableOptions, find_column, possible_labels
+from dccgcn.tables.table import Table
+from dccgcn.tables.values import decimal_points, expand_vectors, is_empty, is_list, to_numbers, vector_columns
+from dccgcn.text import first_few
+
+_MEANING: dict[Role, str] = {
+    "as-is": "numbers",
+    "max-abs": "numbers divided by their largest",
+    "standard": "numbers standardised to mean 0 and variance 1",
+    "categorical": "categories",
+    "text": "text",
+}
+_BAG_OF_WORDS = 16  # so many columns of counts or more are a bag of words, whose values are comparable unscaled
+_FEW = 0.05  # share of the cells of a column
+_FEW_CELLS = 20  # in fewer cells no word is expected to repeat
+_HUGE = 1e15  # numbers of 16 digits, which are ids more often than measurements
+_PARSED_AT_ONCE = 4_000_000  # cells
+
+
+def choose_features(
+    table: Table, columns: Columns, options: TableOptions, findings: list[Finding], progress: Progress | None = None
+) -> tuple[Table, Columns]:
+    """The table with its numbers parsed, and the columns with the role of each feature column."""
+    if options.featureless:
+        if options.features or options.text or options.categorical:
+            raise GraphError(
+                "Feature columns were named although the graph is read without features (--featureless, "
+                "featureless=True).",
+                "Leave out one of the two.",
+            )
+        return table, columns
+    declared: dict[str, Role] = dict.fromkeys(_matching(table, options.text or (), "text"), "text")
+    declared |= dict.fromkeys(_matching(table, options.categorical or (), "categories"), "categorical")
+    ignored = {columns.id, columns.label, *_matching(table, options.ignore or (), "columns to ignore")}
+    candidates = [name for name in table.frame.columns if name not in table.unnamed]
+    if options.features is not None:
+        candidates = _matching(table, options.features, "features")
+    elif unnamed := sorted(table.unnamed - ignored):
+        text = f"Columns without a name in {table.name} were not used: {first_few(unnamed)}."
+        findings.append(Finding("note", "unnamed-columns", text))
+    if columns.label is None:
+        ignored |= set(possible_labels(table, columns.id))
+    names = [name for name in table.frame.columns if name in {*candidates, *declared} - ignored]
+    if not names:
+        raise GraphError(
+            f"{table.name} has no feature columns beside the id and the label.",
+            "Add numbers, categories or text about each node, or learn from the edges alone (--featureless, "
+            "featureless=True).",
+        )
+    undeclared = [name for name in names if name not in declared]
+    table = decimal_points(table, undeclared, options.decimal)
+    vectors = vector_columns(table.frame, undeclared)
+    with table.named_in_errors():
+        table = replace(table, frame=expand_vectors(table.frame, vectors))
+    entries = [name for name in table.frame.columns if name.rpartition("[")[0] in vectors]
+    undeclared = [name for name in undeclared if name not in vectors]
+    table = replace(table, frame=_parse_numbers(table, undeclared, options.impute, findings))
+    roles = declared | _guess_roles(table, undeclared, findings, options.scale, options.node_name, progress)
+    roles |= dict.fromkeys(entries, "as-is")  # their scales are part of the embedding
+    if vectors:
+        text = f"Columns {first_few(vectors)} of {table.name} hold vectors, {len(entries)} numbers a node in all."
+        findings.append(Finding("note", "vectors", text))
+    if not roles:
+        raise GraphError(
+            f"No column of {table.name} can serve as a feature: {first_few(names)}.",
+            f"Declare one of them text or categorical (--text {names[0]}, --categorical {names[0]}), or learn from the "
+            "edges alone (--featureless, featureless=True).",
+        )
+    return table, replace(columns, features={name: roles[name] for name in table.frame.columns if name in roles})
+
+
+def _matching(table: Table, patterns: Sequence[str], role: str) -> list[str]:
+    """Columns by name or by patterns such as ``w*``, in the table's order."""
+    columns = list(table.frame.columns)
+    matches: set[str] = set()
+    for pattern in patterns:
+        hits = [pattern] if pattern in columns else [column for column in columns if fnmatchcase(column, pattern)]
+        matches.update(hits or [find_column(table, pattern, role)])
+    return [column for column in columns if column in matches]
+
+
+def _parse_numbers(table: Table, names: Sequence[str], impute: Impute, findings: list[Finding]) -> pd.DataFrame:
+    """The frame with these columns as float64 where all their cells are numbers or missing.
+
+    A column of numbers with a few other cells is an error, or these cells are missing if missing numbers are imputed.
+    """
+    frame = table.frame
+    unparsed = [name for name in names if frame[name].dtype.kind not in "biuf" and not _is_categorical(frame[name])]
+    parsed = {}
+    width = max(1, _PARSED_AT_ONCE // max(len(frame), 1))
+    for start in range(0, len(unparsed), width):
+        part = unparsed[start : start + width]
+        values, wrong = to_numbers(frame[part])
+        numeric = ~wrong.any(axis=0) & ~np.isnan(values).all(axis=0)
+        for i in np.flatnonzero(wrong.any(axis=0)):
+            if _is_nearly_numeric(frame[part[i]], values[:, i], wrong[:, i]):
+                findings.append(_bad_cells(table, part[i], wrong[:, i], impute))
+                numeric[i] = True
+        parsed.update({name: values[:, i] for i, name in enumerate(part) if numeric[i]})
+    if not parsed:
+        return frame
+    others = frame[[name for name in frame.columns if name not in parsed]]
+    return pd.concat([others, pd.DataFrame(parsed, index=frame.index)], axis=1)[list(frame.columns)]
+
+
+def _is_nearly_numeric(cells: pd.Series, values: np.ndarray, wrong: np.ndarray) -> bool:
+    """Whether nearly all cells are numbers, or all others are marks for a missing one, such as "unknown"."""
+    n_numbers = int(np.isfinite(values).sum())
+    if wrong.sum() <= _FEW * n_numbers:
+        return True
+    marks = {str(cell).strip().casefold() for cell in cells[wrong].iloc[:1000]}
+    return n_numbers >= wrong.sum() and marks <= AMBIGUOUS_LABELS
+
+
+def _bad_cells(table: Table, name: str, wrong: np.ndarray, impute: Impute) -> Finding:
+    """The finding about cells that count as missing, or an error if missing numbers are one."""
+    cells = first_few(dict.fromkeys(str(cell) for cell in table.frame[name][wrong]))
+    text = f"Column {first_few([name])} holds numbers except {cells}, on {table.where(wrong)}"
+    if impute == "error":
+        raise GraphError(
+            f"{text}.",
+            f"Fix or empty these cells, replace them by the mean of the column (--impute mean, impute='mean'), or read "
+            f"the column as categories (--categorical {name}) or not at all (--ignore {name}).",
+        )
+    return Finding("warning", "nearly-numbers", f"{text}; these cells count as missing.")
+
+
+def _guess_roles(
+    table: Table,
+    names: Sequence[str],
+    findings: list[Finding],
+    scale: bool,
+    name_column: str | None,
+    progress: Progress | None,
+) -> dict[str, Role]:
+    """A role for each of these columns, guessed from its cells.
+
+    Uninformative columns are left out with a finding, except the column of the nodes' names.
+    """
+    frame = table.frame
+    numeric = [name for name in names if frame[name].dtype.kind in "biuf"]
+    roles: dict[str, Role | None] = dict(zip(numeric, _numeric_roles(frame[numeric], scale), strict=True))
+    roles |= {name: _text_role(frame[name], progress) for name in names if name not in roles}
+    if huge := [name for name in numeric if _holds_huge_ids(frame[name])]:
+        text = f"Columns {first_few(huge)} of {table.name} hold a different number of 16 digits or more on every node"
+        findings.append(Finding("warning", "huge-numbers", f"{text}; if they are ids, leave them out (--ignore)."))
+    unused = [name for name in names if roles[name] is None]
+    empty = [name for name in unused if frame[name].map(is_empty).all()]
+    if empty:
+        findings.append(Finding("note", "empty-columns", f"Columns {first_few(empty)} of {table.name} are empty."))
+    if unused := [name for name in unused if name not in (*empty, name_column)]:
+        text = f"Columns {first_few(unused)} of {table.name} look like names, not text or categories, and are not used"
+        findings.append(Finding("warning", "ignored-columns", f"{text}; --text or --categorical uses them."))
+    by_role = {role: [name for name in names if roles[name] == role] for role in _MEANING}
+    listed = [f"as {_MEANING[role]}: {first_few(columns)}" for role, columns in by_role.items() if columns]
+    if listed:
+        findings.append(Finding("note", "guessed-features", f"Features from {table.name}, {'; '.join(listed)}."))
+    return {name: role for name in names if (role := roles[name])}
+
+
+def _numeric_roles(frame: pd.DataFrame, scale: bool) -> list[Role]:
+    values, _ = to_numbers(frame)
+    if not scale or values.size == 0:
+        return ["as-is"] * values.shape[1]
+    zero, one = values == 0, values == 1
+    binary = (zero | one | np.isnan(values)).all(axis=0)
+    mostly_zero = (np.nan_to_num(values, nan=0.0) >= 0).all(axis=0) & (zero.mean(axis=0) >= 0.5)
+    bag = mostly_zero if mostly_zero.sum() >= _BAG_OF_WORDS else np.zeros_like(binary)
+    return [
+        "as-is" if b or w else "max-abs" if m else "standard" for b, w, m in zip(binary, bag, mostly_zero, strict=True)
+    ]
+
+
+def _text_role(cells: pd.Series, progress: Progress | None = None) -> Role | None:
+    """Categorical if cells repeat, text if they hold words that repeat; None if neither, as such a column is a name."""
+    if _is_categorical(cells):
+        return "categorical"
+    if any(is_list(cell) for cell in cells.iloc[:100]):
+        return "text" if any(is_list(cell) and len(cell) for cell in cells) else None
+    texts = [cell for cell in cells if isinstance(cell, str) and not is_empty(cell)]
+    distinct = len(set(texts))
+    if 0 < distinct <= len(texts) / 10:
+        return "categorical"
+    n_words = float(np.mean([_word_count(text) for text in texts[:1000]])) if texts else 0.0
+    listed = map(_words, tracked(texts, len(texts), f"role of {cells.name}", progress))
+    if (n_words >= 3 and _tells_apart(_counted(listed), len(texts))) or _is_tags(texts[:1000]):
+        return "text"
+    if _is_codes(texts):
+        return "text"
+    if 0 < distinct <= max(len(texts) / 2, min(len(texts) - 1, 10)):
+        return "categorical"
+    if n_words < 2:
+        return None
+    count = _counted(map(_words, texts))
+    return "text" if _tells_apart(count, len(texts)) and _repeated_share(count) >= 0.5 else None
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W\d_]{2,}", text)
+
+
+def _word_count(cell: str) -> int:
+    """Number of separate words of letters: a date has none, and a link is one."""
+    return sum(re.search(r"[^\W\d_]{2}", word) is not None for word in re.split(r"[\s,;|]+", cell))
+
+
+def _counted(listed: Iterable[Sequence[str]]) -> Counter[str]:
+    """On how many nodes each word is. The lists may come one by one: those of a large table need gigabytes."""
+    return Counter(chain.from_iterable(map(set, listed)))
+
+
+def _tells_apart(count: Counter[str], n: int) -> bool:
+    """Whether some word is on several nodes but not on most. "item 17" of every node is a name, for example."""
+    return any(1 < times <= n / 2 for times in count.values()) or n < _FEW_CELLS
+
+
+def _repeated_share(count: Counter[str]) -> float:
+    """Share of the words that occur on several nodes."""
+    return sum(n for n in count.values() if n > 1) / max(sum(count.values()), 1)
+
+
+def _is_codes(texts: Sequence[str]) -> bool:
+    """Whether cells list codes that repeat, such as "w15 w43 w201" or "17, 256, 1044"."""
+
+    def codes(text: str) -> list[str]:
+        return [code for code in re.split(r"[\s,;|]+", text) if re.search(r"\w", code)]
+
+    if not texts or np.median([len(codes(text)) for text in texts]) < 3:
+        return False
+    count = _counted(map(codes, texts))
+    return _tells_apart(count, len(texts)) and _repeated_share(count) >= 0.5
+
+
+def _is_tags(texts: Sequence[str]) -> bool:
+    """Whether cells are lists such as "drama|comedy", whose entries repeat."""
+    listed = [re.split(r"\s*[;|]\s*", text.strip()) for text in texts]
+    return sum(len(entries) > 1 for entries in listed) > len(texts) / 2 and _repeated_share(_counted(listed)) >= 0.5
+
+
+def _holds_huge_ids(cells: pd.Series) -> bool:
+    largest = cells.max()
+    return not is_missing(largest) and bool(largest >= _HUGE and cells.nunique() == len(cells))
+
+
+def _is_categorical(cells: pd.Series) -> bool:
+    return isinstance(cells.dtype, pd.CategoricalDtype)

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import GraphError
-from dccgcn.graph.cells import is_missing, is_too_long, spell_id
-from dccgcn.kernels.texts import BLANK, UNKNOWN, TextIndex, Texts
+from dccgcn.graph import is_missing, is_too_long, spell_id
+from dccgcn.kernels import BLANK, UNKNOWN, TextIndex, Texts
 from dccgcn.tables.table import Cells, Table, unescaped_cells
 from dccgcn.text import first_few
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import Finding, GraphError
-from dccgcn.graph.cells import AMBIGUOUS_LABELS, MISSING_LABELS, is_missing, spell_id, spell_label
+from dccgcn.graph import AMBIGUOUS_LABELS, MISSING_LABELS, is_missing, spell_id, spell_label
 from dccgcn.tables.columns import Columns, TableOptions, find_column, spelled_cells
 from dccgcn.tables.ids import check_ids
 from dccgcn.tables.table import Table, unescaped_cells

@@ -10,7 +10,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.graph.folds import label_folds
 from dccgcn.quality.paired import paired_difference
 from dccgcn.tables.write import write_tables
-from dccgcn.workflow.compare import conclusion, digest_of, fold_jobs, leaderboard, split_jobs
+from dccgcn.workflow.compare import conclusion, content_hash, fold_jobs, leaderboard, split_jobs
 from dccgcn.workflow.fitting import fit_and_measure
 from dccgcn.workflow.run_store import read_store
 from dccgcn.workflow.runner import run_jobs
@@ -137,8 +137,8 @@ def test_the_hash_of_a_graph_depends_on_all_that_a_run_does():
         graph.with_relations({"likes": graph.edges}),
         graph.with_relations({"likes": graph.edges}, directed=True),
     ]
-    assert len({digest_of(one) for one in others}) == len(others)
-    assert digest_of(graph) == digest_of(toy(12))
+    assert len({content_hash(one) for one in others}) == len(others)
+    assert content_hash(graph) == content_hash(toy(12))
 
 
 def test_the_command_compares_on_ones_own_tables(tmp_path):

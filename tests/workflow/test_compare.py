@@ -102,7 +102,7 @@ def test_an_interrupted_comparison_goes_on_from_its_finished_runs(tmp_path, monk
     store = tmp_path / "runs/compare/tables.jsonl"
     assert len(store.read_text().splitlines()) == 3
     with store.open("a") as file:
-        file.write('{"key":"lp')  # a kill while writing
+        file.write('{"version":3,"key":"lp')  # a kill while writing
     fits[:] = []
     assert dccgcn(*arguments, cwd=tmp_path).returncode == 0
     assert fits == ["poisson"]

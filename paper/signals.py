@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dccgcn.methods.prediction import Prediction
-from dccgcn.quality import trust
+from dccgcn.quality import calibration
 
 SIGNALS = ("confidence", "margin", "entropy", "agreement", "agreement, then margin", "trust")
 FINAL, FIRST = "final", "first"  # the final predictions, and those of the first channel alone
@@ -41,7 +41,7 @@ def trust_columns(prediction: Prediction, test: np.ndarray, truth: np.ndarray) -
         columns |= _judged(FIRST, first[test], truth, agree, None)
     if prediction.uncorrected is not None:
         right = prediction.y_pred[test] == truth
-        columns["pool_auroc_margin"] = trust.auroc(trust.margin(prediction.uncorrected[test]), right)
+        columns["pool_auroc_margin"] = calibration.auroc(calibration.margin(prediction.uncorrected[test]), right)
     return {name: _short(value) for name, value in columns.items() if value is not None}
 
 
@@ -50,16 +50,16 @@ def _judged(
 ) -> dict[str, Any]:
     right = p.argmax(axis=1) == truth
     columns: dict[str, Any] = {
-        column(part, "gap"): trust.confidence_gap(p, truth),  # positive: over-confident
-        column(part, "ece"): trust.ece(p, truth, BINS),
+        column(part, "gap"): calibration.confidence_gap(p, truth),  # positive: over-confident
+        column(part, "ece"): calibration.ece(p, truth, BINS),
     }
     if part == FINAL:
-        bars = trust.reliability(p, truth, BINS)
+        bars = calibration.reliability(p, truth, BINS)
         columns["bins"] = [x for bar in bars for x in (bar.count, bar.confidence, bar.accuracy)]
     for signal, score in _scores(p, agree, own).items():
-        curve = trust.risk_coverage(score, right)
+        curve = calibration.risk_coverage(score, right)
         at = np.maximum(1, np.round(COVERAGES * len(score))).astype(int) - 1
-        columns[column(part, "auroc", signal)] = trust.auroc(score, right)
+        columns[column(part, "auroc", signal)] = calibration.auroc(score, right)
         columns[column(part, "aurc", signal)] = curve.area
         if part == FINAL:
             columns[column(part, "risk", signal)] = curve.risk[at].tolist()
@@ -68,8 +68,8 @@ def _judged(
 
 def _scores(p: np.ndarray, agree: np.ndarray | None, own: np.ndarray | None) -> dict[str, np.ndarray]:
     """Signals by name; a higher score means a more trusted prediction."""
-    margin = trust.margin(p)
-    scores = {"confidence": trust.confidence(p), "margin": margin, "entropy": trust.negative_entropy(p)}
+    margin = calibration.margin(p)
+    scores = {"confidence": calibration.confidence(p), "margin": margin, "entropy": calibration.negative_entropy(p)}
     if agree is not None:
         scores["agreement"] = agree.astype(np.float64)
         scores["agreement, then margin"] = 2.0 * agree + margin

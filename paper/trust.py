@@ -18,7 +18,7 @@ import pandas as pd
 from scipy.optimize import minimize
 
 from dccgcn.concord import method
-from dccgcn.concord.confidence import GATE, TRUSTED, Evidence, HeldOut, TrustModel, margin, trust
+from dccgcn.concord.confidence import GATE, Evidence, HeldOut, TrustModel, margin, trust
 from dccgcn.concord.labels import Labels
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.views import precompute
@@ -26,7 +26,8 @@ from dccgcn.datasets import describe
 from dccgcn.features.embedding import scarcity
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
-from dccgcn.quality.trust import auroc
+from dccgcn.quality.calibration import auroc
+from dccgcn.quality.trust import THRESHOLD
 from dccgcn.text import markdown_table
 from dccgcn.workflow.jobs import load_cached
 from dccgcn.workflow.run_store import Row
@@ -181,7 +182,7 @@ def judgements(judged: Iterable[tuple[TrustRun, TrustModel]]) -> pd.DataFrame:
 
 def _judgement(run: TrustRun, model: TrustModel, name: str, gate: float) -> dict[str, Any]:
     t = trust(run.evidence, run.held_out, model, gate)
-    trusted, few = t >= TRUSTED, run.sample(FITTED)
+    trusted, few = t >= THRESHOLD, run.sample(FITTED)
     row: dict[str, Any] = {
         "study": STUDY, "dataset": run.graph, "amount": float(run.labels_per_class), "seed": run.seed, "gate": name,
         "n_test": len(t), "n_trusted": int(trusted.sum()), "n_right": int(run.right[trusted].sum()),
@@ -207,7 +208,7 @@ def promise(runs: pd.DataFrame) -> list[str]:
     counted = runs[runs.n_trusted >= _FEWEST]
     n, ranked = counted.n_trusted.sum(), runs.dropna(subset=["final_auroc_trust", "pool_auroc_margin"])
     right, stated = (f"{values.sum() / n:.3f}" if n else "–" for values in (counted.n_right, counted.stated))
-    n_broken = int((counted.n_right / counted.n_trusted < TRUSTED).sum())
+    n_broken = int((counted.n_right / counted.n_trusted < THRESHOLD).sum())
     means = (runs.final_ece, ranked.final_auroc_trust, ranked.pool_auroc_margin)
     cells = [str(len(runs)), f"{(runs.n_trusted / runs.n_test).mean():.3f}", right, stated]
     return [*cells, f"{n_broken} of {len(counted)}", *(f"{values.mean():.3f}" for values in means)]
@@ -254,7 +255,7 @@ def page(model: TrustModel, runs: pd.DataFrame) -> str:
         n_graphs=len(GRAPHS),
         n_shuffled=len(SHUFFLED),
         first_seed=FIRST_SEED,
-        trusted=f"{TRUSTED:.0%}".replace("%", " %"),
+        trusted=f"{THRESHOLD:.0%}".replace("%", " %"),
         fewest=_FEWEST,
         enough=ENOUGH,
     )

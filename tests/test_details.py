@@ -26,7 +26,7 @@ from dccgcn.networks.dcc.model import DccGcn
 from dccgcn.networks.dcc.settings import DccSettings
 from dccgcn.networks.layers import ReceptiveField, TorchOperator
 from dccgcn.networks.training import train_full_batch
-from dccgcn.quality import trust
+from dccgcn.quality import calibration
 from dccgcn.report.data import report_data
 from dccgcn.tables.write import write_tables
 from dccgcn.workflow import active_learning, doctor
@@ -219,7 +219,7 @@ def test_agreement_then_margin_ranks_by_agreement_first():
     record = trust_columns(Prediction(p, {"one": p, "two": p}, channels_agree=agree), np.arange(4), truth)
     assert record["final_auroc_agreement_then_margin"] == 1
     assert record["final_auroc_margin"] == 0
-    assert trust.auroc(2.0 * agree + trust.margin(p), p.argmax(axis=1) == truth) == 1
+    assert calibration.auroc(2.0 * agree + calibration.margin(p), p.argmax(axis=1) == truth) == 1
 
 
 # what to label next, and the doctor
@@ -268,7 +268,7 @@ def test_the_report_shows_precision_and_counts_training_labels(measured):
         p if p is None else pytest.approx(p, abs=1e-6) for p in precision
     ]
     assert [row.labels for row in shown.classes] == [3, 3, 3]
-    curve = trust.risk_coverage(wrong.max(axis=1)[test], right)
+    curve = calibration.risk_coverage(wrong.max(axis=1)[test], right)
     assert shown.calibration.aurc == pytest.approx(curve.area, abs=1e-6)
 
 

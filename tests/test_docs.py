@@ -16,7 +16,13 @@ from helpers.command import dccgcn
 from helpers.runs import toy
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "DESIGN.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "SECURITY.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -26,8 +32,9 @@ def test_links_lead_to_files(page):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-def test_the_architecture_names_modules_and_functions_that_exist():
-    names = re.findall(r"`((?:[a-z]\w*\.)+\w+)`", (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
+def test_design_and_equations_name_modules_and_functions_that_exist():
+    pages = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("DESIGN.md", "docs/equations.md"))
+    names = re.findall(r"`((?:[a-z]\w*\.)+\w+)`", pages)
     layers = {path.name for path in (ROOT / "src" / "dccgcn").iterdir() if path.is_dir()}
     named = [f"dccgcn.{name}" for name in names if name.split(".")[0] in layers]
     assert len(named) > 40

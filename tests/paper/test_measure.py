@@ -8,7 +8,7 @@ import pytest
 
 from dccgcn.errors import DataFileError
 from dccgcn.methods.prediction import Prediction
-from dccgcn.quality import trust
+from dccgcn.quality import calibration
 from dccgcn.workflow.jobs import graph_and_split
 from dccgcn.workflow.run_store import append
 from dccgcn.workflow.runner import attempt
@@ -105,17 +105,19 @@ def test_trust_columns_are_those_of_the_measures():
     )
     found = trust_columns(prediction, test, truth[test])
     right = p[test].argmax(axis=1) == truth[test]
-    assert found["final_ece"] == pytest.approx(trust.ece(p[test], truth[test]), abs=1e-5)
+    assert found["final_ece"] == pytest.approx(calibration.ece(p[test], truth[test]), abs=1e-5)
     assert found["final_gap"] == pytest.approx(p[test].max(axis=1).mean() - right.mean(), abs=1e-5)
-    assert found["final_auroc_margin"] == pytest.approx(trust.auroc(trust.margin(p[test]), right), abs=1e-5)
-    assert found["final_auroc_agreement"] == pytest.approx(trust.auroc(agree[test] * 1.0, right), abs=1e-5)
-    assert found["final_aurc_trust"] == pytest.approx(trust.risk_coverage(p[test, 0], right).area, abs=1e-5)
-    assert found["pool_auroc_margin"] == pytest.approx(trust.auroc(trust.margin(p[::-1][test]), right), abs=1e-5)
+    assert found["final_auroc_margin"] == pytest.approx(calibration.auroc(calibration.margin(p[test]), right), abs=1e-5)
+    assert found["final_auroc_agreement"] == pytest.approx(calibration.auroc(agree[test] * 1.0, right), abs=1e-5)
+    assert found["final_aurc_trust"] == pytest.approx(calibration.risk_coverage(p[test, 0], right).area, abs=1e-5)
+    assert found["pool_auroc_margin"] == pytest.approx(
+        calibration.auroc(calibration.margin(p[::-1][test]), right), abs=1e-5
+    )
     assert len(found["final_risk_entropy"]) == len(COVERAGES)
     assert found["final_risk_entropy"][-1] == pytest.approx(1 - right.mean(), abs=1e-5)
     own = p[::-1][test]
     first = own.argmax(axis=1) == truth[test]
-    assert found["first_auroc_margin"] == pytest.approx(trust.auroc(trust.margin(own), first), abs=1e-5)
+    assert found["first_auroc_margin"] == pytest.approx(calibration.auroc(calibration.margin(own), first), abs=1e-5)
     assert "first_auroc_trust" not in found
     bins = np.reshape(found["bins"], (-1, 3))
     assert bins[:, 0].sum() == len(test)

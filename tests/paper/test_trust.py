@@ -10,10 +10,11 @@ import pytest
 
 from dccgcn import per_class
 from dccgcn.concord import method
-from dccgcn.concord.confidence import GATE, JUDGED, KEPT, Evidence, HeldOut, TrustModel, trust
+from dccgcn.concord.confidence import GATE, Evidence, HeldOut, TrustModel, trust
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.errors import DataFileError
 from dccgcn.methods.base import Task
+from dccgcn.quality.trust import JUDGED, KEPT
 from helpers.groups import blocks
 from paper.runs import of_study, stored_runs, unpacked, write_study
 from paper.trust import (

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dccgcn.errors import DccgcnError
-from dccgcn.quality import metrics, paired, trust
+from dccgcn.quality import calibration, metrics, paired
 
 SCHEMES = ["equal-mass", "equal-width"]
 
@@ -90,7 +90,7 @@ def test_equal_width_ece_against_a_loop(case, bins):
             right = sum(p[i].argmax() == truth[i] for i in inside) / len(inside)
             stated = sum(max(p[i]) for i in inside) / len(inside)
             total += len(inside) / len(p) * abs(right - stated)
-    assert trust.ece(p, truth, bins, "equal-width") == pytest.approx(total, abs=1e-12)
+    assert calibration.ece(p, truth, bins, "equal-width") == pytest.approx(total, abs=1e-12)
 
 
 @given(st.integers(1, 40), st.integers(1, 20), st.integers(0, 10**6))
@@ -102,8 +102,8 @@ def test_equal_mass_ece_against_a_loop(n, bins, seed):
     for rank, i in enumerate(sorted(range(n), key=lambda i: max(p[i]))):
         groups.setdefault(rank * bins // n, []).append(i)
     total = sum(abs(sum(float(p[i].argmax() == truth[i]) - max(p[i]) for i in group)) for group in groups.values()) / n
-    assert trust.ece(p, truth, bins, "equal-mass") == pytest.approx(total, abs=1e-12)
-    sizes = [bar.count for bar in trust.reliability(p, truth, bins, "equal-mass")]
+    assert calibration.ece(p, truth, bins, "equal-mass") == pytest.approx(total, abs=1e-12)
+    sizes = [bar.count for bar in calibration.reliability(p, truth, bins, "equal-mass")]
     assert max(sizes) - min(sizes) <= 1
 
 
@@ -112,11 +112,14 @@ def test_equal_mass_ece_against_a_loop(n, bins, seed):
 def test_calibration_does_not_depend_on_the_order_of_nodes(scheme, case, bins, seed):
     p, truth = case
     order = np.random.default_rng(seed).permutation(len(p))
-    before, after = trust.reliability(p, truth, bins, scheme), trust.reliability(p[order], truth[order], bins, scheme)
+    before, after = (
+        calibration.reliability(p, truth, bins, scheme),
+        calibration.reliability(p[order], truth[order], bins, scheme),
+    )
     assert [(b.lower, b.upper, b.count) for b in before] == [(b.lower, b.upper, b.count) for b in after]
     assert [b.accuracy for b in before] == pytest.approx([b.accuracy for b in after])
-    assert trust.ece(p, truth, bins, scheme) == pytest.approx(
-        trust.ece(p[order], truth[order], bins, scheme), abs=1e-12
+    assert calibration.ece(p, truth, bins, scheme) == pytest.approx(
+        calibration.ece(p[order], truth[order], bins, scheme), abs=1e-12
     )
 
 
@@ -124,23 +127,23 @@ def test_calibration_does_not_depend_on_the_order_of_nodes(scheme, case, bins, s
 @given(case=predictions(), bins=st.integers(1, 20))
 def test_gap_is_at_most_ece_and_equals_it_in_one_bin(scheme, case, bins):
     p, truth = case
-    gap = trust.confidence_gap(p, truth)
-    assert abs(gap) <= trust.ece(p, truth, bins, scheme) + 1e-12
-    assert abs(gap) == pytest.approx(trust.ece(p, truth, 1, scheme), abs=1e-12)
-    bars = trust.reliability(p, truth, bins, scheme)
+    gap = calibration.confidence_gap(p, truth)
+    assert abs(gap) <= calibration.ece(p, truth, bins, scheme) + 1e-12
+    assert abs(gap) == pytest.approx(calibration.ece(p, truth, 1, scheme), abs=1e-12)
+    bars = calibration.reliability(p, truth, bins, scheme)
     assert sum(bar.count for bar in bars) == len(p)
     assert all(bar.lower <= bar.confidence + 1e-12 and bar.confidence <= bar.upper + 1e-12 for bar in bars)
 
 
 def test_sign_of_the_gap():
     p = np.tile([0.3, 0.7], (10, 1))
-    assert trust.confidence_gap(p, np.repeat([0, 1], [6, 4])) == pytest.approx(0.3)  # over-confident
-    assert trust.confidence_gap(p, np.ones(10, dtype=int)) == pytest.approx(-0.3)  # under-confident
-    assert trust.ece(p, np.repeat([0, 1], [3, 7])) == pytest.approx(0, abs=1e-12)
+    assert calibration.confidence_gap(p, np.repeat([0, 1], [6, 4])) == pytest.approx(0.3)  # over-confident
+    assert calibration.confidence_gap(p, np.ones(10, dtype=int)) == pytest.approx(-0.3)  # under-confident
+    assert calibration.ece(p, np.repeat([0, 1], [3, 7])) == pytest.approx(0, abs=1e-12)
 
 
 def test_a_confidence_on_an_edge_belongs_to_the_bin_below():
-    bars = trust.reliability([[0.5, 0.5], [0.75, 0.25], [1.0, 0.0]], [0, 0, 0], bins=4, scheme="equal-width")
+    bars = calibration.reliability([[0.5, 0.5], [0.75, 0.25], [1.0, 0.0]], [0, 0, 0], bins=4, scheme="equal-width")
     assert [(bar.lower, bar.upper) for bar in bars] == [(0.25, 0.5), (0.5, 0.75), (0.75, 1.0)]
 
 
@@ -149,10 +152,10 @@ def test_a_confidence_on_an_edge_belongs_to_the_bin_below():
 
 def test_scores_on_known_rows():
     p = [[0.5, 0.3, 0.2], [1.0, 0.0, 0.0], [1 / 3, 1 / 3, 1 / 3]]
-    np.testing.assert_allclose(trust.confidence(p), [0.5, 1, 1 / 3])
-    np.testing.assert_allclose(trust.margin(p), [0.2, 1, 0])
+    np.testing.assert_allclose(calibration.confidence(p), [0.5, 1, 1 / 3])
+    np.testing.assert_allclose(calibration.margin(p), [0.2, 1, 0])
     entropy = -(0.5 * math.log(0.5) + 0.3 * math.log(0.3) + 0.2 * math.log(0.2))
-    np.testing.assert_allclose(trust.negative_entropy(p), [-entropy, 0, -math.log(3)])
+    np.testing.assert_allclose(calibration.negative_entropy(p), [-entropy, 0, -math.log(3)])
 
 
 @given(predictions())
@@ -161,9 +164,9 @@ def test_scores_agree_on_the_order_of_two_class_predictions(case):
     two = np.stack([p.max(axis=1), 1 - p.max(axis=1)], axis=1)
     two = two[two[:, 0] >= 0.5]
     assume(len(two))
-    by_confidence = np.argsort(trust.confidence(two), kind="stable")
-    assert (np.diff(trust.margin(two)[by_confidence]) >= -1e-12).all()
-    assert (np.diff(trust.negative_entropy(two)[by_confidence]) >= -1e-12).all()
+    by_confidence = np.argsort(calibration.confidence(two), kind="stable")
+    assert (np.diff(calibration.margin(two)[by_confidence]) >= -1e-12).all()
+    assert (np.diff(calibration.negative_entropy(two)[by_confidence]) >= -1e-12).all()
 
 
 # rankings
@@ -174,10 +177,10 @@ def test_auroc_against_all_pairs(case):
     score, right = case
     good, bad = score[right], score[~right]
     if not len(good) or not len(bad):
-        assert trust.auroc(score, right) is None
+        assert calibration.auroc(score, right) is None
         return
     won = sum(1.0 if g > b else 0.5 if g == b else 0.0 for g in good for b in bad)
-    assert trust.auroc(score, right) == pytest.approx(won / (len(good) * len(bad)))
+    assert calibration.auroc(score, right) == pytest.approx(won / (len(good) * len(bad)))
 
 
 @given(ranked(most=5))
@@ -189,7 +192,7 @@ def test_risk_coverage_is_the_mean_over_all_orders_of_ties(case):
         if any(score[a] < score[b] for a, b in itertools.pairwise(order)):
             continue  # not from the most to the least trusted
         curves.append([sum(not right[i] for i in order[:k]) / k for k in range(1, n + 1)])
-    curve = trust.risk_coverage(score, right)
+    curve = calibration.risk_coverage(score, right)
     np.testing.assert_allclose(curve.risk, np.mean(curves, axis=0), atol=1e-12)
     np.testing.assert_allclose(curve.coverage, np.arange(1, n + 1) / n)
     assert curve.area == pytest.approx(np.mean(curves), abs=1e-12)
@@ -203,29 +206,29 @@ def test_risk_coverage_area_by_an_explicit_loop(n, seed):
     for k, i in enumerate(sorted(range(n), key=lambda i: -score[i]), start=1):
         wrong += not right[i]
         area += wrong / k / n
-    assert trust.risk_coverage(score, right).area == pytest.approx(area, abs=1e-12)
+    assert calibration.risk_coverage(score, right).area == pytest.approx(area, abs=1e-12)
 
 
 @given(ranked(), st.integers(0, 10**6))
 def test_rankings_ignore_the_order_of_nodes_and_the_scale_of_scores(case, seed):
     score, right = case
     order = np.random.default_rng(seed).permutation(len(score))
-    there = trust.risk_coverage(np.exp(score[order]), right[order])
-    np.testing.assert_allclose(there.risk, trust.risk_coverage(score, right).risk, atol=1e-12)
-    assert trust.auroc(np.exp(score[order]), right[order]) == pytest.approx(trust.auroc(score, right))
+    there = calibration.risk_coverage(np.exp(score[order]), right[order])
+    np.testing.assert_allclose(there.risk, calibration.risk_coverage(score, right).risk, atol=1e-12)
+    assert calibration.auroc(np.exp(score[order]), right[order]) == pytest.approx(calibration.auroc(score, right))
 
 
 def test_risk_coverage_of_one_tie_is_the_error_rate_and_right_first_is_best():
     right = np.array([False, True, True, True])
-    assert trust.risk_coverage(np.zeros(4), right).area == pytest.approx(0.25)
-    assert trust.risk_coverage([0, 1, 2, 3], right).area == pytest.approx(1 / 16)
-    assert trust.risk_coverage([3, 2, 1, 0], right).area == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4)
+    assert calibration.risk_coverage(np.zeros(4), right).area == pytest.approx(0.25)
+    assert calibration.risk_coverage([0, 1, 2, 3], right).area == pytest.approx(1 / 16)
+    assert calibration.risk_coverage([3, 2, 1, 0], right).area == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4)
 
 
 def test_integer_scores_of_any_kind_rank_equally():
     right = [True, False, True]
     for kind in (np.uint8, bool, np.float32):  # agreement alone is a score too
-        assert trust.risk_coverage(np.array([1, 0, 1], dtype=kind), right).area == pytest.approx(1 / 9)
+        assert calibration.risk_coverage(np.array([1, 0, 1], dtype=kind), right).area == pytest.approx(1 / 9)
 
 
 # paired
@@ -281,16 +284,16 @@ def test_summary():
         (lambda: metrics.accuracy([], []), "nothing to score"),
         (lambda: metrics.macro_f1([0, -1], [0, 0]), r"truth of 1 nodes is unknown \(-1\), at positions 1"),
         (lambda: metrics.accuracy([[0], [1]], [0, 1]), "one value per node"),
-        (lambda: trust.ece([[0.5, 0.5]], [0, 1]), "lengths differ"),
-        (lambda: trust.ece([[0.5, 0.5]], ["a"]), "positions among the 2 columns"),
-        (lambda: trust.ece([[0.5, 0.5]], [2]), "positions among the 2 columns"),
-        (lambda: trust.ece([[2.0, -1.0]], [0]), "not probabilities"),
-        (lambda: trust.margin([[0.4, 0.6], [np.nan, 1.0]]), "1 rows are not probabilities, at positions 1"),
-        (lambda: trust.confidence([0.4, 0.6]), "two or more classes"),
-        (lambda: trust.ece([[0.5, 0.5]], [0], bins=0), "one bin or more"),
-        (lambda: trust.ece([[0.5, 0.5]], [0], scheme="equal"), "no binning scheme 'equal'"),
-        (lambda: trust.auroc([np.nan, 1], [True, False]), "NaN or infinite at positions 0"),
-        (lambda: trust.risk_coverage([], []), "nothing to score"),
+        (lambda: calibration.ece([[0.5, 0.5]], [0, 1]), "lengths differ"),
+        (lambda: calibration.ece([[0.5, 0.5]], ["a"]), "positions among the 2 columns"),
+        (lambda: calibration.ece([[0.5, 0.5]], [2]), "positions among the 2 columns"),
+        (lambda: calibration.ece([[2.0, -1.0]], [0]), "not probabilities"),
+        (lambda: calibration.margin([[0.4, 0.6], [np.nan, 1.0]]), "1 rows are not probabilities, at positions 1"),
+        (lambda: calibration.confidence([0.4, 0.6]), "two or more classes"),
+        (lambda: calibration.ece([[0.5, 0.5]], [0], bins=0), "one bin or more"),
+        (lambda: calibration.ece([[0.5, 0.5]], [0], scheme="equal"), "no binning scheme 'equal'"),
+        (lambda: calibration.auroc([np.nan, 1], [True, False]), "NaN or infinite at positions 0"),
+        (lambda: calibration.risk_coverage([], []), "nothing to score"),
         (lambda: paired.summary([1.0, np.nan]), "NaN or infinite"),
         (lambda: paired.paired_difference([1, 2], [1, 2, 3]), "lengths differ"),
         (lambda: paired.paired_difference([1, 2], [1, 2], level=95), "between 0 and 1"),
@@ -301,7 +304,7 @@ def test_bad_input_is_refused_in_a_sentence(call, message):
         call()
 
 
-@pytest.mark.parametrize("module", [trust, paired])
+@pytest.mark.parametrize("module", [calibration, paired])
 def test_examples_in_docstrings(module):
     failed, tried = doctest.testmod(module)
     assert failed == 0

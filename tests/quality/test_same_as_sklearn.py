@@ -4,14 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.stats import rankdata
-from sklearn.decomposition import TruncatedSVD
-from sklearn.metrics import f1_score
 from sklearn.preprocessing import normalize
 
 from dccgcn.concord.confidence import normal_scores
 from dccgcn.features import normalise_rows
-from dccgcn.quality.metrics import macro_f1
-from dccgcn.workflow.active_learning import truncated_svd
 
 
 @pytest.fixture
@@ -26,23 +22,8 @@ def test_row_norms(x, how, norm):
     np.testing.assert_array_equal(normalise_rows(dense, how), normalize(dense, norm=norm))
 
 
-def test_macro_f1():
-    rng = np.random.default_rng(1)
-    for n in (1, 7, 200):
-        truth, prediction = rng.integers(0, 5, (2, n))
-        expected = f1_score(truth, prediction, labels=np.unique(truth), average="macro", zero_division=0)
-        assert macro_f1(truth, prediction) == expected
-
-
 def test_mean_ranks_of_ties():
     values = np.random.default_rng(2).integers(0, 9, 40)
     from scipy.special import ndtri
 
     np.testing.assert_array_equal(normal_scores(values), ndtri((rankdata(values) - 0.5) / 40))
-
-
-@pytest.mark.parametrize("wide", [False, True])
-def test_truncated_svd(x, wide):
-    x = sp.csr_array(x.T) if wide else x
-    expected = TruncatedSVD(20, random_state=0).fit_transform(x)
-    np.testing.assert_array_equal(truncated_svd(x, 20), expected)

@@ -12,7 +12,7 @@ from dccgcn.errors import DccgcnError
 from dccgcn.text import printable, truncate
 
 if TYPE_CHECKING:
-    from dccgcn.label.audit_run import RunAudit
+    from dccgcn.label.audits import RunAudit
 
 _KEYS = "Enter: right · number: another class · s: cannot be told (counts as wrong) · u: undo · q: stop"
 
@@ -53,8 +53,7 @@ def audit(
 
         dccgcn audit runs/topics --checked checks.csv
     """
-    from dccgcn.label.audit_run import ask_all, open_audit
-    from dccgcn.label.audits import status
+    from dccgcn.label.audits import ask_all, open_audit, status
 
     who = " ".join(printable(name or getpass.getuser()).split()) or "someone"
     plan: dict[str, Any] = {"bound": bound, "checks": checks, "confidence": confidence, "seed": seed}

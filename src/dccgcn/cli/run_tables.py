@@ -14,24 +14,22 @@ _MOST_RANKED = 5  # nodes of a rare class
 
 def print_predictions(result: "Result") -> None:
     """For each class: its labels, how many nodes are predicted to be in it, and how many are expected to be right."""
-    import numpy as np
+    from dccgcn.quality.classes import class_table
 
-    from dccgcn.workflow.class_summary import class_counts, trust_summary
-
-    graph, prediction, n_labels = result.graph, result.prediction, len(result.split.train)
-    nodes, agree = np.flatnonzero(result.is_predicted), prediction.channels_agree
-    columns = ["class", "labels", "predicted", *(["channels agree", "disagree"] if agree is not None else [])]
-    columns += ["expected accuracy"] if prediction.trust is not None else []
-    shown = table(f"{result.method} on {graph.name}: {n_labels} labels, {len(nodes)} predictions", *columns)
-    rows = class_counts(graph, result.split, prediction)
-    rows.append({"class": "all", "labels": n_labels, "predicted": len(nodes), **trust_summary(prediction, nodes)})
-    for k, row in enumerate(rows):
-        members = nodes[prediction.y_pred[nodes] == k] if k < graph.c else nodes
-        counts = [row["labels"], row["predicted"]]
-        counts += [] if agree is None else [agree[members].sum(), (~agree[members]).sum()]
-        accuracy = [] if prediction.trust is None else [percent(row["expected_accuracy"])]
-        cells = [*(f"{count:,}" for count in counts), *accuracy]
-        shown.add_row(cell(row["class"]), *cells, end_section=k == graph.c - 1)
+    rows, every = class_table(result.graph, result.split, result.prediction)
+    columns = ["class", "labels", "predicted"]
+    columns += ["channels agree", "disagree"] if every.agreed is not None else []
+    columns += ["expected accuracy"] if result.prediction.trust is not None else []
+    title = f"{result.method} on {result.graph.name}: {every.labels} labels, {every.predicted} predictions"
+    shown = table(title, *columns)
+    for row in (*rows, every):
+        counts = [row.labels, row.predicted]
+        if row.agreed is not None:
+            counts += [row.agreed, row.predicted - row.agreed]
+        cells = [f"{count:,}" for count in counts]
+        if result.prediction.trust is not None:
+            cells.append(percent(row.confidence))
+        shown.add_row(cell(row.name), *cells, end_section=row is rows[-1])
     output.print(shown)
 
 
@@ -73,7 +71,7 @@ def _add_channels(shown: Table, result: "Result") -> None:
 
 def _add_trust(shown: Table, result: "Result") -> None:
     """Share and accuracy of the predictions at or above the trust threshold of the report."""
-    from dccgcn.report.trust_summary import THRESHOLD
+    from dccgcn.quality.trust import THRESHOLD
 
     if result.prediction.trust is None:
         return
@@ -88,7 +86,7 @@ def _add_trust(shown: Table, result: "Result") -> None:
 
 def print_rare_classes(result: "Result") -> None:
     """For each class that is rare or never predicted: how well its test nodes are ranked, and its first nodes."""
-    from dccgcn.workflow.class_summary import ranked_classes, rare_class_scores
+    from dccgcn.quality.classes import ranked_classes, rare_class_scores
 
     graph, split, prediction = result.graph, result.split, result.prediction
     if scores := rare_class_scores(graph, split, prediction):

@@ -25,26 +25,12 @@ from dccgcn.errors import Finding
 from dccgcn.features.svd import cross
 from dccgcn.runtime.row_blocks import ranks, row_count, row_mean
 
-TRUSTED = 0.8  # trust from which a prediction is called trusted
 GATE = 4.0  # z from which predictions can be trusted
 _CHANCE_LEVEL = 2.0  # z below which the graph does not tell the classes apart
 _CAP = 0.79  # largest trust below the gate
 _LARGEST_LOG_ODDS = 3.9
 _LEAST_CONFIDENCE = 0.02  # and 1 less the largest one, of p̄ in (C11)
 _BLOCK = 65536  # nodes at a time
-
-
-# as docs/results/trust.md shows, of graphs that the constants were not fitted to
-KEPT, JUDGED = 106, 107
-PROMISE = (
-    "This is an estimate: on sixteen graphs that it was not fitted to, with five or more labels per class, at least "
-    f"80 % of the trusted predictions were right in {KEPT} of {JUDGED} runs."
-)
-TESTED_ON = (
-    "They are networks of citations, co-authors, purchases, friends and web pages; the other run is of Facebook pages. "
-    "Where hardly anything tells the classes apart, among streamers, on a grid and for the traffic of Wikipedia pages, "
-    "nothing is trusted."
-)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from dccgcn.label.events import TABLE, Labels
 from dccgcn.label.source import Source
-from dccgcn.report.trust_summary import TrustedNodes
+from dccgcn.quality.trust import TrustedNodes
 from dccgcn.workflow.result import Result
 
 MAX_NEIGHBOURS, MAX_CLASSES = 8, 5

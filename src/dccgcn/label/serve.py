@@ -10,8 +10,7 @@ from typing import Any
 import uvicorn
 
 from dccgcn.errors import DccgcnError
-from dccgcn.label.connections import BACKLOG, MAX_CONNECTIONS, BoundedProtocol
-from dccgcn.label.doors import Doors, new_token
+from dccgcn.label.doors import BACKLOG, MAX_CONNECTIONS, BoundedProtocol, Doors, new_token
 from dccgcn.label.server import application
 from dccgcn.label.session import Session
 

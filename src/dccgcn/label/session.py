@@ -18,15 +18,34 @@ from typing import Any
 import numpy as np
 
 from dccgcn.errors import DataFileError, DccgcnError
+from dccgcn.graph import NodeGraph
 from dccgcn.label import audits
 from dccgcn.label.events import Audit, Event, Labels, point_json
 from dccgcn.label.log import EventLog
-from dccgcn.label.map_data import MapData, map_data
 from dccgcn.label.source import Source, class_name
-from dccgcn.report.trust_summary import NOTHING_TRUSTED, TrustedNodes, trusted_nodes
+from dccgcn.quality.trust import NOTHING_TRUSTED, TrustedNodes, trusted_nodes
+from dccgcn.report.drawing import draw_graph
 from dccgcn.text import printable
 from dccgcn.workflow.active_learning import suggest_labels
 from dccgcn.workflow.result import Result
+
+
+@dataclass(frozen=True, eq=False)
+class MapData:
+    """Nodes of the map by position in the graph; coordinates in ten-thousandths; edges as pairs of places in nodes."""
+
+    nodes: np.ndarray
+    x: list[int]
+    y: list[int]
+    edges: list[int]
+
+
+def map_data(graph: NodeGraph) -> MapData:
+    """As in the report, but without training labels: a sample holds the same share of each community."""
+    drawn = draw_graph(graph, np.array([], dtype=np.int64))
+    x, y = np.rint(drawn.position * 10_000).astype(int).T
+    return MapData(drawn.nodes, x.tolist(), y.tolist(), drawn.edges.reshape(-1).tolist())
+
 
 LEFT = "is the least certain of the nodes that are left"
 QUEUE = 30  # questions prepared with each picture
@@ -302,7 +321,7 @@ class Session:
         start = time.perf_counter()
         number = self.picture.number + 1 if self.picture else 1
         result = self.source.fit(labels)
-        trusted = None if result is None else trusted_nodes(result)
+        trusted = None if result is None else trusted_nodes(result.prediction)
         seconds = time.perf_counter() - start
         picture = Picture(number, _key(labels), len(labels.labels), result, trusted, [], seconds)
         if shares := picture.shares:

@@ -5,7 +5,8 @@ Receptive fields: the part of the graph that a network of a few layers needs for
 The loss reads labelled nodes only, so training needs their neighbourhood within as many hops as the network has
 layers. With few labels that is a fraction of the graph, and the result is exactly the same.
 
-Layers that several networks share."""
+Layers that several networks share.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,6 +1,7 @@
 """The full-batch training loop of every network.
 
-Training of a network on the labelled nodes of a graph."""
+Training of a network on the labelled nodes of a graph.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

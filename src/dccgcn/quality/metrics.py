@@ -1,10 +1,11 @@
-"""Accuracy of predictions: overall, by class, by pair of channels, before and after calibration."""
+"""Accuracy of predictions: overall, by class, of rankings, before and after calibration."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from dccgcn.errors import DccgcnError
 from dccgcn.quality import checks
 
 
@@ -20,11 +21,35 @@ def macro_f1(truth: Any, prediction: Any) -> float:
     A class that is never predicted counts 0. A class that is predicted but does not occur in the truth is
     left out of the mean; its false positives already lower the recall of the true classes.
     """
+    from sklearn.metrics import f1_score  # slow to import
+
     truth, prediction = checks.labels(truth, prediction=prediction)
-    classes, n_true = np.unique(truth, return_counts=True)
-    n_predicted = np.array([(prediction == k).sum() for k in classes])
-    n_right = np.array([((prediction == k) & (truth == k)).sum() for k in classes])
-    return float((2 * n_right / (n_true + n_predicted)).mean())
+    return float(f1_score(truth, prediction, labels=np.unique(truth), average="macro", zero_division=0))
+
+
+def average_precision(is_member: Any, score: Any) -> float:
+    """Mean precision at the members of a class, nodes sorted by falling score; nodes of equal score count together."""
+    from sklearn.metrics import average_precision_score
+
+    member, score = _members(is_member, score)
+    return float(average_precision_score(member, score))
+
+
+def recall_at(is_member: Any, score: Any, k: int) -> float:
+    """Share of the members of a class among the k nodes of highest score, the first of equals.
+
+    >>> recall_at([True, False, True], [0.9, 0.5, 0.4], 2)
+    0.5
+    """
+    member, score = _members(is_member, score)
+    return float(member[np.argsort(-score, kind="stable")[:k]].sum() / member.sum())
+
+
+def _members(is_member: Any, score: Any) -> tuple[np.ndarray, np.ndarray]:
+    member, score = checks.aligned(is_member=is_member, score=score)
+    if not member.any():
+        raise DccgcnError("No node is of the class.", "Score a class that occurs among the nodes.")
+    return member.astype(bool), score
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,11 @@
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from dccgcn.palette import class_colours
+from dccgcn.quality.classes import class_table, rank_nodes, ranked_classes, rare_class_scores
 from dccgcn.report.nodes import shown_ids
 from dccgcn.report.schema import ClassRanking, ClassSummary, RankedNode
-from dccgcn.report.trust_summary import TrustedNodes, rounded_mean
 from dccgcn.text import printable, truncate
-from dccgcn.workflow.class_summary import rank_nodes, ranked_classes, rare_class_scores
 from dccgcn.workflow.result import Result
 
 MAX_RANKED = 20  # nodes listed for a class
@@ -18,31 +15,28 @@ _MAX_NAMED = 4  # classes in one warning
 _LONGEST_NAME = 90
 
 
-def class_summaries(result: Result, trusted: TrustedNodes) -> list[ClassSummary]:
+def class_summaries(result: Result) -> list[ClassSummary]:
     """One row for each class, in the order of the graph's classes."""
-    graph, predicted, test = result.graph, result.is_predicted, result.split.test
-    y_pred = result.prediction.y_pred
-    is_right = y_pred[test] == graph.labels[test]
-    labels = np.bincount(graph.labels[result.split.train], minlength=graph.c)
-    palette = class_colours(np.bincount(y_pred[predicted], minlength=graph.c).tolist())
-    rows = []
-    for k, name in enumerate(graph.classes):
-        of_class = predicted & (y_pred == k)
-        n_trusted, n = int((of_class & trusted.is_trusted).sum()), int(of_class.sum())
-        rows.append(
-            ClassSummary(
-                name=str(name),
-                colour=palette[k],
-                labels=int(labels[k]),
-                trusted=n_trusted,
-                doubtful=n - n_trusted,
-                expected=rounded_mean(trusted.confidence[of_class]),
-                precision=rounded_mean(is_right[y_pred[test] == k]),
-                recall=rounded_mean(is_right[graph.labels[test] == k]),
-                verdict=_verdict(int(labels[k]), n, n_trusted),
-            )
+    rows, _ = class_table(result.graph, result.split, result.prediction)
+    palette = class_colours([row.predicted for row in rows])
+    return [
+        ClassSummary(
+            name=row.name,
+            colour=colour,
+            labels=row.labels,
+            trusted=row.trusted,
+            doubtful=row.predicted - row.trusted,
+            expected=_rounded(row.confidence),
+            precision=_rounded(row.precision),
+            recall=_rounded(row.recall),
+            verdict=_verdict(row.labels, row.predicted, row.trusted),
         )
-    return rows
+        for row, colour in zip(rows, palette, strict=True)
+    ]
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)
 
 
 def _verdict(labels: int, predictions: int, trusted: int) -> str:

@@ -10,13 +10,14 @@ from dccgcn.graph import NodeGraph
 from dccgcn.methods import registry
 from dccgcn.progress import Progress
 from dccgcn.quality.audit import AuditSummary
-from dccgcn.quality.trust import bars, risk_coverage
+from dccgcn.quality.calibration import bars, risk_coverage
+from dccgcn.quality.trust import TrustedNodes, trusted_nodes
 from dccgcn.report import drawing, schema
 from dccgcn.report.advice import findings, label_suggestions, nodes_to_label
 from dccgcn.report.classes import class_rankings, class_summaries, class_warnings
 from dccgcn.report.nodes import OwnTable, node_columns, sample, shown_ids, table_columns
 from dccgcn.report.schema import Calibration, CalibrationBin
-from dccgcn.report.trust_summary import TrustedNodes, headline, summarise_trust, trusted_nodes, verdict
+from dccgcn.report.trust_summary import headline, summarise_trust, verdict
 from dccgcn.workflow.frames import run_csv
 from dccgcn.workflow.result import Result
 
@@ -39,7 +40,7 @@ def report_data(
     """All data of the page. command: what was typed to make the run, if anything. table: the nodes' own rows."""
     on_progress = progress or (lambda stage, done, total: None)
     graph, train = result.graph, result.split.train
-    trusted = trusted_nodes(result)
+    trusted = trusted_nodes(result.prediction)
     trust = summarise_trust(result, trusted)
     on_progress("report", 0, STAGES)
     size = max_nodes(result)
@@ -51,7 +52,7 @@ def report_data(
     community = _named_communities(drawn.community)
     on_progress("report", 1, STAGES)
     label_next, label_next_csv = label_suggestions(result, to_label)
-    classes = class_summaries(result, trusted)
+    classes = class_summaries(result)
     report = schema.Report(
         format=schema.FORMAT,
         headline=headline(trust),

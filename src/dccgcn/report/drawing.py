@@ -3,7 +3,8 @@
 Communities are those of the Louvain method: Blondel et al., "Fast unfolding of communities in large networks" (2008).
 Nodes move one by one to the neighbouring community that raises the modularity most; then each community becomes one
 node, and the same is done again. Positions are by forces: edges attract, all pairs of nodes repel, and steps shrink
-over time."""
+over time.
+"""
 
 from dataclasses import dataclass
 

@@ -8,8 +8,8 @@ import pandas as pd
 from dccgcn.errors import DccgcnError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.cells import is_missing
+from dccgcn.quality.trust import TrustedNodes
 from dccgcn.report.schema import Nodes, TableColumn, TopClasses
-from dccgcn.report.trust_summary import TrustedNodes
 from dccgcn.text import printable, truncate
 from dccgcn.workflow.frames import run_frame
 from dccgcn.workflow.result import Result

@@ -4,10 +4,11 @@ from html import escape
 
 import numpy as np
 
+from dccgcn.quality.trust import trusted_nodes
 from dccgcn.report.classes import class_summaries, class_warnings
 from dccgcn.report.drawing import draw_graph
 from dccgcn.report.schema import ClassSummary
-from dccgcn.report.trust_summary import headline, summarise_trust, trusted_nodes, verdict
+from dccgcn.report.trust_summary import headline, summarise_trust, verdict
 from dccgcn.text import counted, first_few, printable, truncate
 from dccgcn.workflow.result import Result
 
@@ -41,8 +42,8 @@ def summary_text(result: Result) -> str:
 
 def summary_html(result: Result) -> str:
     """The verdict, a table of the classes, and a map of a sample of the nodes. No scripts, no files, no network."""
-    trusted = trusted_nodes(result)
-    trust, classes = summarise_trust(result, trusted), class_summaries(result, trusted)
+    trusted = trusted_nodes(result.prediction)
+    trust, classes = summarise_trust(result, trusted), class_summaries(result)
     texts = [*class_warnings(classes), f"{headline(trust)}.", *verdict(result, trust)]
     sentences = "".join(f"<p style='margin:0 0 .4em'>{escape(text)}</p>" for text in texts)
     warned = [finding.text for finding in result.findings if finding.level == "warning"]

@@ -1,37 +1,10 @@
 """Which predictions can be trusted, why, and how accurate they are."""
 
-from dataclasses import dataclass
-from typing import Literal
-
 import numpy as np
 
-from dccgcn.concord.confidence import PROMISE, TRUSTED
+from dccgcn.quality.trust import NOTHING_TRUSTED, PROMISE, TESTED_PER_CLASS, THRESHOLD, TrustedNodes
 from dccgcn.report.schema import TrustSummary
 from dccgcn.workflow.result import Result
-
-THRESHOLD = TRUSTED
-TESTED_PER_CLASS = 5  # labels that PROMISE speaks of
-NOTHING_TRUSTED = ("uninformative", "too-few-labels")  # findings that say why
-
-
-@dataclass(frozen=True, eq=False)
-class TrustedNodes:
-    """For every node whether its prediction is trusted, and a confidence to rank by."""
-
-    basis: Literal["trust", "agreement", "probability"]  # the first of these that the method provides
-    is_trusted: np.ndarray  # (n,) bool
-    confidence: np.ndarray  # (n,) in [0, 1]: estimated probability that the prediction is right
-
-
-def trusted_nodes(result: Result) -> TrustedNodes:
-    """By the method's own trust where it estimates one, else by its channels' agreement, else by probability."""
-    prediction = result.prediction
-    probability = prediction.probabilities.max(axis=1)
-    if prediction.trust is not None:
-        return TrustedNodes("trust", prediction.trust >= THRESHOLD, prediction.trust)
-    if prediction.channels_agree is not None:
-        return TrustedNodes("agreement", prediction.channels_agree, probability)
-    return TrustedNodes("probability", probability >= THRESHOLD, probability)
 
 
 def summarise_trust(result: Result, nodes: TrustedNodes) -> TrustSummary:

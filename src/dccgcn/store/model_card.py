@@ -6,9 +6,10 @@ import re
 import numpy as np
 
 from dccgcn import __version__
-from dccgcn.concord.confidence import PROMISE, TESTED_ON
 from dccgcn.methods.registry import get_method
 from dccgcn.quality.audit import AuditSummary
+from dccgcn.quality.classes import class_table
+from dccgcn.quality.trust import PROMISE, TESTED_ON
 from dccgcn.text import first_few, markdown_table, printable, truncate
 from dccgcn.workflow.result import Result
 
@@ -75,16 +76,11 @@ def _reliability(result: Result) -> list[str]:
 
 
 def _class_table(result: Result) -> str:
-    name, confidence = _confidence(result)
-    n_train = np.bincount(result.graph.labels[result.split.train], minlength=result.graph.c)
-    predicted = np.flatnonzero(result.is_predicted)
-    y_pred = result.prediction.y_pred[predicted]
-    rows = []
-    for k, class_name in enumerate(result.graph.classes):
-        values = confidence[predicted][y_pred == k]
-        mean = f"{values.mean():.2f}" if len(values) else "–"
-        rows.append([escape(class_name), str(n_train[k]), str(len(values)), mean])
-    return markdown_table(["class", "training labels", "predicted nodes", f"mean {name}"], rows)
+    rows = [
+        [escape(row.name), str(row.labels), str(row.predicted), f"{row.confidence:.2f}" if row.predicted else "–"]
+        for row in class_table(result.graph, result.split, result.prediction)[0]
+    ]
+    return markdown_table(["class", "training labels", "predicted nodes", f"mean {_confidence(result)[0]}"], rows)
 
 
 def _relations(result: Result) -> str:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.progress import Progress
+from dccgcn.quality.classes import rankings
 from dccgcn.runtime.files import Content, is_temporary, read_json
 from dccgcn.runtime.lock import LOCK, lock_folder
 from dccgcn.settings import FORMAT as SETTINGS_FORMAT
@@ -19,7 +20,6 @@ from dccgcn.store.staging import STAGED, current_path, replace_files
 from dccgcn.tables.read import Tables
 from dccgcn.tables.write import csv_pieces, csv_text
 from dccgcn.text import first_few, printable
-from dccgcn.workflow.class_summary import rankings
 from dccgcn.workflow.result import Result
 
 RESULT = "result.json"

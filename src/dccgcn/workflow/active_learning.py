@@ -161,7 +161,9 @@ def node_embedding(graph: NodeGraph) -> np.ndarray:
     """(n, N_COMPONENTS) unit rows: truncated SVD of the features, smoothed along the edges (APPNP's iteration)."""
     x = _unit_rows(graph)
     if min(x.shape) > N_COMPONENTS:
-        x = truncated_svd(x, N_COMPONENTS)
+        from sklearn.decomposition import TruncatedSVD  # slow to import
+
+        x = TruncatedSVD(N_COMPONENTS, random_state=0).fit_transform(x)
     x = np.asarray(x.toarray() if sp.issparse(x) else x, dtype=np.float32)
     h = ppr_smooth(topology_operator(graph, "symmetric").matrix, x, ALPHA, N_STEPS)
     return np.asarray(normalise_rows(h, "unit"))
@@ -177,26 +179,6 @@ def _unit_rows(graph: NodeGraph) -> Any:
     few = standardised(graph.features, columns_to_standardise(graph, _FEW_FEATURES))
     few = few.toarray() if sp.issparse(few) else few
     return np.hstack([normalise_rows(part, "unit") for part in (np.asarray(few, dtype=np.float32), random)])
-
-
-def truncated_svd(x: sp.csr_array | np.ndarray, r: int) -> np.ndarray:
-    """x on its r leading right singular vectors, (n, d) → (n, r): randomised subspace iteration (Halko et al., 2011).
-
-    Each column's sign makes the largest entry of its right singular vector positive.
-    """
-    from scipy.linalg import lu, qr, svd
-
-    wide = x.shape[0] < x.shape[1]
-    m = x.T if wide else x
-    q = np.random.RandomState(0).normal(size=(m.shape[1], r + 10)).astype(m.dtype)
-    for _ in range(5):
-        q, _ = lu(m @ q, permute_l=True, check_finite=False)
-        q, _ = lu(m.T @ q, permute_l=True, check_finite=False)
-    q, _ = qr(m @ q, mode="economic", check_finite=False)
-    u, _, vt = svd(q.T @ m, full_matrices=False, check_finite=False)
-    v = ((q @ u).T if wide else vt)[:r]  # (r, d)
-    v = v * np.sign(v[np.arange(r), np.abs(v).argmax(axis=1)])[:, None]
-    return np.asarray(x @ v.T)
 
 
 def similarity(one: np.ndarray, other: np.ndarray) -> np.ndarray:

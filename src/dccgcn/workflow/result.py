@@ -15,11 +15,11 @@ from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split
 from dccgcn.methods.prediction import Prediction
 from dccgcn.progress import Progress
+from dccgcn.quality.classes import ClassRow, class_table, predicted_nodes, ranking, rare_class_scores
 from dccgcn.runtime.outputs import check_file, write_output
 from dccgcn.settings import Settings
 from dccgcn.tables.read import Tables
 from dccgcn.tables.write import csv_pieces, csv_text, write_frames
-from dccgcn.workflow.class_summary import class_counts, predicted_nodes, ranking, rare_class_scores, trust_summary
 from dccgcn.workflow.frames import target_frame
 from dccgcn.workflow.suspect_labels import suspect_frame
 
@@ -121,12 +121,15 @@ class Result:
 
     def _prediction_summary(self) -> dict[str, Any]:
         """Number of predictions, how many are trusted, their mean trust, and these for each class."""
-        nodes = np.flatnonzero(self.is_predicted)
-        return {
-            "nodes": len(nodes),
-            **trust_summary(self.prediction, nodes),
-            "classes": class_counts(self.graph, self.split, self.prediction),
-        }
+        rows, every = class_table(self.graph, self.split, self.prediction)
+
+        def trust(row: ClassRow) -> dict[str, Any]:
+            if self.prediction.trust is None:
+                return {"trusted": None, "expected_accuracy": None}
+            return {"trusted": row.trusted, "expected_accuracy": row.confidence}
+
+        classes = [{"class": row.name, "labels": row.labels, "predicted": row.predicted, **trust(row)} for row in rows]
+        return {"nodes": every.predicted, **trust(every), "classes": classes}
 
     def __repr__(self) -> str:
         from dccgcn.report.notebook import summary_text

@@ -19,6 +19,7 @@ from dccgcn.methods.registry import get_method
 from dccgcn.methods.resources import check_memory
 from dccgcn.progress import Progress
 from dccgcn.quality import metrics
+from dccgcn.quality.classes import class_findings
 from dccgcn.runtime.device import default_device
 from dccgcn.runtime.scratch import damage_findings, stages_of
 from dccgcn.runtime.threads import threads_of_run
@@ -26,7 +27,6 @@ from dccgcn.settings import Settings
 from dccgcn.tables.pyg import MASKS_NOT_USED, from_pyg, has_masks, is_pyg, split_from_pyg
 from dccgcn.tables.read import Tables
 from dccgcn.text import first_few
-from dccgcn.workflow.class_summary import class_findings
 from dccgcn.workflow.notebook_bar import notebook_bar
 from dccgcn.workflow.result import Result
 from dccgcn.workflow.suspect_labels import suspect_findings

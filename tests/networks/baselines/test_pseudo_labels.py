@@ -18,7 +18,7 @@ from dccgcn.networks.baselines import cagcn, e_gcn, gcn, pseudo_labels, self_tra
 from dccgcn.networks.dcc import method as dcc
 from dccgcn.networks.dcc.settings import DccSettings
 from dccgcn.networks.layers import TorchOperator
-from dccgcn.quality import trust
+from dccgcn.quality import calibration
 from dccgcn.settings import read_yaml
 from helpers import literal
 from helpers import literal_pseudo as slow
@@ -382,7 +382,7 @@ def test_cagcn_on_cora_is_better_calibrated_and_no_less_accurate(cora):
     prediction = cagcn.calibrate_prediction(task, first, s)
     assert (prediction.y_pred == first.y_pred).all()
     assert (prediction.y_pred[split.test] == truth).mean() > 0.79
-    errors = [trust.ece(p[split.test], truth) for p in (first.probabilities, prediction.probabilities)]
+    errors = [calibration.ece(p[split.test], truth) for p in (first.probabilities, prediction.probabilities)]
     assert errors[1] < 0.5 * errors[0]
 
 

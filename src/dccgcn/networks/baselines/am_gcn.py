@@ -8,7 +8,8 @@ AM-GCN's losses on the Gram matrices K = Z Zᵀ of embeddings, without forming n
 
 Their rank is at most the width h of an embedding, so h × h products suffice:
     tr(R K1 R K2) with the centring R = RR is ‖(R Z1)ᵀ (R Z2)‖²,
-    ‖A Aᵀ - B Bᵀ‖² is ‖Aᵀ A‖² + ‖Bᵀ B‖² - 2 ‖Aᵀ B‖²      (all norms Frobenius)."""
+    ‖A Aᵀ - B Bᵀ‖² is ‖Aᵀ A‖² + ‖Bᵀ B‖² - 2 ‖Aᵀ B‖²      (all norms Frobenius).
+"""
 
 from typing import Literal, NamedTuple
 

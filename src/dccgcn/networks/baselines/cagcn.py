@@ -9,7 +9,8 @@ It calibrates on the validation nodes, as its code does, or on the training node
 CaGCN-st (Wang et al., NeurIPS 2021): self-training by calibrated confidence.
 
 CaGCN calibrates GCN on all labels so far; every node whose calibrated confidence is above a threshold gets its
-predicted class as pseudo-label, and GCN is trained again, in stages."""
+predicted class as pseudo-label, and GCN is trained again, in stages.
+"""
 
 import math
 from dataclasses import replace

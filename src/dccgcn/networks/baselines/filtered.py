@@ -16,7 +16,8 @@ GLP, generalised label propagation (Li et al., CVPR 2019): a two-layer perceptro
 Z = relu(p(S) X W0) W1, with S = D̃^-1/2 (A+I) D̃^-1/2 and one of two low-pass filters, L = I - S:
 renormalisation (RNM)  p(S) = S^k
 auto-regressive (AR)   p(S) = (I + αL)^-1, as in its code by the first ⌈4α⌉ terms of its series.
-The fewer the labels, the stronger the filter must be. (IGCN of the same paper filters inside a GCN instead.)"""
+The fewer the labels, the stronger the filter must be. (IGCN of the same paper filters inside a GCN instead.)
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

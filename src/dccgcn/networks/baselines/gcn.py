@@ -2,7 +2,8 @@
 
 MLP: Z = relu(X W0) W1, which is GCN with S = I. It uses features only.
 
-kNN-GCN: GCN on the cosine kNN graph of the features, a baseline of Wang et al. (KDD 2020)."""
+kNN-GCN: GCN on the cosine kNN graph of the features, a baseline of Wang et al. (KDD 2020).
+"""
 
 from collections.abc import Callable
 from functools import partial

@@ -19,7 +19,8 @@ Poisson learning (Calder et al., ICML 2020): L u = Σ_j (y_j - ȳ) δ_j with Σ_
 
 Labels are sources of their class and sinks of the others instead of boundary values, so that u is not nearly constant
 when labels are few. L is that of the topology or of the feature graph. Sources must sum to zero in each connected
-component for a solution to exist, so ȳ is the mean label of the component."""
+component for a solution to exist, so ȳ is the mean label of the component.
+"""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -11,7 +11,8 @@ they are words or categories, and all rows of X and of each block are scaled to 
 
 Gradient boosting on own, neighbours' and two-hop features: what a data scientist would try on a large table.
 
-boosting-hops  trees on [X V_0, M X V_1, M² X V_2] of logreg-hops"""
+boosting-hops  trees on [X V_0, M X V_1, M² X V_2] of logreg-hops
+"""
 
 from collections.abc import Mapping
 from typing import Any

@@ -15,7 +15,8 @@ M3S (Sun, Lin & Zhu, AAAI 2020): self-training in stages, pseudo-labels checked 
 
 A stage trains GCN, takes the most confident nodes of each class (a part of Li et al.'s t_k), clusters the embeddings by
 k-means, gives each cluster the class of the nearest centroid of labelled nodes, and keeps the pseudo-labels that agree
-with their cluster, for all later stages. The embedding is GCN's output before the softmax, rows of unit length."""
+with their cluster, for all later stages. The embedding is GCN's output before the softmax, rows of unit length.
+"""
 
 from dataclasses import replace
 from functools import partial

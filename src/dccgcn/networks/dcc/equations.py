@@ -7,7 +7,8 @@ readings: pad the embedding with zeros to the width of Eq. 8's input, or a hidde
 
 Section 3.4: the embedding of a low-confidence node becomes a weighted sum of its high-confidence neighbours'.
 
-Section 3.5: the terms of the loss."""
+Section 3.5: the terms of the loss.
+"""
 
 from typing import Literal
 

@@ -10,15 +10,15 @@ import dccgcn
 from dccgcn.errors import DccgcnError
 from dccgcn.graph.splits import Split
 from dccgcn.methods.prediction import Prediction
-from dccgcn.quality.ranking import average_precision, recall_at
-from dccgcn.workflow.class_summary import (
-    class_counts,
+from dccgcn.quality.classes import (
     class_findings,
     class_rank,
+    class_table,
     rank_nodes,
     ranked_classes,
     rare_classes,
 )
+from dccgcn.quality.metrics import average_precision, recall_at
 from dccgcn.workflow.run import FitDetails, measure
 from helpers.command import dccgcn as command
 
@@ -168,6 +168,7 @@ def test_the_summary_counts_trusted_predictions_of_each_class(result):
     trust = np.where(np.arange(200) < 150, 0.9, 0.5)
     partner = (np.arange(200) % 10 == 0).astype(np.float32)
     prediction = Prediction(np.stack([1 - partner, partner], axis=1), trust=trust)
-    rows = class_counts(result.graph, result.split, prediction)
-    assert [(row["class"], row["predicted"], row["trusted"]) for row in rows] == [("other", 90, 45), ("partner", 10, 5)]
-    assert rows[0]["expected_accuracy"] == pytest.approx(0.7)
+    rows, every = class_table(result.graph, result.split, prediction)
+    assert [(row.name, row.predicted, row.trusted) for row in rows] == [("other", 90, 45), ("partner", 10, 5)]
+    assert (every.predicted, every.trusted) == (100, 50)
+    assert rows[0].confidence == pytest.approx(0.7)

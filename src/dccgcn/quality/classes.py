@@ -1,17 +1,18 @@
 """Predictions by class: counts and trust of each class, and what helps to find the nodes of a rare one."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dccgcn.concord.confidence import TRUSTED
 from dccgcn.errors import DccgcnError, Finding
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split
 from dccgcn.methods.prediction import Prediction
-from dccgcn.quality.ranking import average_precision, recall_at
+from dccgcn.quality.metrics import average_precision, recall_at
+from dccgcn.quality.trust import trusted_nodes
 from dccgcn.text import did_you_mean, first_few
 
 RARE = 0.1  # share of the labels below which a class is rare
@@ -27,51 +28,67 @@ def predicted_nodes(graph: NodeGraph, split: Split) -> np.ndarray:
     return mask
 
 
-def class_counts(graph: NodeGraph, split: Split, prediction: Prediction) -> list[dict[str, Any]]:
-    """For each class: training labels, predictions, how many of these are trusted, and their mean trust.
+@dataclass(frozen=True)
+class ClassRow:
+    """The labels and predictions of one class, or of all."""
 
-    The last two are None without trust, the mean also without predictions.
-    """
-    nodes = np.flatnonzero(predicted_nodes(graph, split))
-    labels = np.bincount(graph.labels[split.train], minlength=graph.c)
-    rows = []
-    for k, name in enumerate(graph.classes):
-        members = nodes[prediction.y_pred[nodes] == k]
-        rows.append({"class": str(name), "labels": int(labels[k]), "predicted": len(members)})
-        rows[-1] |= trust_summary(prediction, members)
-    return rows
+    name: str
+    labels: int  # in training
+    predicted: int
+    trusted: int  # of the predictions
+    agreed: int | None  # predictions on which the channels agree; None without channels
+    confidence: float | None  # mean of the predictions: the expected accuracy where it is a trust; None without any
+    precision: float | None  # on the test nodes; None without any of the class
+    recall: float | None
 
 
-def trust_summary(prediction: Prediction, nodes: np.ndarray) -> dict[str, Any]:
-    """How many of some nodes are trusted, and their mean trust; None where that is not known."""
-    if prediction.trust is None:
-        return {"trusted": None, "expected_accuracy": None}
-    trust = prediction.trust[nodes]
-    return {"trusted": int((trust >= TRUSTED).sum()), "expected_accuracy": float(trust.mean()) if len(trust) else None}
+def class_table(graph: NodeGraph, split: Split, prediction: Prediction) -> tuple[list[ClassRow], ClassRow]:
+    """A row for each class, and one for all of them. Counts are of the nodes that are predicted."""
+    y_pred, trusted, mask = prediction.y_pred, trusted_nodes(prediction), predicted_nodes(graph, split)
+    labels, truth = graph.labels[split.train], graph.labels[split.test]
+    is_right = y_pred[split.test] == truth
+
+    def row(name: str, k: int | None) -> ClassRow:
+        nodes = np.flatnonzero(mask if k is None else mask & (y_pred == k))
+        agree = prediction.channels_agree
+        return ClassRow(
+            name=name,
+            labels=len(labels) if k is None else int((labels == k).sum()),
+            predicted=len(nodes),
+            trusted=int(trusted.is_trusted[nodes].sum()),
+            agreed=None if agree is None else int(agree[nodes].sum()),
+            confidence=_mean(trusted.confidence[nodes]),
+            precision=_mean(is_right if k is None else is_right[y_pred[split.test] == k]),
+            recall=_mean(is_right if k is None else is_right[truth == k]),
+        )
+
+    return [row(str(name), k) for k, name in enumerate(graph.classes)], row("all", None)
+
+
+def _mean(values: np.ndarray) -> float | None:
+    return float(values.mean()) if len(values) else None
 
 
 def missing_classes(graph: NodeGraph, split: Split, prediction: Prediction) -> list[int]:
     """Classes with training labels that are predicted nowhere although some predictions were to be expected."""
-    counts = class_counts(graph, split, prediction)
-    n_predicted, n_labels = sum(row["predicted"] for row in counts), len(split.train)
+    rows, every = class_table(graph, split, prediction)
     return [
         k
-        for k, row in enumerate(counts)
-        if row["labels"] and not row["predicted"] and row["labels"] / n_labels * n_predicted >= _LEAST_EXPECTED
+        for k, row in enumerate(rows)
+        if row.labels and not row.predicted and row.labels / every.labels * every.predicted >= _LEAST_EXPECTED
     ]
 
 
 def class_findings(graph: NodeGraph, split: Split, prediction: Prediction) -> Iterator[Finding]:
     """A warning that names the missing classes, and one for each rare class that is predicted far too seldom."""
     yield from _never_predicted(graph, split, prediction)
-    counts = class_counts(graph, split, prediction)
-    n_predicted, n_labels = sum(row["predicted"] for row in counts), len(split.train)
-    for row in (counts[k] for k in rare_classes(graph, split)):
-        share, expected = row["labels"] / n_labels, row["labels"] / n_labels * n_predicted
-        if row["labels"] >= _LEAST_LABELS and 0 < row["predicted"] < expected / 2:
-            name = row["class"]
-            text = f"Class {first_few([name])} has {share:.1%} of the labels, but only {row['predicted']:,} of "
-            text += f"{n_predicted:,} predictions. If the labels were drawn at random, give its share (--set "
+    rows, every = class_table(graph, split, prediction)
+    for row in (rows[k] for k in rare_classes(graph, split)):
+        share = row.labels / every.labels
+        if row.labels >= _LEAST_LABELS and 0 < row.predicted < share * every.predicted / 2:
+            name = row.name
+            text = f"Class {first_few([name])} has {share:.1%} of the labels, but only {row.predicted:,} of "
+            text += f"{every.predicted:,} predictions. If the labels were drawn at random, give its share (--set "
             text += f"'class_prior={{{name}: {share:.2g}}}'), or rank the nodes by its probability (Result.ranking)."
             yield Finding("warning", "seldom-predicted", text)
 

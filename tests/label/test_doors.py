@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from dccgcn.label import connections
+from dccgcn.label import doors
 from dccgcn.label.log import EventLog
 from dccgcn.label.serve import Server, listen
 from dccgcn.label.server import application
@@ -65,7 +65,7 @@ def is_closed(made):
 
 
 def test_beyond_their_number_the_oldest_half_request_is_closed(tmp_path, monkeypatch):
-    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 20)
+    monkeypatch.setattr(doors, "MAX_CONNECTIONS", 20)
     with served(tmp_path) as (server, address, cookies):
         half = [connect(address, HALF) for _ in range(60)]
         assert httpx.get(f"{address}/api/state", cookies=cookies, timeout=5).status_code == 200
@@ -79,7 +79,7 @@ def test_beyond_their_number_the_oldest_half_request_is_closed(tmp_path, monkeyp
 
 @pytest.mark.parametrize("sent", [b"", HALF, SLOW, HALF + b"\r\n" + HALF], ids=["nothing", "half", "body", "second"])
 def test_a_connection_without_a_complete_request_ends(tmp_path, monkeypatch, sent):
-    monkeypatch.setattr(connections, "PATIENCE", 0.2)
+    monkeypatch.setattr(doors, "PATIENCE", 0.2)
     with served(tmp_path) as (server, address, _):
         assert is_closed(connect(address, sent))
         time.sleep(0.5)

@@ -14,7 +14,7 @@ from dccgcn.store.model_io import read_run
 from dccgcn.tables.columns import NUMERIC, Decimal, UnknownIds, find_column
 from dccgcn.tables.edges import ONE_KIND, EdgeSources, open_edges, read_relations, relation_name
 from dccgcn.tables.files import read_table
-from dccgcn.tables.ids import read_ids
+from dccgcn.tables.nodes import read_ids
 from dccgcn.tables.table import OpenTable, TableSource, unescaped_cells
 from dccgcn.tables.values import decimal_points
 from dccgcn.text import first_few

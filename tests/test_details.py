@@ -11,9 +11,9 @@ import torch
 from dccgcn import NodeGraph, Split, read_tables
 from dccgcn.errors import SplitError, TrainingError
 from dccgcn.features import operator, topology_operator
-from dccgcn.features.approximate_knn import MOST_WORK
-from dccgcn.features.exact_knn import empty_neighbours, exact_work
-from dccgcn.features.scaling import numeric_columns
+from dccgcn.features.approximate_search import MOST_WORK
+from dccgcn.features.columns import numeric_columns
+from dccgcn.features.exact_search import empty_neighbours, exact_work
 from dccgcn.graph.splits import hold_out, per_class
 from dccgcn.kernels import dropout_key
 from dccgcn.methods.base import Task
@@ -31,7 +31,7 @@ from dccgcn.report.data import report_data
 from dccgcn.tables.write import write_tables
 from dccgcn.workflow import active_learning, doctor
 from dccgcn.workflow.active_learning import similarity
-from dccgcn.workflow.run import run
+from dccgcn.workflow.fitting import run
 from helpers.runs import dual, toy
 from paper.signals import trust_columns
 

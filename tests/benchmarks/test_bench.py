@@ -14,7 +14,7 @@ from benchmarks.tables import all_equal, bench_tables
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.views import precompute
 from dccgcn.datasets.synthetic import synthetic_graph
-from dccgcn.runtime.kernel_cache import VARIABLE
+from dccgcn.kernel_cache import VARIABLE
 from helpers.command import benchmarks, refused
 
 BEFORE = os.environ.get(VARIABLE)

@@ -7,9 +7,9 @@ import scipy.sparse as sp
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import SettingsError
 from dccgcn.features import exact_knn, knn_operator, neighbours, weight_columns
-from dccgcn.features.approximate_knn import approximate_knn, recall
+from dccgcn.features.approximate_search import approximate_knn, recall
 from dccgcn.features.embedding import idf
-from dccgcn.features.exact_knn import Neighbours, exact_work
+from dccgcn.features.exact_search import Neighbours, exact_work
 from dccgcn.graph import NodeGraph
 from helpers import literal
 from helpers.threads import kernel_threads
@@ -48,7 +48,7 @@ def exact(x):
 
 @pytest.fixture
 def no_exact_search(monkeypatch):
-    monkeypatch.setattr("dccgcn.features.approximate_knn.MOST_WORK", 0)
+    monkeypatch.setattr("dccgcn.features.approximate_search.MOST_WORK", 0)
 
 
 def same(first, second):
@@ -91,7 +91,7 @@ def test_a_row_of_zeros_has_no_neighbours_and_is_none():
 
 
 def test_neither_threads_nor_blocks_change_it(x, found, monkeypatch):
-    monkeypatch.setattr("dccgcn.features.approximate_knn.BLOCK", 999)
+    monkeypatch.setattr("dccgcn.features.approximate_search.BLOCK", 999)
     for count in (1, 2):
         with kernel_threads(count):
             assert same(approximate_knn(x, K), found)
@@ -155,15 +155,15 @@ def test_beyond_that_approximate_with_its_recall_and_a_finding(graph, no_exact_s
 
 
 def test_fewer_nodes_than_the_sample_for_recall(monkeypatch):
-    monkeypatch.setattr("dccgcn.features.approximate_knn.MOST_WORK", 0)
+    monkeypatch.setattr("dccgcn.features.approximate_search.MOST_WORK", 0)
     few = np.random.default_rng(0).random((40, 5)).astype(np.float32)
     assert neighbours(few, 3).recall == pytest.approx(1, abs=0.1)
 
 
 def test_a_poor_recall_is_a_warning(graph, no_exact_search, monkeypatch):
-    monkeypatch.setattr("dccgcn.features.approximate_knn.MAX_ENTRIES", 8)
-    monkeypatch.setattr("dccgcn.features.approximate_knn.STEPS", 1)
-    monkeypatch.setattr("dccgcn.features.approximate_knn.MAX_CANDIDATES", 3)
+    monkeypatch.setattr("dccgcn.features.approximate_search.MAX_ENTRIES", 8)
+    monkeypatch.setattr("dccgcn.features.approximate_search.STEPS", 1)
+    monkeypatch.setattr("dccgcn.features.approximate_search.MAX_CANDIDATES", 3)
     operator = knn_operator(NodeGraph(graph.features, graph.edges), K, "row")
     assert operator.recall < 0.8
     assert [f.level for f in operator.findings if f.code == "knn-approximate"] == ["warning"]

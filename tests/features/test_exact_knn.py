@@ -16,7 +16,7 @@ from dccgcn.graph import NodeGraph
 from helpers import literal
 from helpers.threads import kernel_threads
 
-MODULE = import_module("dccgcn.features.exact_knn")  # the package has a function of the same name
+MODULE = import_module("dccgcn.features.exact_search")  # the package has a function of the same name
 
 
 def binary(rng, n=40, d=30):

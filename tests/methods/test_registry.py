@@ -14,7 +14,7 @@ from dccgcn.methods.resources import PROCESS_BYTES, network_cost
 from dccgcn.networks.baselines.gcn import GcnSettings
 from dccgcn.networks.dcc.settings import DccSettings
 from dccgcn.networks.training import seeded
-from dccgcn.workflow.run import run
+from dccgcn.workflow.fitting import run
 from helpers import literal
 
 # dataset: lr, weight decay, hidden 1, hidden 2, dropout, k, λ1, λ2 (Table 8), epochs (Appendix D)

@@ -13,7 +13,7 @@ from dccgcn.report.data import report_data
 from dccgcn.report.page import render
 from dccgcn.report.schema import FORMAT
 from dccgcn.report.store import load_data, save_data, to_json
-from dccgcn.workflow.run import run
+from dccgcn.workflow.fitting import run
 from helpers.runs import dual, toy
 
 ROOT = Path(__file__).parents[2]

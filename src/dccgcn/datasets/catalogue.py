@@ -13,7 +13,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from dccgcn.errors import DataFileError, DccgcnError
-from dccgcn.runtime.files import sha256
+from dccgcn.runtime import sha256
 from dccgcn.text import did_you_mean
 
 FOLDER_VARIABLE = "DCCGCN_DATA"

@@ -14,9 +14,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from dccgcn.errors import DccgcnError, Finding, GraphError
-from dccgcn.graph.cells import MISSING_LABELS, is_missing, spell_id, spell_label
-from dccgcn.graph.relations import check_relation_names
-from dccgcn.kernels.texts import BLANK, UNKNOWN, TextIndex, Texts
+from dccgcn.graph import MISSING_LABELS, check_relation_names, is_missing, spell_id, spell_label
+from dccgcn.kernels import BLANK, UNKNOWN, TextIndex, Texts
 from dccgcn.progress import Progress
 from dccgcn.tables.columns import Decimal, EdgeColumns, UnknownIds
 from dccgcn.tables.files import open_table

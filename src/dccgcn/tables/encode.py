@@ -13,8 +13,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError, Finding, GraphError
-from dccgcn.graph.cells import is_missing, spell_id
-from dccgcn.graph.validation import LARGEST
+from dccgcn.graph import LARGEST, is_missing, spell_id
 from dccgcn.progress import Progress, tracked
 from dccgcn.tables.columns import NUMERIC, Impute, Role
 from dccgcn.tables.table import Table

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import Finding, GraphError
-from dccgcn.graph.cells import AMBIGUOUS_LABELS, MISSING_LABELS, is_missing, is_too_long, spell_id, spell_label
+from dccgcn.graph import AMBIGUOUS_LABELS, MISSING_LABELS, is_missing, is_too_long, spell_id, spell_label
 from dccgcn.tables.columns import Columns, TableOptions, find_column, spelled_cells
 from dccgcn.tables.table import Table, unescaped_cells
 from dccgcn.text import first_few

@@ -14,10 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.errors import Finding, GraphError
-from dccgcn.graph import NodeGraph
-from dccgcn.graph.cells import decode_labels
-from dccgcn.graph.splits import PARTS, Split
-from dccgcn.runtime.extras import missing_extra
+from dccgcn.graph import PARTS, NodeGraph, Split, decode_labels
+from dccgcn.runtime import missing_extra
 from dccgcn.text import first_few
 
 if TYPE_CHECKING:

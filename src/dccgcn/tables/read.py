@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dccgcn.errors import DccgcnError, Finding, GraphError
-from dccgcn.graph import NodeGraph
-from dccgcn.graph.cells import spell_id
+from dccgcn.graph import NodeGraph, spell_id
 from dccgcn.progress import Progress
 from dccgcn.tables.columns import Columns, Decimal, Impute, TableOptions, UnknownIds, choose_columns
 from dccgcn.tables.edges import ONE_KIND, EdgeSources, by_relation, open_edges, read_relations

@@ -14,7 +14,7 @@ from dccgcn.methods.base import Task
 from dccgcn.methods.registry import METHODS
 from dccgcn.networks.baselines import am_gcn, confgcn, dgcn
 from dccgcn.networks.training import seeded
-from dccgcn.workflow.run import run
+from dccgcn.workflow.fitting import run
 from helpers import literal_dual
 from helpers.command import benchmarks
 

@@ -17,7 +17,7 @@ from dccgcn.methods.registry import METHODS, Method
 from dccgcn.networks.dcc.method import build_operators, classify, fit
 from dccgcn.networks.dcc.settings import DccSettings
 from dccgcn.networks.training import train_full_batch
-from dccgcn.workflow.run import run
+from dccgcn.workflow.fitting import run
 from helpers.small_dcc import TRAIN, C, N, random_model, settings_of, small_graph
 
 # findings of a run

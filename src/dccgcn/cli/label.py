@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LabelSource(GraphOptions):
-    """What to label: a run's folder, two tables, or a benchmark graph without its labels."""
+    """The graph to label: a run's folder, two tables, or a benchmark graph without its labels."""
 
     dataset: Annotated[
         str | None,

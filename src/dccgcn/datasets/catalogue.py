@@ -32,7 +32,7 @@ class DataFile:
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """What is known of a benchmark graph before its files are read. The counts are checked whenever it is loaded."""
+    """A benchmark graph as it is known before its files are read. The counts are checked whenever it is loaded."""
 
     name: str
     title: str

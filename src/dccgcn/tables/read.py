@@ -15,8 +15,7 @@ from dccgcn.tables.edges import ONE_KIND, EdgeSources, by_relation, open_edges, 
 from dccgcn.tables.encode import FeatureEncoder
 from dccgcn.tables.features import choose_features
 from dccgcn.tables.files import is_graphml, read_graphml, read_table
-from dccgcn.tables.ids import read_ids
-from dccgcn.tables.labels import add_labels, labels_of_targets, node_labels, nodes_to_classify
+from dccgcn.tables.nodes import add_labels, labels_of_targets, node_labels, nodes_to_classify, read_ids
 from dccgcn.tables.table import OpenTable, Table, TableSource, open_in_memory, unescaped_cells
 
 

@@ -129,7 +129,7 @@ def write_inputs(graph: NodeGraph, settings: ConcordSettings, progress: Progress
 
     def inputs() -> dict[str, Any]:
         return {
-            "x": source.x,
+            "x": dict(source.x),
             "operators": dict(source.operators),
             "means": dict(source.means),
             "mean_of_all": source.mean_of_all(),
@@ -206,7 +206,7 @@ def _read_inputs(job: BlockJob, peers: Peers) -> tuple[ViewInputs, Projections, 
     mean_of_all, log_sizes = block(read["mean_of_all"]), np.array(read["log_sizes"][rows])
     component_sizes = {name: np.array(sizes[rows]) for name, sizes in read["component_sizes"].items()}
     source = ViewInputs(
-        x=read["x"][rows].copy(),
+        x={name: x[rows].copy() for name, x in read["x"].items()},
         operators=operators,
         means={name: block(matrix) for name, matrix in read["means"].items()},
         mean_of_all=lambda: mean_of_all,

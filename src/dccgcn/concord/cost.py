@@ -34,7 +34,9 @@ def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
         structural = spec.kind == "structure"
         if spec.is_spectral or (spec.kind == "own" and size.d > SMALL_GRAM):
             nnz_x, width_x = (size.n, size.n) if structural else (size.nnz, size.d)
-            nnz = size.nnz_features if spec.relation == FEATURES else size.nnz_topology * (2 if structural else 1)
+            nnz = (
+                size.nnz_features if spec.relation.endswith(FEATURES) else size.nnz_topology * (2 if structural else 1)
+            )
             width = min(spec.n_components + OVERSAMPLING, size.n, width_x)
             propagation += n_products * width * (2 * nnz_x + spec.n_steps * nnz)
             orthogonalisation += N_BLOCKS * 4 * width**2 * (size.n + width_x)

@@ -111,9 +111,12 @@ def build_channels(
             z = spectral_reweight(views[spec.name], q * settings.spectral_weighting, columns.pop(0))
             relation = inputs.operators[spec.relation]
         # on edges alone (C4) finds communities, which need not be the classes, with too much confidence
-        channels.append(Channel(spec.name, [z], relation, spec.kind == "structure", is_smoothed=spec.name == SIMILAR))
+        channels.append(
+            Channel(spec.name, [z], relation, spec.kind == "structure", is_smoothed=family(spec.name) == SIMILAR)
+        )
     if len(channels) > 1:
-        channels.append(Channel(JOINT, [channel.z[0] for channel in channels]))
+        joined = [c.z[0] for c, spec in zip(channels, specs, strict=True) if spec.is_joined(inputs.layout)]
+        channels.append(Channel(JOINT, joined))
     channels += [Channel(r + LABELS, relation=inputs.operators[r + TOPOLOGY]) for r in inputs.layout.relations]
     used = [channel for channel in channels if not settings.excludes(channel.name)]
     if not used:
@@ -185,7 +188,11 @@ def smooth_and_refit(
     def shifted(f: np.ndarray) -> np.ndarray:
         return f if prior is None else shift_to_prior(f, prior)
 
-    p = shifted(smooth_pool(state.pooled, inputs.feature_mean, state.share_of(SIMILAR), settings.n_smoothing))
+    p = shifted(
+        smooth_pool(
+            state.pooled, inputs.feature_mean, state.share_of(inputs.layout.main + SIMILAR), settings.n_smoothing
+        )
+    )
     f = p
     for number in range(settings.n_refits):
         done(number)

@@ -92,8 +92,9 @@ def model_specs(model: Mapping[str, np.ndarray], sizes: Sizes, settings: Concord
     """What each array of ``to_arrays`` must be. The ranks r and the number of labels m are those of the arrays."""
     specs: dict[str, ArraySpec] = {}
     widths: dict[str, int] = {}
-    layout = Layout.of(sizes.relations, sizes.directed)
-    for view in view_specs(settings, sizes.n, layout):
+    layout = Layout.of(sizes.relations, sizes.directed, sizes.vectors > 0)
+    views = view_specs(settings, sizes.n, layout)
+    for view in views:
         widths[view.name] = _width(view, model, sizes)
         specs |= _embedding_specs(view, widths[view.name], sizes)
     if "idf" in model:
@@ -103,7 +104,8 @@ def model_specs(model: Mapping[str, np.ndarray], sizes: Sizes, settings: Concord
         specs["numeric.columns"] = ArraySpec((n_numeric,), "int", 0, sizes.d - 1)
         specs |= {"numeric.mean": ArraySpec((n_numeric,)), "numeric.deviation": ArraySpec((n_numeric,), low=0)}
     heads = [name for name in widths if f"head.{name}" in model]
-    widths["joint"] = sum(widths[name] for name in heads)
+    joined = [spec.name for spec in views if spec.is_joined(layout)]
+    widths["joint"] = sum(widths[name] for name in heads if name in joined)
     heads += ["joint"] * ("head.joint" in model)
     specs |= {f"head.{name}": ArraySpec((widths[name] + 1, sizes.c)) for name in heads}
     m = _length(model, "labels.nodes")
@@ -115,17 +117,18 @@ def model_specs(model: Mapping[str, np.ndarray], sizes: Sizes, settings: Concord
 
 
 def _width(view: ViewSpec, model: Mapping[str, np.ndarray], sizes: Sizes) -> int:
-    if view.kind == "sizes" or sizes.d <= N_OWN or view.kind != "hop":
+    if view.kind != "hop" or sizes.width(view.source) <= N_OWN:
         return _length(model, f"mean.{view.name}")
-    return _length(model, "mean.own")
+    return _length(model, f"mean.{view.source}own")
 
 
 def _embedding_specs(view: ViewSpec, r: int, sizes: Sizes) -> dict[str, ArraySpec]:
-    if view.kind == "hop" and sizes.d > N_OWN:
+    d = sizes.width(view.source)
+    if view.kind == "hop" and d > N_OWN:
         return {}
     specs = {f"mean.{view.name}": ArraySpec((r,)), f"scale.{view.name}": ArraySpec((r,), low=0)}
-    if view.is_spectral or (view.kind == "own" and sizes.d > N_OWN):
-        rows = sizes.n if view.kind == "structure" else sizes.d
+    if view.is_spectral or (view.kind == "own" and d > N_OWN):
+        rows = sizes.n if view.kind == "structure" else d
         specs[f"components.{view.name}"] = ArraySpec((rows, r))
     return specs
 

@@ -7,6 +7,9 @@
     similar     p(S) X in its leading directions, S the feature graph                                 (C1)
     sizes       log(1 + degree), log(1 + Σ|x|), and their means over the neighbours
 
+Of texts that were read by their meaning, own, hops, propagated and similar of their vectors stand beside those of the
+features; their names begin with ``meaning.``.
+
 Of several relations each has its own hops, propagated, structure and degree; hops and degrees of a directed one are
 apart for both directions.
 
@@ -51,6 +54,7 @@ from dccgcn.runtime import row_count, row_mean, stages_of, threads_for
 
 TOPOLOGY, FEATURES = "topology", "features"  # keys of operators
 SIMILAR, JOINT, LABELS = "similar", "joint", "labels"  # names of channels
+MEANING = "meaning."  # prefix of the views of vectors
 _WAYS = ("out", "in")  # of a directed relation
 N_OWN = 128  # columns of own, hop1 and hop2; features with no more columns are used as they are, standardised
 _ALPHA = 0.05  # weight of a node itself in propagation filters
@@ -77,6 +81,11 @@ class ViewSpec:
     n_steps: int = 0
     n_components: int = N_OWN
     k: int = 0  # of the operator, if it is the feature graph
+    source: str = ""  # of what: features, or MEANING
+
+    def is_joined(self, layout: "Layout") -> bool:
+        """Whether the joint channel has it: views of the main source, and those of the edges alone."""
+        return self.source == layout.main or self.kind in ("structure", "sizes")
 
     @property
     def is_spectral(self) -> bool:
@@ -117,13 +126,20 @@ class Layout:
 
     relations: Sequence[str] = ("",)  # of propagated, structure and labels
     directions: Sequence[str] = ("",)  # of hop1, hop2 and sizes
+    sources: Sequence[str] = ("",)  # of own, hops, propagated and similar
 
     @classmethod
-    def of(cls, relations: Iterable[str], directed: bool) -> "Layout":
+    def of(cls, relations: Iterable[str], directed: bool, has_vectors: bool) -> "Layout":
         names = [f"{name}." for name in relations]
-        return (
-            cls(names, [f"{name}{way}." for name in names for way in _WAYS] if directed else names) if names else cls()
-        )
+        sources = ("", MEANING) if has_vectors else ("",)
+        if not names:
+            return cls(sources=sources)
+        return cls(names, [f"{name}{way}." for name in names for way in _WAYS] if directed else names, sources)
+
+    @property
+    def main(self) -> str:
+        """The source that predictions are smoothed, joined and fitted again on."""
+        return self.sources[-1]
 
     def channel_names(self, s: ConcordSettings, n: int) -> list[str]:
         """Names of all channels that a graph of n nodes may have."""
@@ -132,19 +148,23 @@ class Layout:
 
 def view_specs(s: ConcordSettings, n: int, layout: Layout) -> list[ViewSpec]:
     """All views of a graph of n nodes, in the order of concatenation."""
-    n_steps = s.n_steps_topology
-    return [
-        ViewSpec("own", "own"),
-        *(ViewSpec(f"{way}hop{i}", "hop", way, i) for i in (1, 2) for way in layout.directions),
-        *(ViewSpec(f"{r}propagated", "propagated", r + TOPOLOGY, n_steps, s.n_components) for r in layout.relations),
-        *(ViewSpec(f"{r}structure", "structure", r + TOPOLOGY, n_steps, s.n_structural) for r in layout.relations),
-        ViewSpec(SIMILAR, "propagated", FEATURES, _N_STEPS_FEATURES, s.n_components, s.k_for(n)),
-        ViewSpec("sizes", "sizes"),
-    ]
+    n_steps, width, k = s.n_steps_topology, s.n_components, s.k_for(n)
+    specs: list[ViewSpec] = []
+    for p in layout.sources:
+        specs.append(ViewSpec(f"{p}own", "own", source=p))
+        specs += [ViewSpec(f"{p}{way}hop{i}", "hop", way, i, source=p) for i in (1, 2) for way in layout.directions]
+        specs += [
+            ViewSpec(f"{p}{r}propagated", "propagated", r + TOPOLOGY, n_steps, width, source=p)
+            for r in layout.relations
+        ]
+    specs += [ViewSpec(f"{r}structure", "structure", r + TOPOLOGY, n_steps, s.n_structural) for r in layout.relations]
+    for p in layout.sources:
+        specs.append(ViewSpec(p + SIMILAR, "propagated", p + FEATURES, _N_STEPS_FEATURES, width, k, p))
+    return [*specs, ViewSpec("sizes", "sizes")]
 
 
 def layout_of(graph: NodeGraph) -> Layout:
-    return Layout.of(graph.relations, graph.directed)
+    return Layout.of(graph.relations, graph.directed, graph.vectors is not None)
 
 
 def scaled_graph(graph: NodeGraph, fitted: Projections | None = None) -> tuple[NodeGraph, Projections]:
@@ -162,22 +182,29 @@ def scaled_graph(graph: NodeGraph, fitted: Projections | None = None) -> tuple[N
 
 
 def _standardised_graph(graph: NodeGraph, numeric: NumericColumns) -> NodeGraph:
-    features, stages = standardised(graph.features, numeric), stages_of(graph.cache)
+    return _with_other_features(graph, standardised(graph.features, numeric))
+
+
+def _with_other_features(graph: NodeGraph, features: Any) -> NodeGraph:
+    stages = stages_of(graph.cache)
     return graph.with_features(features, stages.child(features) if stages else None)
 
 
 def channel_operators(
     graph: NodeGraph, settings: ConcordSettings, idf: np.ndarray | None, progress: Progress | None = None
 ) -> dict[str, Operator]:
-    """S of the topology, of each relation if there are several, and of the feature graph."""
+    """S of the topology, of each relation if there are several, and of the feature graph of each source."""
     operators = {
         f"{name}.{TOPOLOGY}": graph.cached(("topology", name), partial(_symmetric_operator, matrix))
         for name, matrix in graph.relations.items()
     }
-    return {
-        **(operators or {TOPOLOGY: topology_operator(graph, "symmetric")}),
-        FEATURES: knn_operator(graph, settings.k_for(graph.n), "symmetric", progress, idf),
-    }
+    k = settings.k_for(graph.n)
+    operators = operators or {TOPOLOGY: topology_operator(graph, "symmetric")}
+    operators[FEATURES] = knn_operator(graph, k, "symmetric", progress, idf)
+    if graph.vectors is not None:
+        of_vectors = graph.cached(("vectors",), partial(_with_other_features, graph, graph.vectors))
+        operators[MEANING + FEATURES] = knn_operator(of_vectors, k, "symmetric", progress)
+    return operators
 
 
 def _symmetric_operator(adjacency: sp.csr_array) -> Operator:
@@ -222,7 +249,10 @@ def make_source(
     scaled, by = scaled_graph(graph, fitted)
     operators, stages = channel_operators(scaled, settings, by.idf, progress), stages_of(graph.cache)
     source = ViewInputs(
-        x=once("features", lambda: _unit_features(scaled, by.idf)),
+        x={
+            "": once("features", lambda: _unit_features(scaled, by.idf)),
+            **({} if graph.vectors is None else {MEANING: once("vectors", partial(_unit_vectors, graph.vectors))}),
+        },
         operators=operators,
         means=once("means", lambda: mean_matrices(graph)),
         mean_of_all=partial(mean_operator, graph),
@@ -230,7 +260,10 @@ def make_source(
         component_sizes=lambda relation: once(
             ("component sizes", relation), lambda: component_sizes(graph, operators[relation])
         ),
-        feature_mean=once(("feature mean", settings.k), lambda: _mean_or_self(operators[FEATURES].adjacency)),
+        feature_mean=once(
+            ("feature mean", settings.k),
+            lambda: _mean_or_self(operators[layout_of(graph).main + FEATURES].adjacency),
+        ),
         empty=stages.empty if stages else partial(np.empty, dtype=np.float32),
         kept=stages.keep if stages else spectral.as_it_is,
     )
@@ -247,16 +280,16 @@ def make_views(
     progress: Progress | None = None,
 ) -> Precomputed:
     """All views of the rows of ``source``, each made by ``once``; ``is_fitted``: projected as ``by`` says."""
-    specs = view_specs(settings, row_count(source.x.shape[0]), layout)
+    specs = view_specs(settings, row_count(source.n), layout)
     embeddings: dict[str, Embedding] = {}
     with threads_for(total_nnz(source.operators)):
         for number, spec in enumerate(specs):
             known = by.embeddings.get(spec.name) if is_fitted else None
-            own = embeddings.get("own")
+            own = embeddings.get(f"{spec.source}own")
             embeddings[spec.name] = once(spec, partial(_make, spec, source, own, known))
             if progress:
                 progress("views", number + 1, len(specs))
-        used = [spec for spec in specs if spec.kind == "own" or (spec.kind == "hop" and spec.n_steps == 1)]
+        used = [spec for spec in specs if spec.source == layout.main and _is_regressed_on(spec)]
         regressor = once(tuple(used), lambda: LooRidge.fit(*(embeddings[spec.name].z for spec in used)))
     projections = replace(by, embeddings=embeddings)
     return Precomputed(
@@ -264,11 +297,16 @@ def make_views(
     )
 
 
+def _is_regressed_on(spec: ViewSpec) -> bool:
+    """Whether the view is own or hop1, on which predictions are fitted again (C8)."""
+    return spec.kind == "own" or (spec.kind == "hop" and spec.n_steps == 1)
+
+
 @dataclass(frozen=True, eq=False)
 class ViewInputs:
     """What views are made from: all rows, or a block of them."""
 
-    x: Any  # (n, d) features, standardised and weighted
+    x: Mapping[str, Any]  # by source: (n, d) features, standardised and weighted
     operators: Mapping[str, Operator]
     means: Mapping[str, sp.csr_array]  # M by prefix
     mean_of_all: Callable[[], sp.csr_array]  # M of all relations together
@@ -279,28 +317,31 @@ class ViewInputs:
     kept: Callable[[Matrix], Matrix]  # as in Precomputed
 
     @property
-    def has_few_columns(self) -> bool:
-        return int(self.x.shape[1]) <= N_OWN
+    def n(self) -> int:
+        """Rows."""
+        return int(self.x[""].shape[0])
 
 
 def _make(spec: ViewSpec, source: ViewInputs, own: Embedding | None, known: Embedding | None) -> Embedding:
     """One view, fitted or projected as ``known`` was. ``own`` is the view that hops average."""
+    x = source.x[spec.source]
+    has_few_columns = x.shape[1] <= N_OWN
     match spec.kind:
         case "own":
-            if source.has_few_columns:
-                return _standard_columns(source.x, known)
+            if has_few_columns:
+                return _standard_columns(x, known)
             if known:
-                return spectral.project(spectral.identity_filter, source.x, known)
-            return spectral.fit_svd(spectral.identity_filter, source.x, spec.n_components)
+                return spectral.project(spectral.identity_filter, x, known)
+            return spectral.fit_svd(spectral.identity_filter, x, spec.n_components)
         case "hop":
             assert own is not None
-            h = source.x
-            if not source.has_few_columns:
+            h = x
+            if not has_few_columns:
                 h = times(h, own.components)
                 h -= own.mean
             for _ in range(spec.n_steps):
                 h = spmm(source.means[spec.relation], h)
-            return _standard_columns(h, known) if source.has_few_columns else _unit_rows(h)
+            return _standard_columns(h, known) if has_few_columns else _unit_rows(h)
         case "sizes":
             sizes = source.log_sizes()
             sizes = np.hstack([sizes, spmm(source.mean_of_all(), sizes)])
@@ -310,12 +351,12 @@ def _make(spec: ViewSpec, source: ViewInputs, own: Embedding | None, known: Embe
     apply_filter = polynomial(operator, spec.n_steps, _ALPHA)
     if spec.kind == "structure":
         if known:
-            return spectral.project_structural(apply_filter, source.x.shape[0], known)
+            return spectral.project_structural(apply_filter, source.n, known)
         sizes = source.component_sizes(spec.relation)
         return spectral.fit_structural(apply_filter, sizes, spec.n_components, source.kept)
     if known:
-        return spectral.project(apply_filter, source.x, known)
-    return spectral.fit_svd(apply_filter, source.x, spec.n_components, source.kept)
+        return spectral.project(apply_filter, x, known)
+    return spectral.fit_svd(apply_filter, x, spec.n_components, source.kept)
 
 
 def component_sizes(graph: NodeGraph, relation: Operator) -> np.ndarray:
@@ -352,6 +393,11 @@ def _unit_features(graph: NodeGraph, idf: np.ndarray | None) -> Any:
     if graph.d <= N_OWN:
         return _dense(graph.features)
     return normalise_rows(weight_columns(graph.features, idf), "unit")
+
+
+def _unit_vectors(vectors: np.ndarray) -> Matrix:
+    """Rows of unit length, or few columns as they are."""
+    return vectors if vectors.shape[1] <= N_OWN else np.asarray(normalise_rows(vectors, "unit"))
 
 
 def _dense(x: Any) -> Matrix:

@@ -58,6 +58,8 @@ class NodeGraph:
     classes : tuple
     names : (n,) array of str, or None
         What to show beside the ids; see ``with_names``.
+    vectors : (n, width) float32 array, or None
+        What the texts of the nodes mean; see ``with_vectors``.
     targets : (n,) array of bool, or None
         The nodes to classify; None: all. See ``with_targets``.
     findings : tuple of Finding
@@ -88,6 +90,7 @@ class NodeGraph:
     labels: np.ndarray
     classes: tuple[Any, ...]
     names: np.ndarray | None
+    vectors: np.ndarray | None
     targets: np.ndarray | None
     findings: tuple[Finding, ...]
     relations: dict[str, sp.csr_array]
@@ -118,7 +121,9 @@ class NodeGraph:
         pairs, weights = validation.edges(edges, edge_weights, node_ids, found)
         codes, names = validation.labels(labels, classes, unlabelled, n)
         self._assign(name=name, ids=node_ids, features=checked, edges=pairs, weights=weights)
-        self._assign(labels=codes, classes=names, names=None, targets=None, findings=tuple(found), cache={})
+        self._assign(
+            labels=codes, classes=names, names=None, vectors=None, targets=None, findings=tuple(found), cache={}
+        )
         self._assign(relations={}, directed=False)
 
     @classmethod
@@ -256,6 +261,11 @@ class NodeGraph:
     def with_names(self, names: Any) -> "NodeGraph":
         """The same graph with a name to show for each node, or without names (None)."""
         return self._copy(set(), names=None if names is None else validation.names(names, self.n))
+
+    def with_vectors(self, vectors: Any) -> "NodeGraph":
+        """The same graph with a vector for the meaning of each node's texts, beside its features, or without (None)."""
+        checked = None if vectors is None else validation.vectors(vectors, self.n)
+        return self._copy(set(), vectors=checked, cache={})
 
     def with_targets(self, targets: np.ndarray | None) -> "NodeGraph":
         """The same graph, of which only some nodes ((n,) bool) are to be classified, or all of them (None)."""

@@ -54,6 +54,17 @@ def names(given: Any, n: int) -> np.ndarray:
     return np.array(listed, dtype=object)
 
 
+def vectors(given: Any, n: int) -> np.ndarray:
+    """A finite float32 vector for each node, (n, width)."""
+    rows = np.array(given, dtype=np.float32, order="C")
+    if rows.ndim != 2 or rows.shape[0] != n or not (np.abs(rows) <= LARGEST).all():
+        raise GraphError(
+            f"The vectors have shape {rows.shape} for {n} nodes, or numbers that are not finite.",
+            "Give one row of numbers per node.",
+        )
+    return rows
+
+
 def ids(given: Any, n: int) -> np.ndarray:
     """Unique ids, one per node, kept as they were given."""
     if given is None:

@@ -40,6 +40,11 @@ class Sizes:
     c: int  # classes with training labels
     relations: tuple[str, ...] = ()  # kinds of edges, if there are several
     directed: bool = False
+    vectors: int = 0  # width of the vectors of texts
+
+    def width(self, source: str) -> int:
+        """Columns of the features, or of the vectors."""
+        return self.vectors if source else self.d
 
 
 # specs(model, sizes, settings) → the spec of every array of a method's fitted model

@@ -50,6 +50,8 @@ def model_files(result: Result, tables: Tables | None = None) -> dict[str, Conte
         arrays["graph"]["ids"] = graph.ids
     if graph.relations:
         arrays["graph"]["relations"] = {str(i): matrix for i, matrix in enumerate(graph.relations.values())}
+    if graph.vectors is not None:
+        arrays["graph"]["vectors"] = graph.vectors
     if graph.targets is not None:
         arrays["graph"]["targets"] = graph.targets
     tensors, digest = tensor_pieces(arrays, json.dumps(classes)), hashlib.sha256()
@@ -166,7 +168,8 @@ def _check_prediction(prediction: Prediction, graph: NodeGraph, split: Split, me
     prediction.check(graph.n, graph.c)
     if method.model_specs and prediction.model:
         n_seen = len(np.unique(graph.labels[split.train]))
-        sizes = Sizes(graph.n, graph.d, n_seen, tuple(graph.relations), graph.directed)
+        n_vectors = 0 if graph.vectors is None else graph.vectors.shape[1]
+        sizes = Sizes(graph.n, graph.d, n_seen, tuple(graph.relations), graph.directed, n_vectors)
         check_arrays(prediction.model, method.model_specs(prediction.model, sizes, settings), "model")
 
 
@@ -185,6 +188,8 @@ def _graph(description: ModelDescription, given: Mapping[str, Any]) -> NodeGraph
     }
     if description.ids is None:
         specs["ids"] = ArraySpec((n,), "int", -math.inf, math.inf)
+    if "vectors" in given:
+        specs["vectors"] = ArraySpec((n, None))
     if "targets" in given:
         specs["targets"] = ArraySpec((n,), "bool")
     others = {name: array for name, array in given.items() if name not in ("features", "relations")}
@@ -200,9 +205,9 @@ def _graph(description: ModelDescription, given: Mapping[str, Any]) -> NodeGraph
         name=description.graph,
     )
     graph = graph.with_names(description.names).with_targets(given.get("targets"))
-    if not description.relations:
-        return graph
-    return graph.with_relations(_relations(description, given, n), description.directed)
+    if description.relations:
+        graph = graph.with_relations(_relations(description, given, n), description.directed)
+    return graph.with_vectors(given["vectors"]) if "vectors" in given else graph
 
 
 def _relations(description: ModelDescription, given: Mapping[str, Any], n: int) -> dict[str, sp.csr_array]:

@@ -33,6 +33,7 @@ def append_nodes(
     edge_weights: Any = None,
     findings: Sequence[Finding] = (),
     names: Sequence[Any] | None = None,
+    vectors: Any = None,
 ) -> NodeGraph:
     """Append m new nodes to a graph of n nodes.
 
@@ -53,6 +54,8 @@ def append_nodes(
         What was unusual about the tables that the nodes were read from.
     names : sequence of length m, optional
         Names of the new nodes, if those of the graph have names. Omitted: empty.
+    vectors : array of shape (m, width), optional
+        Vectors of the new nodes, if those of the graph have vectors. Omitted: zeros, as of nodes without a text.
 
     Returns
     -------
@@ -96,6 +99,9 @@ def append_nodes(
         appended = appended.with_relations(by_relation, graph.directed)
     if graph.names is not None:
         appended = appended.with_names([*graph.names, *(names if names is not None else [""] * m)])
+    if graph.vectors is not None:
+        rows = np.zeros((m, graph.vectors.shape[1])) if vectors is None else vectors
+        appended = appended.with_vectors(np.vstack([graph.vectors, rows]))
     return appended.with_findings([*findings, *_new_node_findings(appended, graph.n)])
 
 

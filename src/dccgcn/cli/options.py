@@ -198,6 +198,13 @@ class GraphOptions:
     )
     decimal: Annotated[Literal[".", ","], _table_option(help="Decimal sign of numbers in text.")] = "."
     encoding: Annotated[str, _table_option(help="Encoding of text files, such as latin-1.")] = "utf-8"
+    text_model: Annotated[
+        str | None,
+        _table_option(
+            help="Folder with a table of token vectors, by which texts are read beside their words; default: that of "
+            "the extra 'text', if it is installed. 'words': count words only."
+        ),
+    ] = None
     featureless: Annotated[
         bool, _table_option("--featureless", help="Learn from the edges alone; no column is a feature.")
     ] = False

@@ -32,6 +32,9 @@ def predict(
     ] = "error",
     encoding: Annotated[str, typer.Option(help="Encoding of text files, such as latin-1.")] = "utf-8",
     decimal: Annotated[Literal[".", ","], typer.Option(help="Decimal sign of numbers in text.")] = ".",
+    text_model: Annotated[
+        str | None, typer.Option(help="Folder with the table of token vectors that the model was trained with.")
+    ] = None,
     probabilities: Probabilities = False,
     abstain_below: AbstainBelow = None,
     threads: Threads = None,
@@ -59,7 +62,9 @@ def predict(
 
     use_threads(threads)
     loaded = load_model(model)
-    graph = loaded.read(nodes, edge_files(edges), unknown_ids=unknown_ids, encoding=encoding, decimal=decimal)
+    graph = loaded.read(
+        nodes, edge_files(edges), unknown_ids=unknown_ids, encoding=encoding, decimal=decimal, text_model=text_model
+    )
     with errors.status("predicting"):
         frame = loaded.predict(graph, probabilities=probabilities, abstain_below=abstain_below)
     if out:

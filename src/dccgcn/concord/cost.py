@@ -18,7 +18,6 @@ _N_TRAININGS = 6  # of each head: all labels, and five folds
 _N_SPREADING = 50  # steps of labels and of smoothed predictions
 _N_SMOOTHED = 3  # arrays of a smoothing
 _N_POOLED = 10  # arrays of the pool, its refits and what they are made from
-_N_CHANNELS = 9
 _N_BASES = 4  # arrays of the right singular vectors at once; measured with 200,000 and 400,000 columns
 
 
@@ -65,7 +64,7 @@ def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
         n_bytes += max(size.knn_bytes, 4 * max(widest, smoothed) * size.n)
     else:
         kept = 20 * (size.nnz_topology + size.nnz_features) + 4 * columns * size.n
-        predicted = smoothed + _predicted_columns(settings, size.c)
+        predicted = smoothed + _predicted_columns(graph, settings)
         n_bytes += max(size.knn_bytes, kept + 4 * max(widest, predicted) * size.n)
     remedy = sparse_remedy(graph) or (
         f"Use fewer features or singular vectors (--set n_components={settings.n_components // 2}), or a simpler "
@@ -74,9 +73,10 @@ def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
     return Cost(n_bytes, seconds, remedy)
 
 
-def _predicted_columns(settings: ConcordSettings, c: int) -> int:
+def _predicted_columns(graph: NodeGraph, settings: ConcordSettings) -> int:
     """Columns of the weighted spectral views, and of the predictions of all channels."""
-    return 2 * settings.n_components + settings.n_structural + _N_CHANNELS * c
+    names, sources = layout_of(graph).channel_names(settings, graph.n), len(layout_of(graph).sources)
+    return 2 * settings.n_components * sources + settings.n_structural + len(names) * graph.c
 
 
 def scratch_bytes(graph: NodeGraph, settings: ConcordSettings) -> float:
@@ -86,6 +86,6 @@ def scratch_bytes(graph: NodeGraph, settings: ConcordSettings) -> float:
         spec.n_components if spec.is_spectral else min(spec.n_components, size.d)
         for spec in view_specs(settings, graph.n, layout_of(graph))
     )
-    columns += settings.n_structural + 16 + _predicted_columns(settings, size.c)
+    columns += settings.n_structural + 16 + _predicted_columns(graph, settings)
     entries = 3 * (size.nnz_topology + size.nnz_features) + size.nnz
     return 4.0 * columns * size.n + 8.0 * entries

@@ -19,6 +19,7 @@ from dccgcn.tables import (
     OpenTable,
     TableSource,
     UnknownIds,
+    check_same_table,
     decimal_points,
     find_column,
     open_edges,
@@ -54,6 +55,7 @@ class Model:
         unknown_ids: UnknownIds = "error",
         encoding: str = "utf-8",
         decimal: Decimal = ".",
+        text_model: str | None = None,
     ) -> NodeGraph:
         """Read new nodes from tables with the columns of training.
 
@@ -70,6 +72,8 @@ class Model:
             Of text files.
         decimal : {".", ","}
             The decimal sign of numbers in text.
+        text_model : str, optional
+            Folder with the table of token vectors of training, if it is not the one of the extra ``text``.
 
         Returns
         -------
@@ -82,7 +86,7 @@ class Model:
                 f"The model of {graph.name!r} was not trained on tables, so it cannot read any.",
                 "Train it with --nodes and --edges, or use dccgcn.append_nodes and Model.predict in Python.",
             )
-        columns = self.result.tables.columns
+        columns, encoder = self.result.tables.columns, self.result.tables.encoder
         table = read_table(nodes, "nodes", encoding)
         if table.frame.empty:
             raise GraphError(f"{table.name} has no rows.", "Give a row for each new node.")
@@ -93,8 +97,12 @@ class Model:
             table, [c for c, role in columns.features.items() if role in NUMERIC and c in table.frame], decimal
         )
         with table.named_in_errors():
-            features = self.result.tables.encoder.transform(table.frame)
-        findings += self.result.tables.encoder.imputation_findings(table)
+            features, meaning = encoder.transform(table.frame), encoder.meaning
+            vectors = None
+            if meaning is not None:
+                token_vectors = check_same_table(meaning.table, meaning.digest, text_model)
+                vectors = meaning.vectors(table.frame, token_vectors)
+        findings += encoder.imputation_findings(table)
         new_edges: Any = {}
         if edges is not None:
             edge_tables = self._edge_tables(edges, encoding)
@@ -105,7 +113,7 @@ class Model:
                 raise errors[0]
         name = columns.name if columns.name in table.frame else None
         names = None if name is None else unescaped_cells(table, name)
-        given: dict[str, Any] = {"ids": ids, "findings": findings, "names": names}
+        given: dict[str, Any] = {"ids": ids, "findings": findings, "names": names, "vectors": vectors}
         if graph.relations:
             return append_nodes(graph, features, new_edges, **given)
         found = new_edges.get(ONE_KIND, sp.coo_array((0, 0)))

@@ -85,6 +85,15 @@ class WordsDescription(_Part):
     idf: list[Positive]
 
 
+class MeaningDescription(_Part):
+    """Text columns that are read by their meaning, and the table of token vectors."""
+
+    columns: list[str] = Field(min_length=1)
+    id: str | None
+    table: str
+    digest: str
+
+
 class EncoderDescription(_Part):
     """The fitted FeatureEncoder."""
 
@@ -93,6 +102,7 @@ class EncoderDescription(_Part):
     categories: list[CategoriesDescription]
     texts: list[WordsDescription]
     weights: list[Positive]
+    meaning: MeaningDescription | None
 
     def check(self, d: int) -> None:
         """Raise a DataFileError unless lengths agree and the encoder makes d features."""

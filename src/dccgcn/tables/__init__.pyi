@@ -17,6 +17,7 @@ from .encode import FeatureEncoder as FeatureEncoder
 from .files import is_graphml as is_graphml
 from .files import read_graphml as read_graphml
 from .files import read_table as read_table
+from .meaning import check_same_table as check_same_table
 from .nodes import read_ids as read_ids
 from .pyg import MASKS_NOT_USED as MASKS_NOT_USED
 from .pyg import from_pyg as from_pyg

@@ -70,6 +70,7 @@ class TableOptions:
     node_name: str | None = None
     classify: Sequence[str] | None = ()
     decimal: Decimal = "."
+    text_model: str | None = None
 
     def __post_init__(self) -> None:
         for name, choices in (("impute", Impute), ("unknown_ids", UnknownIds), ("decimal", Decimal)):

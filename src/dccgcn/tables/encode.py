@@ -16,6 +16,7 @@ from dccgcn.errors import DataFileError, Finding, GraphError
 from dccgcn.graph import LARGEST, is_missing, spell_id
 from dccgcn.progress import Progress, tracked
 from dccgcn.tables.columns import NUMERIC, Impute, Role
+from dccgcn.tables.meaning import TokenVectors, has_words
 from dccgcn.tables.table import Table
 from dccgcn.tables.values import expand_as_trained, is_empty, is_list, tags_as_text, to_numbers
 from dccgcn.text import first_few
@@ -171,6 +172,27 @@ class Words:
 
 
 @dataclass(frozen=True)
+class Meaning:
+    """Columns whose texts are read by their meaning too, and the table of token vectors that was used."""
+
+    columns: list[str]
+    id: str | None  # the column of ids, if they are words
+    table: str
+    digest: str
+
+    @classmethod
+    def fit(cls, frame: pd.DataFrame, columns: Sequence[str], id: str, table: TokenVectors) -> Self:
+        """Ids, such as names of packages, are read with the texts if most of them are words."""
+        return cls(list(columns), id if has_words(_texts(frame, id).tolist()) else None, table.name, table.digest)
+
+    def vectors(self, frame: pd.DataFrame, table: TokenVectors, progress: Progress | None = None) -> np.ndarray:
+        """(rows, width) float32: the mean vector of the tokens of each row's texts."""
+        columns = [*([self.id] if self.id else []), *self.columns]
+        cells = [_texts(frame, column) for column in columns]
+        return table.embed([": ".join(filter(None, row)) for row in zip(*cells, strict=True)], progress)
+
+
+@dataclass(frozen=True)
 class FeatureEncoder:
     """Turns the feature columns of a table into a sparse matrix, in the same way for every table."""
 
@@ -178,6 +200,7 @@ class FeatureEncoder:
     categories: tuple[Categories, ...]
     texts: tuple[Words, ...]
     weights: tuple[float, ...]  # of the blocks; see fit_transform
+    meaning: Meaning | None = None
 
     @classmethod
     def fit_transform(
@@ -265,6 +288,7 @@ class FeatureEncoder:
                 tuple(Categories(**c) for c in fields["categories"]),
                 tuple(Words(**t) for t in fields["texts"]),
                 tuple(fields["weights"]),
+                None if fields["meaning"] is None else Meaning(**fields["meaning"]),
             )
         except (KeyError, TypeError) as error:
             raise DataFileError(f"This is not an encoder ({error!r}).", "Train the model again.") from None

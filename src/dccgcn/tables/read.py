@@ -3,20 +3,24 @@
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from dccgcn.errors import DccgcnError, Finding, GraphError
 from dccgcn.graph import NodeGraph, spell_id
 from dccgcn.progress import Progress
 from dccgcn.tables.columns import Columns, Decimal, Impute, TableOptions, UnknownIds, choose_columns
 from dccgcn.tables.edges import ONE_KIND, EdgeSources, by_relation, open_edges, read_relations
-from dccgcn.tables.encode import FeatureEncoder
+from dccgcn.tables.encode import FeatureEncoder, Meaning
 from dccgcn.tables.features import choose_features
 from dccgcn.tables.files import is_graphml, read_graphml, read_table
+from dccgcn.tables.meaning import WORDS, vectors_of
 from dccgcn.tables.nodes import add_labels, labels_of_targets, node_labels, nodes_to_classify, read_ids
 from dccgcn.tables.table import OpenTable, Table, TableSource, open_in_memory, unescaped_cells
+from dccgcn.text import first_few
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +59,7 @@ def read_tables(
     node_name: str | None = None,
     classify: Sequence[str] = (),
     decimal: Decimal = ".",
+    text_model: str | None = None,
 ) -> Tables:
     """Read a graph from a table of nodes and a table of edges.
 
@@ -106,6 +111,9 @@ def read_tables(
         graph without labels.
     decimal : {".", ","}, default "."
         The decimal sign of numbers in text.
+    text_model : str, optional
+        Folder with a table of token vectors (``tokenizer.json`` and ``model.safetensors``), by which texts are read
+        beside their words. Default: that of the extra ``text``, if it is installed. "words": count words only.
 
     Returns
     -------
@@ -158,7 +166,7 @@ def check_tables(
             edge_tables, columns.edges, ids, options.unknown_ids, options.decimal, findings, progress
         )
         problems += [_with_guesses(error, findings) for error in errors]
-    encoder = FeatureEncoder.featureless()
+    encoder, vectors = FeatureEncoder.featureless(), None
     with _collected(problems), node_table.named_in_errors():
         if columns.features:
             encoder, features = FeatureEncoder.fit_transform(
@@ -167,6 +175,7 @@ def check_tables(
         else:
             features = encoder.transform(node_table.frame)
         findings += encoder.imputation_findings(node_table)
+        encoder, vectors = _read_meaning(node_table, columns, encoder, options, findings, progress)
     with _collected(problems):
         targets = nodes_to_classify(node_table, options.classify or ())
         if more is not None:
@@ -193,7 +202,31 @@ def check_tables(
         graph = graph.with_targets(targets)
         if names is not None:
             graph = graph.with_names(names)
+        graph = graph.with_vectors(vectors)
     return (None, problems) if problems else (Tables(graph, encoder, columns), [])
+
+
+def _read_meaning(
+    table: Table,
+    columns: Columns,
+    encoder: FeatureEncoder,
+    options: TableOptions,
+    findings: list[Finding],
+    progress: Progress | None,
+) -> tuple[FeatureEncoder, np.ndarray | None]:
+    """The encoder with the text columns that are read by their meaning, and the vector of each node, (n, width)."""
+    texts = [words.column for words in encoder.texts]
+    if not texts or options.text_model == WORDS:
+        return encoder, None
+    listed, token_vectors = first_few(texts), vectors_of(options.text_model)
+    if token_vectors is None:
+        text = f"The words of {listed} are counted. Read by their meaning too, few labels often go further: "
+        findings.append(Finding("note", "words-only", f"{text}pip install 'dccgcn[text]'."))
+        return encoder, None
+    meaning = Meaning.fit(table.frame, texts, columns.id, token_vectors)
+    text = f"Texts of {first_few([*texts, *([meaning.id] if meaning.id else [])])} are read by their meaning "
+    findings.append(Finding("note", "meaning", f"{text}({meaning.table}) beside their words."))
+    return replace(encoder, meaning=meaning), meaning.vectors(table.frame, token_vectors, progress)
 
 
 @contextmanager

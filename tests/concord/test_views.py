@@ -5,7 +5,7 @@ import pytest
 
 from dccgcn import NodeGraph
 from dccgcn.concord.settings import ConcordSettings
-from dccgcn.concord.views import N_OWN, precompute
+from dccgcn.concord.views import MEANING, N_OWN, precompute
 from helpers.groups import blocks, many_words
 
 RNG = np.random.default_rng(3)
@@ -121,3 +121,26 @@ def test_each_relation_and_direction_has_views_of_its_own() -> None:
     other = precompute(reverse, ConcordSettings()).projections.embeddings
     np.testing.assert_allclose(other["a.in.hop1"].z, directed["a.out.hop1"].z, atol=1e-6)
     np.testing.assert_allclose(other["a.propagated"].z, directed["a.propagated"].z, atol=1e-5)
+
+
+@pytest.mark.parametrize("width", [16, 200])
+def test_views_of_vectors_stand_beside_those_of_features(width):
+    rng = np.random.default_rng(0)
+    classes = np.arange(240) % 3
+    edges = [(i, (i + step) % 240) for i in range(240) for step in (3, 7)]
+    vectors = (rng.normal(size=(3, width))[classes] + rng.normal(size=(240, width))).astype(np.float32)
+    words = NodeGraph(rng.random((240, 30)), edges, classes)
+    alone = precompute(words, ConcordSettings()).projections.embeddings
+    both = precompute(words.with_vectors(vectors), ConcordSettings()).projections.embeddings
+    for name, view in alone.items():
+        np.testing.assert_array_equal(both[name].z, view.z)
+    assert both.keys() - alone.keys() == {MEANING + name for name in ("own", "hop1", "hop2", "propagated", "similar")}
+    centred = vectors - vectors.mean(axis=0)
+    if width == 200:  # of unit rows, in their leading directions
+        x = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        centred = (x - x.mean(axis=0)) @ both[MEANING + "own"].components
+    literal, ours = (m / np.linalg.norm(m, axis=1, keepdims=True) for m in (centred, both[MEANING + "own"].z))
+    if width == 200:
+        np.testing.assert_allclose(ours, literal, atol=1e-4)
+    else:  # few columns are standardised
+        np.testing.assert_allclose(both[MEANING + "own"].z, centred / centred.std(axis=0) / 4, atol=1e-4)

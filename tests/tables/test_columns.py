@@ -20,7 +20,13 @@ def test_guesses_are_reported_and_named_columns_are_not(tables):
     ):
         assert guess in text
     named = tables(
-        id="id", label="topic", source="source", target="target", text=["title"], categorical=["country", "age"]
+        id="id",
+        label="topic",
+        source="source",
+        target="target",
+        text=["title"],
+        categorical=["country", "age"],
+        text_model="words",
     )
     assert named.graph.findings == ()
 

@@ -12,7 +12,7 @@ from dccgcn.runtime.files import write_atomically
 from dccgcn.runtime.threads import use_threads
 from dccgcn.text import first_few
 from dccgcn.workflow.runner import Failures
-from paper import label_errors, trust
+from paper import label_errors, meaning, trust
 from paper.reproduction import Reproduction, with_runs
 from paper.runs import FILE, RESULTS
 from paper.smoke import tiny
@@ -21,9 +21,9 @@ from paper.spec import PAPER, read_spec
 Name = Literal[
     "table2", "table3", "table4", "table5", "table6", "table7", "figure4", "figure5", "figure6", "figure7",
     "theorems", "confidence", "all", "choices", "overview", "systems", "concord", "many-labels",
-    "trust", "label-errors",
+    "trust", "label-errors", "meaning",
 ]  # fmt: skip
-STUDIES = {"trust": trust, "label-errors": label_errors}
+STUDIES = {"trust": trust, "label-errors": label_errors, "meaning": meaning}
 
 app = typer.Typer(pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]})
 
@@ -37,7 +37,8 @@ def reproduce(
             "disagreement finds wrong predictions; all: all of these. choices: the study behind DCC-GCN's defaults. "
             "overview: the README's table. systems: each against accuracies published for it. "
             "concord: Concord against the others. many-labels: the same with a tenth and half of all labels. "
-            "trust: the constants of Concord's trust, and what they promise. label-errors: labels that look wrong."
+            "trust: the constants of Concord's trust, and what they promise. label-errors: labels that look wrong. "
+            "meaning: texts by their meaning."
         ),
     ],
     only: Annotated[

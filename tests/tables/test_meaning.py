@@ -8,9 +8,12 @@ import pytest
 from safetensors.numpy import save_file
 
 from dccgcn import load_model, read_tables, run
+from dccgcn.concord.settings import ConcordSettings
+from dccgcn.concord.stages import staged
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.tables import meaning
 from dccgcn.tables.meaning import installed_vectors, vectors_of
+from dccgcn.workflow.compare import content_hash
 from helpers.command import dccgcn
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed; pip install 'dccgcn[text]'")
@@ -142,3 +145,17 @@ def test_the_command_line_reads_saves_and_predicts(frames, folder, tmp_path):
     done = dccgcn("predict", "run", "--nodes", "new.csv", "--text-model", folder, "--out", "p.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert pd.read_csv(tmp_path / "p.csv")["prediction"].tolist() == ["animal"]
+
+
+def test_vectors_are_part_of_what_a_run_depends_on(frames, folder, tmp_path):
+    nodes, edges, _ = frames
+    by_words, by_meaning = (
+        read_tables(nodes, edges, label="kind", text="text", text_model=how).graph for how in ("words", folder)
+    )
+    assert content_hash(by_words) != content_hash(by_meaning)
+    here = run(by_meaning.with_cache({})).prediction
+    with staged(by_words, ConcordSettings(), tmp_path) as other:  # stages of the same features, without vectors
+        run(other)
+        there = run(by_meaning.with_cache({}), scratch=tmp_path).prediction
+    np.testing.assert_array_equal(there.probabilities, here.probabilities)
+    np.testing.assert_array_equal(there.trust, here.trust)

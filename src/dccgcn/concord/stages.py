@@ -23,7 +23,8 @@ def staged(graph: NodeGraph, settings: ConcordSettings, folder: Path) -> Iterato
     Stages depend on features, edges, settings and version, not on the labels.
     """
     relations = [part for name, matrix in graph.relations.items() for part in (name, matrix)]
-    inputs = graph.features, graph.edges, graph.weights, graph.directed, *relations
+    vectors = () if graph.vectors is None else ("vectors", graph.vectors)
+    inputs = graph.features, graph.edges, graph.weights, graph.directed, *relations, *vectors
     identity = digest_of(__version__, settings.model_dump_json(), *inputs)
     needed = scratch_bytes(graph, settings)
     note = Finding("note", "scratch", f"Operators and views were kept in {folder}: about {format_bytes(needed)}.")

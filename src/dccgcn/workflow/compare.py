@@ -96,7 +96,7 @@ def content_hash(graph: NodeGraph) -> str:
 def _arrays(graph: NodeGraph) -> Iterator[np.ndarray]:
     for matrix in (graph.features, *graph.relations.values()):
         yield from (matrix.data, matrix.indices, matrix.indptr) if sp.issparse(matrix) else (matrix,)
-    yield from (graph.edges, graph.weights, graph.labels)
+    yield from (graph.edges, graph.weights, graph.labels, *([] if graph.vectors is None else [graph.vectors]))
 
 
 def conclusion(scores: Sequence[MethodScore], too_few: str = "labels") -> str:

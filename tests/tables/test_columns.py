@@ -123,3 +123,31 @@ def test_a_column_that_looks_like_the_label_is_proposed_and_no_feature():
     read = read_tables(nodes, pd.DataFrame({"source": [0], "target": [1]}))
     assert list(read.columns.features) == ["x"]
     assert "--label kind" in next(f.text for f in read.graph.findings if f.code == "possible-labels")
+
+
+def test_ends_are_the_columns_that_hold_ids_whatever_they_are_called():
+    airports = pd.DataFrame(
+        {
+            "name": ["Ely", "Rio", "Ely", "Oslo", "Bern", "Lima"],
+            "airport_id": [507, 612, 644, 715, 803, 999],
+            "kind": ["big", None, "small", "big", None, "small"],
+            "feet": [10, 20, 30, 40, 50, 60],
+        }
+    )
+    routes = pd.DataFrame(
+        {
+            "airline": ["AA", "BA", "BA", "CZ"],
+            "source": ["ELY", "RIO", "ELY", "OSL"],  # codes that the table of airports has not
+            "src_id": [507, 612, 507, 715],
+            "stops": [0, 1, 0, 0],
+            "dst_id": [612, 644, 999, 803],
+        }
+    )
+    tables = read_tables(airports, routes, label="kind")
+    edges = tables.columns.edges[""]
+    assert (tables.columns.id, edges.source, edges.target) == ("airport_id", "src_id", "dst_id")
+    assert len(tables.graph.edges) == 4
+    paid = pd.DataFrame({"ts": [1, 2, 3], "amount": [9.5, 1.5, 2.0], "payee": [1, 2, 3], "payer": [2, 3, 4]})
+    people = pd.DataFrame({"id": [1, 2, 3, 4], "kind": ["a", "b", None, "a"], "age": [30, 40, 50, 60]})
+    columns = read_tables(people, paid.assign(ts=[100, 200, 300]), label="kind").columns.edges[""]
+    assert {columns.source, columns.target} == {"payer", "payee"}

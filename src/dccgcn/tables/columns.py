@@ -117,7 +117,14 @@ def choose_columns(
     if labels is None or label is None or label in nodes.frame:
         label = _named_column(nodes, label, "label") or _guess_column(nodes, "label", [id], guesses)
     edge_guesses: list[str] = []
-    edge_columns = {relation: _edge_columns(table, edges, options, edge_guesses) for relation, table in edges.items()}
+    if options.source and options.target:
+        ids = {}
+    else:  # what the ends of the edges may mean
+        ids = {c: spelled_cells(nodes, c) for c in nodes.frame.columns if c == id or (id is None and c != label)}
+        ids = {c: known for c, known in ids.items() if c == id or _may_be_ids(nodes, c)}
+    edge_columns = {
+        relation: _edge_columns(table, edges, options, ids, edge_guesses) for relation, table in edges.items()
+    }
     if id is None:
         ends = [(edges[relation], end) for relation, c in edge_columns.items() for end in (c.source, c.target)]
         id = _guess_id(nodes, set().union(*(spelled_cells(*end) for end in ends)), label, guesses)
@@ -185,16 +192,44 @@ def _guess_column(
     return guess
 
 
+def _ends_among_ids(table: Table, ids: Mapping[str, set[str]], taken: Iterable[str | None]) -> list[str]:
+    """The two columns whose cells are ids of the nodes, both of the same column; none if there are no two.
+
+    Columns with usual names come first, then the order of the table.
+    """
+    cells = {c: spelled_cells(table, c) for c in table.frame.columns if c not in {*taken, *table.unnamed}}
+    usual = [*_NAMES["source"], *_NAMES["target"]]
+    found: list[list[str]] = []
+    for known in ids.values():
+        fitting = [c for c, values in cells.items() if values and len(values & known) >= _COVERED * len(values)]
+        if len(fitting) > 1:
+            found.append(sorted(fitting, key=lambda c: c.lower() not in usual)[:2])
+    ends = max(found, key=lambda two: sum(c.lower() in usual for c in two), default=[])
+    is_turned = bool(ends) and ends[0].lower() in _NAMES["target"] and ends[1].lower() in _NAMES["source"]
+    return ends[::-1] if is_turned else ends
+
+
 def _edge_columns(
-    table: Table, all_tables: Mapping[str, Table], options: TableOptions, guesses: list[str]
+    table: Table,
+    all_tables: Mapping[str, Table],
+    options: TableOptions,
+    ids: Mapping[str, set[str]],
+    guesses: list[str],
 ) -> EdgeColumns:
-    """The columns of one table of edges. A named column may be missing in some of several tables, if others have it."""
+    """The columns of one table of edges. A named column may be missing in some of several tables, if others have it.
+
+    ids: values of each column of the nodes that may hold their ids.
+    """
     columns: dict[str, str | None] = {}
     for role in ("relation", "source", "target", "weight"):
         named = getattr(options, role)
         if named is not None and not any(named in other.frame for other in all_tables.values() if other is not table):
             named = find_column(table, named, role)
         columns[role] = named if named in table.frame else None
+    if columns["source"] is None and columns["target"] is None:
+        for role, end in zip(("source", "target"), _ends_among_ids(table, ids, columns.values()), strict=False):
+            columns[role] = end
+            guesses.append(f"{role} {first_few([end])} of {table.name}")
     for role in ("source", "target", "weight"):
         if columns[role] is None:
             columns[role] = _guess_column(table, role, columns.values(), guesses, required=role != "weight")

@@ -79,8 +79,8 @@ def vectors_of(folder: str | None) -> TokenVectors | None:
 
 def has_words(texts: Sequence[str]) -> bool:
     """Whether most texts, such as ids, hold a word, and the words differ."""
-    found = [match[0] for text in texts if (match := _LETTERS.search(text))]
-    return len(found) > len(texts) / 2 and len(set(found)) > len(texts) / 4
+    found = [_LETTERS.findall(text) for text in texts]
+    return sum(map(bool, found)) > len(texts) / 2 and len({word for words in found for word in words}) > len(texts) / 10
 
 
 @cache

@@ -94,3 +94,18 @@ def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         np.testing.assert_array_equal(one, other)
     lengths = np.linalg.norm(x.toarray(), axis=1, keepdims=True)
     np.testing.assert_allclose(whole[1], x.toarray() / np.where(lengths > 0, lengths, 1), rtol=1e-6)
+
+
+def test_a_column_is_numeric_if_three_quarters_of_the_nodes_have_a_value():
+    rng = np.random.default_rng(0)
+    x = rng.normal(5, 1, size=(100, 2))
+    x[:30, 1] = 0
+    assert numeric_columns(x).columns.tolist() == [0]
+    x[:10, 1] = 5
+    assert numeric_columns(x).columns.tolist() == [0, 1]
+
+
+def test_columns_of_different_units_are_standardised():
+    x = np.random.default_rng(0).normal(size=(200, 2))
+    assert numeric_columns(x) is None
+    assert numeric_columns(x * [1, 5]).columns.tolist() == [0, 1]

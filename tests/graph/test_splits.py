@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dccgcn.datasets import Dataset
 from dccgcn.errors import DataFileError, SplitError
 from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import Split, by_rate, check_training, per_class
+from dccgcn.graph.splits import Split, by_rate, check_training, hold_out, per_class
 
 
 def toy(sizes: list[int], unlabelled: int = 0, **changes: Any) -> NodeGraph:
@@ -168,6 +168,8 @@ def test_row_28_parts_that_overlap() -> None:
         Split("toy", "mine", None, np.array([1, 2, 3]), np.array(none), np.array([3, 2, 5]))
     with pytest.raises(SplitError, match="both the train and the validation"):
         Split("toy", "mine", None, np.array([1]), np.array([1]), np.array([2]))
+    with pytest.raises(SplitError, match="both the validation and the test"):
+        Split("toy", "mine", None, np.array([1]), np.array([2]), np.array([2]))
     with pytest.raises(SplitError, match="train part lists nodes twice: 1"):
         Split("toy", "mine", None, np.array([1, 1]), np.array(none), np.array([2]))
 
@@ -265,3 +267,14 @@ def test_sound_training_nodes_have_no_findings(cora: Dataset) -> None:
     codes = [finding.code for finding in check_training(cora.graph, cora.splits["public"].train)]
     assert codes == ["unreached-components"]  # 77 of Cora's 78 components are tiny
     assert check_training(toy([3, 3]), [0, 1, 3, 4]) == []
+
+
+@pytest.mark.parametrize(
+    ("share", "tested"), [(0.3, [3, 1, 0]), (0.01, [1, 1, 0]), (0.5, [5, 2, 0]), (0.99, [9, 3, 0])]
+)
+def test_hold_out_tests_a_share_of_each_class_and_trains_on_the_rest(share, tested):
+    graph = toy([10, 4, 1])
+    split = hold_out(graph, share, seed=0)
+    assert np.bincount(graph.labels[split.test], minlength=3).tolist() == tested
+    assert np.bincount(graph.labels[split.train], minlength=3).tolist() == [10 - tested[0], 4 - tested[1], 1]
+    assert hold_out(graph, 0.5, 1).hash != hold_out(graph, 0.5, 0).hash

@@ -10,7 +10,9 @@ import pytest
 from dccgcn.errors import DccgcnError, Finding
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
+from dccgcn.methods.prediction import Prediction
 from dccgcn.palette import OKABE_ITO
+from dccgcn.quality import calibration
 from dccgcn.report import data as report
 from dccgcn.report import write_report
 from dccgcn.report.data import report_data
@@ -53,9 +55,9 @@ def test_counts_add_up(data, full):
     for kind in ("trusted", "doubtful"):
         assert sum(getattr(row, kind) for row in data.classes) == getattr(trust, kind)
     assert sum(map(sum, data.channel_contingency)) == trust.predictions
-    first, second = (p.argmax(1) for p in full.prediction.channels.values())
-    predicted = np.setdiff1d(np.arange(graph.n), full.split.train)
-    assert data.channel_contingency[0][1] == ((first == 0) & (second == 1))[predicted].sum()
+    first, second = (p.argmax(1)[full.is_predicted] for p in full.prediction.channels.values())
+    counts = [[int(((first == i) & (second == j)).sum()) for j in range(3)] for i in range(3)]  # the first in its rows
+    assert data.channel_contingency == counts != np.transpose(counts).tolist()
     assert [row.colour for row in data.classes] == list(OKABE_ITO[:3])
 
 
@@ -276,3 +278,21 @@ def test_one_function_writes_page_and_data(full, tmp_path):
     assert (tmp_path / "other.html").read_text().startswith("<!DOCTYPE html>")
     write_report(full, folder=tmp_path / "only data")
     assert [path.name for path in (tmp_path / "only data").iterdir()] == ["report.json"]
+
+
+def test_the_report_shows_precision_and_counts_training_labels(plain):
+    wrong = plain.prediction.probabilities.copy()
+    wrong[:25] = [0.1, 0.2, 0.7]  # class 2 is predicted too often
+    result = replace(plain, prediction=Prediction(wrong))
+    shown = report_data(result)
+    test, y_pred, y = result.split.test, result.prediction.y_pred, result.graph.labels
+    right = (y_pred == y)[test]
+    precision = [right[y_pred[test] == k].mean() if (y_pred[test] == k).any() else None for k in range(3)]
+    recall = [right[y[test] == k].mean() for k in range(3)]
+    assert precision[2] != pytest.approx(recall[2])
+    assert [row.precision for row in shown.classes] == [
+        p if p is None else pytest.approx(p, abs=1e-6) for p in precision
+    ]
+    assert [row.labels for row in shown.classes] == [3, 3, 3]
+    curve = calibration.risk_coverage(wrong.max(axis=1)[test], right)
+    assert shown.calibration.aurc == pytest.approx(curve.area, abs=1e-6)

@@ -244,3 +244,10 @@ def test_a_large_graph_has_a_sample_of_candidates(cora, monkeypatch):
     chosen = {s.position for s in suggest_labels(cora.graph, found, split.train, 10)}
     assert chosen <= set(few.tolist())
     assert len(suggest_labels(cora.graph, found, split.train, 60)) == 60
+
+
+def test_a_node_hardly_similar_to_any_label_is_represented_by_none():
+    cosines = np.array([1.0, 0.5, 0.32, 0.31, 0.0])  # to the power of four: 0.0105 and 0.0092
+    embedding = np.vstack([np.stack([cosines, np.sqrt(1 - cosines**2), np.zeros(5)], axis=1), [0, 0, 1]])
+    (represented,) = module.represented_nodes(embedding, np.array([5]), np.array([0]))
+    assert represented.tolist() == [0, 1, 2]

@@ -214,3 +214,11 @@ def test_an_empty_end_of_an_edge_does_not_hide_unknown_ones(tmp_path):
     first, second = (problem.what for problem in problems)
     assert "empty, on line 4 of e.csv" in first
     assert "('z'), on line 3 of e.csv" in second
+
+
+@pytest.mark.parametrize(
+    ("n", "degree", "found"), [(300, 99, False), (300, 102, True), (2000, 199, False), (2000, 202, True)]
+)
+def test_a_hub_has_more_than_a_tenth_of_the_nodes_and_more_than_a_hundred(n, degree, found):
+    graph = NodeGraph(np.eye(n, 3) + 1, [(0, i) for i in range(1, degree + 1)])
+    assert ("hubs" in by_code(graph)) == found

@@ -14,6 +14,7 @@ from dccgcn.networks.baselines import agnn, appnp, dagnn, gat, grand, krylov
 from dccgcn.networks.layers import TorchOperator, receptive_layers
 from dccgcn.networks.training import seeded
 from helpers import literal, literal_gnn
+from helpers.runs import toy
 
 NAMES = ("mlp", "knn-gcn", "gat", "agnn", "appnp", "dagnn", "krylov", "grand")
 TRAIN = np.array([0, 1, 2, 6, 7, 9])
@@ -281,3 +282,11 @@ def test_appnp_on_coras_public_split(cora):
     settings = appnp.AppnpSettings(epochs=150)
     y_pred = appnp.METHOD.fit(Task(cora.graph, split.train), settings).y_pred
     assert (y_pred[split.test] == cora.graph.labels[split.test]).mean() > 0.79  # published: about 82.5
+
+
+def test_networks_stop_after_so_many_epochs_without_improvement():
+    graph, epochs = toy(n=30), []
+    method = METHODS["appnp"]
+    settings = method.settings(epochs=40, patience=2, lr=1e-12, hidden=4, steps=1)
+    method.fit(Task(graph, np.array([0, 10, 20]), 0, lambda *at: epochs.append(at), np.array([5, 15, 25])), settings)
+    assert 2 < len(epochs) < 10

@@ -22,6 +22,7 @@ from dccgcn.quality import calibration
 from dccgcn.settings import read_yaml
 from helpers import literal
 from helpers import literal_pseudo as slow
+from helpers.runs import toy
 
 NAMES = (
     "pseudo-labels", "self-training", "co-training", "union", "intersection", "m3s", "cagcn", "cagcn-st", "e-gcn",
@@ -432,3 +433,28 @@ def test_e_gcn_says_that_it_is_our_reading(graph):
     assert "our reading" in ENTRIES["e-gcn"].summary
     prediction = e_gcn.fit(Task(graph, TRAIN), quick("e-gcn"))
     assert any("our reading" in f.text for f in prediction.findings)
+
+
+def test_m3s_divides_its_quota_among_the_stages_and_rounds_up(monkeypatch):
+    graph, asked = toy(n=30), []
+    p = np.full((30, 3), 1 / 3, np.float32)
+    monkeypatch.setattr(self_training, "pseudo_labels_per_class", lambda *_: np.array([4, 3, 1]))
+    monkeypatch.setattr(self_training, "fit_gcn", lambda *_: Prediction(p, embeddings={"output": p}))
+    monkeypatch.setattr(self_training, "cluster_classes", lambda *_: np.zeros(30, int))
+    monkeypatch.setattr(
+        self_training, "top_k_mask", lambda scores, t: asked.append(t.tolist()) or np.zeros((30, 3), bool)
+    )
+    self_training.fit_m3s(Task(graph, np.array([0, 10, 20])), self_training.M3sSettings(stages=3))
+    assert asked == [[2, 1, 1]] * 3
+
+
+def test_each_stage_of_m3s_labels_further_nodes(monkeypatch):
+    graph, masks = toy(n=30), []
+    p = (np.eye(3)[graph.labels] * 0.7 + 0.1).astype(np.float32)
+    monkeypatch.setattr(self_training, "pseudo_labels_per_class", lambda *_: np.array([2, 2, 2]))
+    monkeypatch.setattr(
+        self_training, "fit_gcn", lambda graph, mask, *_: masks.append(mask) or Prediction(p, embeddings={"output": p})
+    )
+    monkeypatch.setattr(self_training, "cluster_classes", lambda *_: graph.labels)
+    self_training.fit_m3s(Task(graph, np.array([0, 10, 20])), self_training.M3sSettings(stages=2))
+    assert [mask.sum() for mask in masks] == [3, 6, 9]

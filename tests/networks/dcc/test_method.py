@@ -15,8 +15,9 @@ from dccgcn.methods.base import Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.methods.registry import METHODS, Method
 from dccgcn.networks.dcc.method import build_operators, classify, fit
+from dccgcn.networks.dcc.model import DccGcn
 from dccgcn.networks.dcc.settings import DccSettings
-from dccgcn.networks.training import train_full_batch
+from dccgcn.networks.training import seeded, train_full_batch
 from dccgcn.workflow.run import run
 from helpers.small_dcc import TRAIN, C, N, random_model, settings_of, small_graph
 
@@ -84,6 +85,8 @@ def test_same_seed_same_prediction_to_the_bit():
         for channel, values in getattr(first, kind).items():
             assert values.tobytes() == getattr(again, kind)[channel].tobytes()
     assert not np.array_equal(first.probabilities, other.probabilities)
+    starts = [fit(Task(small_graph(), TRAIN, seed), settings_of(epochs=1)).probabilities for seed in (5, 6)]
+    assert not np.array_equal(*starts)  # without dropout the seed decides the start
 
 
 def test_fit_leaves_the_callers_random_numbers_alone(graph):
@@ -219,3 +222,14 @@ def test_with_an_unseen_class_in_the_middle_the_columns_stay_in_place(graph):
 
 def test_fewer_classes_share_the_operator(graph):
     assert topology_operator(graph.with_classes(np.array([0, 2])), "row") is topology_operator(graph, "row")
+
+
+def test_dcc_gcn_starts_with_xaviers_mu_and_the_identity_as_sigma():
+    with seeded(0):
+        model = DccGcn(40, 5, 3, settings_of())
+    scores = model.mu_scores[0].detach()
+    bound = (6 / (40 + 3)) ** 0.5
+    assert scores.abs().max() <= bound
+    assert scores.min() < -0.8 * bound
+    assert scores.max() > 0.8 * bound
+    assert (model.s(0) == 1).all()

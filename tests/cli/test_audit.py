@@ -13,7 +13,7 @@ from dccgcn.report.audit import read_audit
 from dccgcn.report.store import load_data
 from dccgcn.store.model import load_model
 from dccgcn.workflow.run import run
-from helpers.command import dccgcn, refused
+from helpers.command import dccgcn, refused, success
 from helpers.runs import toy
 
 
@@ -33,8 +33,7 @@ def typed(monkeypatch):
 
 def test_the_bound_is_in_the_folder_the_report_and_the_card(folder, typed):
     typed("\n" * 100)
-    done = dccgcn("audit", folder, "--bound", "0.2", "--name", "Ann")
-    assert done.returncode == 0, done.stderr
+    done = success("audit", folder, "--bound", "0.2", "--name", "Ann")
     audit = read_audit(folder)
     assert (audit.kind, audit.errors, audit.who) == ("fixed", 0, "Ann")
     assert audit.checked == audit.planned
@@ -44,15 +43,15 @@ def test_the_bound_is_in_the_folder_the_report_and_the_card(folder, typed):
     assert audit.sentence() in (folder / "report.html").read_text()
     assert load_data(folder).audit == audit
     load_model(folder)  # still complete
-    assert dccgcn("report", folder).returncode == 0
+    success("report", folder)
     (folder / "report.json").unlink()
-    assert dccgcn("report", folder).returncode == 0
+    success("report", folder)
     assert audit.sentence() in (folder / "report.html").read_text()
 
 
 def test_a_new_run_in_the_folder_has_no_audit_but_keeps_the_labels(folder, typed):
     typed("\nq\n")
-    assert dccgcn("audit", folder, "--checks", "5").returncode == 0
+    success("audit", folder, "--checks", "5")
     load_model(folder).result.save(folder, overwrite=True)
     assert read_audit(folder) is None
     assert (folder / "labels.sqlite").exists()
@@ -66,12 +65,12 @@ def test_keys_stop_undo_and_go_on(folder, typed):
     assert (first.kind, first.checked) == ("sequential", 3)
     assert 1 <= first.errors <= 2
     typed("\n\n")
-    assert dccgcn("audit", folder).returncode == 0  # continues the same draw
+    success("audit", folder)  # continues the same draw
     assert (read_audit(folder).kind, read_audit(folder).checked, read_audit(folder).date) == ("fixed", 5, first.date)
 
 
 def test_a_table_is_written_filled_in_and_read(folder, tmp_path):
-    assert dccgcn("audit", folder, "--checks", "6", "--seed", "1", "--draw", tmp_path / "c.csv").returncode == 0
+    success("audit", folder, "--checks", "6", "--seed", "1", "--draw", tmp_path / "c.csv")
     refused(dccgcn("audit", folder, "--checked", tmp_path / "c.csv"), "No prediction was checked")  # all are empty
     table = pd.read_csv(tmp_path / "c.csv", dtype=str)
     assert table.columns.tolist() == ["node_id", "prediction", "label"]

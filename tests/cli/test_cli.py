@@ -12,7 +12,7 @@ from dccgcn import __version__
 from dccgcn.cli.run_tables import print_scores
 from dccgcn.graph.splits import Split, per_class
 from dccgcn.workflow.run import run as train
-from helpers.command import dccgcn, refused
+from helpers.command import dccgcn, refused, success
 from helpers.runs import QUICK
 
 
@@ -20,8 +20,7 @@ from helpers.runs import QUICK
 def run(tmp_path_factory):
     """One quick run with a folder."""
     folder = tmp_path_factory.mktemp("run")
-    done = dccgcn("fit", "cora", "--labels-per-class", "2", "--seed", "3", *QUICK, "--out", str(folder), "--json")
-    assert done.returncode == 0, done.stderr
+    done = success("fit", "cora", "--labels-per-class", "2", "--seed", "3", *QUICK, "--out", str(folder), "--json")
     return folder, json.loads(done.stdout)
 
 
@@ -54,11 +53,10 @@ def test_the_folder_holds_what_was_printed(run, cora):
 
 def test_a_run_is_repeated_from_its_folder(run):
     folder, printed = run
-    again = dccgcn(
+    again = success(
         "fit", "cora", "--method", "dcc-gcn", "--seed", "3", "--settings", str(folder / "settings.yaml"),
         "--split", str(folder / "split.json"), "--json",
     )  # fmt: skip
-    assert again.returncode == 0, again.stderr
     repeated = json.loads(again.stdout)
     assert {**repeated, "seconds": 0} == {**printed, "seconds": 0}
 
@@ -66,8 +64,7 @@ def test_a_run_is_repeated_from_its_folder(run):
 def test_report_renders_the_page_of_a_run_folder(run, tmp_path):
     folder, _ = run
     assert not (folder / "report.html").exists()  # only --report writes it
-    done = dccgcn("report", str(folder), "--out", str(tmp_path / "page.html"))
-    assert done.returncode == 0, done.stderr
+    success("report", str(folder), "--out", str(tmp_path / "page.html"))
     page = (tmp_path / "page.html").read_text()
     assert "2,694 nodes of cora were classified from 14 labels" in page
     assert "dccgcn fit cora --labels-per-class 2 --seed 3" in page
@@ -77,17 +74,16 @@ def test_report_works_after_save_and_a_new_run_removes_the_old_page(tmp_path, sm
     cora = small_cora.graph
     one, other = (train(cora, per_class(cora, 2, seed), "ssgc", seed=seed) for seed in (0, 1))
     one.save(tmp_path)
-    assert dccgcn("report", str(tmp_path)).returncode == 0
+    success("report", str(tmp_path))
     assert one.split.hash in (tmp_path / "report.html").read_text()
     other.save(tmp_path, overwrite=True)
     assert not (tmp_path / "report.html").exists()
-    assert dccgcn("report", str(tmp_path)).returncode == 0
+    success("report", str(tmp_path))
     assert other.split.hash in (tmp_path / "report.html").read_text()
 
 
 def test_the_tables_have_all_rows():
-    done = dccgcn("fit", "cora", *QUICK, "--baseline", "gcn")
-    assert done.returncode == 0, done.stderr
+    done = success("fit", "cora", *QUICK, "--baseline", "gcn")
     for part in ("gcn, accuracy", "topology channel", "features channel", "channels agree", "disagree", "corrected"):
         assert part in done.stdout
     for part in ("before correction", "after correction", "macro-F1"):
@@ -182,8 +178,7 @@ def test_a_comparison_needs_test_nodes(tmp_path):
 
 
 def test_settings_of_another_method_are_named(tmp_path):
-    done = dccgcn("fit", "cora", "--method", "lp", "--out", str(tmp_path / "run"))
-    assert done.returncode == 0, done.stderr
+    success("fit", "cora", "--method", "lp", "--out", str(tmp_path / "run"))
     typed, again = (tmp_path / "run" / "settings.yaml").read_text().splitlines()[:2]
     assert typed == f"# dccgcn fit cora --method lp --out {tmp_path / 'run'}"
     assert "--method lp --seed 0 --settings settings.yaml --split split.json" in again

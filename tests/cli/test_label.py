@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from dccgcn.label.log import EventLog
-from helpers.command import dccgcn, refused
+from helpers.command import dccgcn, refused, success
 from helpers.served import labelling
 from tools.kill_label import fingerprint, tables
 
@@ -47,11 +47,10 @@ def test_a_damaged_log_is_refused_repaired_and_exported(options, tmp_path):
         assert state["people"] == {"Ann": 1}
         process.kill()
         assert process.stderr.read().count("is damaged") == 1
-    done = dccgcn(*options, "--repair", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = success(*options, "--repair", cwd=tmp_path)
     assert "was altered: kind 'label', node 'n1', label 'b', who 'Ann'" in done.stderr
     repaired = ["--log", "nodes.labels.repaired.sqlite"]
-    assert dccgcn(*options, *repaired, "--export", "labels.csv", cwd=tmp_path).returncode == 0
+    success(*options, *repaired, "--export", "labels.csv", cwd=tmp_path)
     assert pd.read_csv(tmp_path / "labels.csv")["node_id"].tolist() == ["n2"]
     refused(dccgcn(*options, "--repair", cwd=tmp_path), "nodes.labels.repaired.sqlite exists")
 
@@ -76,5 +75,5 @@ def test_a_second_server_on_one_log_is_refused_also_through_a_link(options, tmp_
 def test_a_log_that_is_named_must_exist_to_be_exported(options, tmp_path):
     refused(dccgcn(*options, "--log", "none.sqlite", "--export", "labels.csv", cwd=tmp_path), "no file none.sqlite")
     (tmp_path / "nodes.labels.sqlite").unlink()
-    assert dccgcn(*options, "--export", "labels.csv", cwd=tmp_path).returncode == 0  # the labels of the table: none
+    success(*options, "--export", "labels.csv", cwd=tmp_path)  # the labels of the table: none
     assert not (tmp_path / "nodes.labels.sqlite").exists()

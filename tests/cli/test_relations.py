@@ -9,7 +9,7 @@ import pytest
 from dccgcn import NodeClassifier, load_model
 from dccgcn.cli.options import edge_files
 from dccgcn.errors import DccgcnError
-from helpers.command import dccgcn, refused
+from helpers.command import dccgcn, refused, success
 
 N = 60
 
@@ -47,10 +47,9 @@ COLUMN = ("--edges", "kinds.csv", "--relation", "kind")
 
 @pytest.fixture(scope="module")
 def fitted(folder):
-    done = dccgcn(
+    done = success(
         "fit", "--nodes", "nodes.csv", *TWO, "--label", "group", "--out", "two", "--directed", "--json", cwd=folder
     )
-    assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
@@ -70,15 +69,13 @@ def test_predictions_card_and_model_name_the_channels_of_each_relation(folder, f
 
 def test_files_and_a_column_give_the_same_predictions(folder, fitted):
     base = ("fit", "--nodes", "nodes.csv", "--label", "group", "--directed")
-    done = dccgcn(*base, *COLUMN, "--out", "column", cwd=folder)
-    assert done.returncode == 0, done.stderr
+    success(*base, *COLUMN, "--out", "column", cwd=folder)
     assert (folder / "column/predictions.csv").read_bytes() == (folder / "two/predictions.csv").read_bytes()
 
 
 def test_new_nodes_come_with_edges_of_a_relation(folder, fitted):
     new = ("--nodes", "more.csv", "--json")
-    done = dccgcn("predict", "two", *new, "--edges", "cites=more-edges.csv", cwd=folder)
-    assert done.returncode == 0, done.stderr
+    done = success("predict", "two", *new, "--edges", "cites=more-edges.csv", cwd=folder)
     assert json.loads(done.stdout)["predictions"][0]["prediction"] == "even"
     refused(
         dccgcn("predict", "two", *new, "--edges", "more-edges.csv", cwd=folder),
@@ -90,8 +87,7 @@ def test_new_nodes_come_with_edges_of_a_relation(folder, fitted):
 
 
 def test_the_doctor_looks_at_each_relation(folder):
-    done = dccgcn("doctor", "--nodes", "nodes.csv", *COLUMN, "--label", "group", "--no-check-labels", cwd=folder)
-    assert done.returncode == 0, done.stdout
+    done = success("doctor", "--nodes", "nodes.csv", *COLUMN, "--label", "group", "--no-check-labels", cwd=folder)
     assert "Relations: cites " in done.stdout
     assert "Relation cites: 100% of the edges between labelled nodes" in done.stdout
     assert "Relation likes: " in done.stdout
@@ -99,17 +95,14 @@ def test_the_doctor_looks_at_each_relation(folder):
 
 def test_other_methods_say_that_they_merge_relations(folder):
     base = ("--nodes", "nodes.csv", *TWO, "--label", "group")
-    done = dccgcn("fit", *base, "--method", "lp", cwd=folder)
-    assert done.returncode == 0, done.stderr
+    done = success("fit", *base, "--method", "lp", cwd=folder)
     assert "lp takes the relations 'cites', 'likes' as edges of one kind" in done.stderr
-    compared = dccgcn("compare", *base, "--methods", "lp,poisson", "--folds", "2", "--repeats", "1", cwd=folder)
-    assert compared.returncode == 0, compared.stderr
+    success("compare", *base, "--methods", "lp,poisson", "--folds", "2", "--repeats", "1", cwd=folder)
 
 
 def test_labels_are_asked_and_exported_for_relations(folder):
     base = ("label", "--nodes", "nodes.csv", *TWO, "--label", "group")
-    done = dccgcn(*base, "--answers", "answers.csv", cwd=folder)
-    assert done.returncode == 0, done.stderr
+    success(*base, "--answers", "answers.csv", cwd=folder)
     assert "prediction_likes.hop1" in pd.read_csv(folder / "answers.csv").columns
 
 

@@ -25,6 +25,13 @@ def dccgcn(*arguments: object, cwd: Path | None = None) -> Done:
     return _run(main, arguments, cwd)
 
 
+def success(*arguments: object, cwd: Path | None = None) -> Done:
+    """Run ``dccgcn``, which must succeed."""
+    done = dccgcn(*arguments, cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
 def paper(*arguments: object, cwd: Path | None = None) -> Done:
     """Run ``python -m paper`` with these arguments."""
     from paper.__main__ import main as reproduce

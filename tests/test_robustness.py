@@ -30,6 +30,7 @@ from dccgcn.runtime.lock import lock_folder
 from dccgcn.tables.read import read_tables
 from dccgcn.workflow.run import run
 from helpers.command import dccgcn, refused
+from helpers.runs import short
 from tools import kill
 
 ROWS = {
@@ -333,12 +334,8 @@ def predict(x, edges, labels, train, method):
 @pytest.mark.parametrize("method", LINEAR)
 @settings(max_examples=8)
 @given(any_graph())
-def test_probabilities_are_finite_and_sum_to_one_and_their_largest_is_the_prediction(method, drawn):
-    prediction = predict(*drawn, method)
-    assert np.isfinite(prediction.probabilities).all()
-    assert (prediction.probabilities >= 0).all()
-    np.testing.assert_allclose(prediction.probabilities.sum(axis=1), 1, rtol=1e-5)
-    np.testing.assert_array_equal(prediction.y_pred, prediction.probabilities.argmax(axis=1))
+def test_predictions_are_valid(method, drawn):
+    predict(*drawn, method).check(len(drawn[0]), 4)
 
 
 @pytest.mark.parametrize("method", LINEAR)
@@ -353,23 +350,10 @@ def test_permuting_the_nodes_permutes_the_predictions(method, drawn, seed):
     np.testing.assert_allclose(second, first[order], atol=2e-3)
 
 
-@pytest.mark.parametrize("method", LINEAR)
-@settings(max_examples=5)
-@given(any_graph(), st.integers(0, 2**16))
-def test_merging_duplicate_edges_changes_nothing(method, drawn, seed):
-    x, edges, labels, train = drawn
-    again = np.random.default_rng(seed).permutation(np.concatenate([edges, edges[:, ::-1], edges]))
-    first, second = (predict(x, e, labels, train, method).probabilities for e in (edges, again))
-    assert first.tobytes() == second.tobytes()
-
-
-@pytest.mark.parametrize("method", sorted(set(METHODS) - set(LINEAR)))
-def test_every_other_method_on_a_graph_with_every_finding(method):
+@pytest.mark.parametrize("edges", [[(0, 1), (1, 2), (2, 3), (4, 5), (5, 5), (4, 5)], []], ids=["some", "none"])
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_on_a_graph_with_every_finding(method, edges):
     """Twins, a row of zeros, an isolated node, a component without a label, a class with one label."""
     x = np.array([[1, 0, 2], [1, 0, 2], [0, 0, 0], [0, 1, 0], [0, 2, 1], [3, 1, 0], [1, 1, 1], [0, 3, 0]], dtype=float)
-    graph = NodeGraph(x, [(0, 1), (1, 2), (2, 3), (4, 5), (5, 5), (4, 5)], [0, 1, None, 1, None, None, None, None])
-    fields = METHODS[method].settings.model_fields
-    few = {name: 3 for name in ("epochs", "k") if name in fields}
-    prediction = run(graph, method=method, settings=METHODS[method].settings.of(few)).prediction
-    assert np.isfinite(prediction.probabilities).all()
-    np.testing.assert_allclose(prediction.probabilities.sum(axis=1), 1, rtol=1e-5)
+    graph = NodeGraph(x, edges, [0, 1, None, 1, None, None, None, None])
+    run(graph, method=method, settings=short(METHODS[method], epochs=3, k=3)).prediction.check(graph.n, graph.c)

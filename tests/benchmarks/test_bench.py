@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from benchmarks import gcn as gcn_benchmark
 from benchmarks import scale
 from benchmarks.alternatives import METHODS
 from benchmarks.compile import bench_compile
@@ -141,3 +142,21 @@ def test_tables_of_every_form_give_the_same_graph():
     assert all(m[what] > 0 for m in measured for what in ("files_mb", "cpu_s", "anonymous_mb"))
     assert all_equal(measured)
     assert not all_equal([measured[0], {**measured[1], "graph": "another"}])
+
+
+BENCH = ["gcn", "--dataset", "cora", "--hidden", "8", "--rounds", "1", "--threads", "1", "--json"]
+
+
+def test_bench_gcn_compares_what_computes_the_same():
+    measured = json.loads(benchmarks(*BENCH).stdout)
+    assert measured["parity"] < 1e-4
+    assert measured["labels"] == 140
+    assert 140 < measured["nodes_in_field"][0] < measured["nodes_in_field"][1] == 2708
+    assert all(measured[what] > 0 for what in ("pyg_ms", "whole_graph_ms", "receptive_field_ms"))
+
+
+def test_bench_gcn_refuses_forms_that_differ(monkeypatch):
+    monkeypatch.setattr(gcn_benchmark.OurForm, "copy_weights", lambda *_: None)
+    done = benchmarks(*BENCH)
+    assert done.returncode == 2
+    assert "differ" in done.stderr

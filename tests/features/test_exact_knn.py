@@ -143,16 +143,8 @@ def test_row_32_opposite_directions_rank_last(path):
     assert exact_knn(x, 3).indices[0].tolist() == [3, 2, 1]
 
 
-@pytest.mark.parametrize(
-    "above",
-    [
-        pytest.param(-1.0, id="dense"),
-        pytest.param(2.0, id="sparse"),
-    ],
-)
-def test_similarities_that_round_to_nothing_tie_with_none(above, monkeypatch):
+def test_similarities_that_round_to_nothing_tie_with_none(path):
     """Node 0 shares a word with the last three only, and so little that it is 0 to nine decimals."""
-    monkeypatch.setattr(MODULE, "DENSE_ABOVE", above)
     x = np.zeros((40, 40))
     x[np.arange(36), np.arange(36)] = 1
     x[36, 36] = 1

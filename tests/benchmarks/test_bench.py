@@ -3,6 +3,7 @@
 import json
 import os
 
+import numpy as np
 import pytest
 
 from benchmarks import gcn as gcn_benchmark
@@ -10,8 +11,10 @@ from benchmarks import scale
 from benchmarks.alternatives import METHODS
 from benchmarks.compile import bench_compile
 from benchmarks.concord import build_concord_operators, with_operators_only
+from benchmarks.new_nodes import remove_nodes, restore_nodes
 from benchmarks.scale import growth, per_node_ratios
 from benchmarks.tables import all_equal, bench_tables
+from dccgcn import per_class
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.views import precompute
 from dccgcn.datasets.synthetic import synthetic_graph
@@ -160,3 +163,29 @@ def test_bench_gcn_refuses_forms_that_differ(monkeypatch):
     done = benchmarks(*BENCH)
     assert done.returncode == 2
     assert "differ" in done.stderr
+
+
+def test_taking_nodes_out_and_putting_them_back_gives_the_graph_again(cora):
+    graph = cora.graph
+    split = per_class(graph, 2, seed=0)
+    held = np.sort(np.random.default_rng(0).choice(split.test, 500, replace=False))
+    smaller, part, order = remove_nodes(graph, split, held)
+    assert not set(smaller.ids.tolist()) & set(graph.ids[held].tolist())
+    assert smaller.ids[part.train].tolist() == graph.ids[np.sort(split.train)].tolist()
+    again = restore_nodes(graph, smaller, order)
+    assert (again.ids == graph.ids[order]).all()
+    assert (again.adjacency != graph.adjacency[order][:, order]).nnz == 0
+    assert (again.features != graph.features[order]).nnz == 0
+    assert (again.labels[smaller.n :] == -1).all()
+
+
+def test_bench_new_nodes_on_the_command_line():
+    done = benchmarks("new-nodes", "--graphs", "cora", "--method", "ssgc", "--splits", "2", "--json")
+    (measured,) = json.loads(done.stdout)
+    assert measured["held_out"] == 542
+    assert measured["difference"]["n"] == 2
+    assert measured["inductive"]["mean"] > 70
+    assert abs(measured["difference"]["mean"]) < 5
+    assert measured["difference"]["mean"] == pytest.approx(
+        measured["inductive"]["mean"] - measured["transductive"]["mean"]
+    )

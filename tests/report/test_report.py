@@ -111,11 +111,6 @@ def test_each_node_lists_its_classes_and_neighbours(data, full):
     assert all(nodes.neighbours[node][0] in full.split.train for node in labelled)
 
 
-def test_the_csv_is_that_of_the_run(data, full, tmp_path):
-    full.save(tmp_path)
-    assert data.predictions_csv == (tmp_path / "predictions.csv").read_text()
-
-
 def test_suggestions_have_no_label_and_findings_come_once(data, full, plain):
     trained = {str(i) for i in full.graph.ids[full.split.train]}
     ids = [suggestion.id for suggestion in data.label_next]
@@ -229,14 +224,6 @@ def test_the_layout_puts_neighbours_near_one_another():
     assert near < 0.2 * far
 
 
-def test_long_names_leave_fewer_nodes_on_the_page():
-    names = ["x" * 10_000, "b", "c"]
-    graph = toy(300, names=names)
-    result = run(graph, per_class(graph, 3, seed=0), "lp")
-    most = report.max_nodes(result)
-    assert report.MAX_CSV / 10_000 < most < report.MAX_NODES
-
-
 def test_names_with_markup_stay_text(tmp_path):
     names = [HOSTILE, "&amp; </style>\u2028", "\u202eevil"]
     ids = [f"{HOSTILE}-->{i}" for i in range(60)]
@@ -257,22 +244,24 @@ def test_the_policy_allows_the_pages_own_script_and_style_only(data):
     assert not re.search(r"\sstyle=|\son\w+=", page[: page.index('<script id="data"')])
 
 
-def test_a_command_with_a_file_name_that_is_not_utf8_is_shown(plain):
+def test_what_is_long_is_cut_and_what_is_not_utf8_is_shown(plain):
+    names = ["x" * 10_000, "b", "c"]
+    graph = toy(300, names=names)
+    most = report.max_nodes(run(graph, per_class(graph, 3, seed=0), "lp"))
+    assert report.MAX_CSV / 10_000 < most < report.MAX_NODES
     assert report_data(plain, "dccgcn fit --nodes n\udce9.csv").run.command == "dccgcn fit --nodes n?.csv"
-
-
-def test_a_long_id_is_cut():
     assert clip("a" * 10_000, 20) == "a" * 19 + "…"
     assert clip(" one\ntwo\u202e ", 20) == "one two"
 
 
 def test_one_function_writes_page_and_data(full, tmp_path):
     stages = []
-    data = write_report(
-        full, tmp_path / "page.html", False, tmp_path, "dccgcn fit toy", lambda *step: stages.append(step)
-    )
+    page = tmp_path / "page.html"
+    data = write_report(full, page, False, tmp_path, "dccgcn fit toy", lambda *step: stages.append(step))
     assert load_data(tmp_path) == data
-    assert (tmp_path / "page.html").read_text() == render(data)
+    full.save(tmp_path / "run")
+    assert data.predictions_csv == (tmp_path / "run" / "predictions.csv").read_text()
+    assert page.read_text() == render(data)
     assert stages[-1] == ("report", 2, 2)
     full.report(tmp_path / "other.html")
     assert (tmp_path / "other.html").read_text().startswith("<!DOCTYPE html>")

@@ -14,10 +14,10 @@ from numba.core.event import Event, Listener, install_listener
 from dccgcn.datasets import load
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
+from dccgcn.kernel_cache import VARIABLE
 from dccgcn.report import write_report
-from dccgcn.runtime.kernel_cache import VARIABLE
 from dccgcn.runtime.process_guard import exit_with_parent
-from dccgcn.workflow.run import run
+from dccgcn.workflow.fitting import run
 
 GRAPHS = ("cora", "measurements")
 

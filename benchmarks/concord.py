@@ -13,7 +13,7 @@ from dccgcn.methods.registry import METHODS
 from dccgcn.networks.dcc.method import build_operators
 from dccgcn.networks.dcc.settings import DccSettings
 from dccgcn.quality.paired import summary
-from dccgcn.workflow.run import run
+from dccgcn.workflow.fitting import run
 
 # with the scaling of the features, which is an input of an operator
 _OPERATORS = ("adjacency", "topology", "knn", "feature", "idf", "numeric columns", "standardised")

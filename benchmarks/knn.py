@@ -8,7 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from benchmarks.timing import interleave, median_ratio
 from dccgcn import datasets
-from dccgcn.features.exact_knn import exact_knn
+from dccgcn.features.exact_search import exact_knn
 
 
 def bench_knn(name: str, k: int, rounds: int, threads: int) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from dccgcn.errors import DccgcnError
 from dccgcn.graph import NodeGraph
 from dccgcn.label.doors import new_token
 from dccgcn.label.log import EventLog
-from dccgcn.label.serve import SWITCH, Server, listen
 from dccgcn.label.server import application
+from dccgcn.label.serving import SWITCH, Server, listen
 from dccgcn.label.session import Session
 from dccgcn.label.source import Source
 

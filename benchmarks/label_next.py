@@ -15,7 +15,7 @@ from dccgcn.methods.registry import Method
 from dccgcn.quality.metrics import accuracy
 from dccgcn.quality.paired import paired_difference, summary
 from dccgcn.workflow.active_learning import suggest_labels
-from dccgcn.workflow.run import run
+from dccgcn.workflow.fitting import run
 
 
 def bench_label_next(

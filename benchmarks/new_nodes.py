@@ -13,8 +13,8 @@ from dccgcn.graph.splits import Split, fingerprint, per_class
 from dccgcn.methods.registry import Method
 from dccgcn.quality.metrics import accuracy
 from dccgcn.quality.paired import paired_difference, summary
+from dccgcn.workflow.fitting import run
 from dccgcn.workflow.inductive import append_nodes, predict_new
-from dccgcn.workflow.run import run
 
 
 def bench_new_nodes(

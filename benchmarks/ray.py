@@ -18,7 +18,7 @@ from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.graph.splits import per_class
 from dccgcn.methods.registry import METHODS
 from dccgcn.runtime.row_blocks import block_bounds
-from dccgcn.workflow.run import run
+from dccgcn.workflow.fitting import run
 
 _STORE_BYTES = 200 << 20  # of the object store of a cluster that the benchmark starts
 _FACTS = {"cores": 64, "bytes_per_second": 25e9 / 8}  # of a machine of the cost model: 64 cores, 25 Gbit/s

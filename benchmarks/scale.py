@@ -13,12 +13,12 @@ from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.views import layout_of, view_specs
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import Finding
-from dccgcn.features.approximate_knn import approximate_knn
+from dccgcn.features.approximate_search import approximate_knn
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
 from dccgcn.methods.registry import METHODS
 from dccgcn.runtime.threads import use_threads
-from dccgcn.workflow.run import run
+from dccgcn.workflow.fitting import run
 
 
 class PartClock:

@@ -12,7 +12,7 @@ import pandas as pd
 from benchmarks.memory import in_own_process
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.graph.splits import per_class
-from dccgcn.runtime.scratch import fingerprint
+from dccgcn.runtime.scratch import digest_of
 from dccgcn.runtime.threads import use_threads
 from dccgcn.tables.read import read_tables
 
@@ -72,7 +72,7 @@ def read(folder: Path, threads: int) -> tuple[int, int, float, float, str]:
     start, cpu = perf_counter(), process_time()
     graph = read_tables(folder / "nodes", folder / "edges", label="topic").graph
     seconds, cpu = perf_counter() - start, process_time() - cpu
-    return graph.n, len(graph.edges), seconds, cpu, fingerprint(graph.ids, graph.features, graph.edges, graph.labels)
+    return graph.n, len(graph.edges), seconds, cpu, digest_of(graph.ids, graph.features, graph.edges, graph.labels)
 
 
 def all_equal(measured: Sequence[dict[str, Any]]) -> bool:

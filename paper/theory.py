@@ -141,7 +141,7 @@ class ChannelCounts:
 
 def channel_counts(truth: Any, prediction1: Any, prediction2: Any) -> ChannelCounts:
     """Count the nodes by which of the two channels are right."""
-    truth, first, second = checks.labels(truth, prediction1=prediction1, prediction2=prediction2)
+    truth, first, second = checks.aligned_labels(truth, prediction1=prediction1, prediction2=prediction2)
     right1, right2, same = first == truth, second == truth, first == second
     return ChannelCounts(
         both_right=int((right1 & right2).sum()),

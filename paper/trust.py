@@ -18,7 +18,7 @@ import pandas as pd
 from scipy.optimize import minimize
 
 from dccgcn.concord import method
-from dccgcn.concord.confidence import GATE, Evidence, HeldOut, TrustModel, margin, trust
+from dccgcn.concord.confidence import GATE, Evidence, HeldOut, TrustModel, top_two_margin, trust
 from dccgcn.concord.labels import Labels
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.views import precompute
@@ -95,7 +95,7 @@ def evidence_of(graph: NodeGraph, labels_per_class: int, seed: int) -> Row:
     f = method.smooth_and_refit(state, inputs, settings, None)
     evidence = method.collect_evidence(state, inputs, f)
     test = np.random.default_rng(seed).permutation(split.test)[:SAMPLE]
-    values = {"e": evidence.e, "log_odds": evidence.log_odds, "pool_margin": margin(state.pooled)}
+    values = {"e": evidence.e, "log_odds": evidence.log_odds, "pool_margin": top_two_margin(state.pooled)}
     return {
         **asdict(state.held_out),
         "mean_confidence": evidence.mean_confidence,

@@ -11,7 +11,7 @@ import pytest
 
 from dccgcn.graph.splits import per_class
 from dccgcn.tables.write import write_tables
-from dccgcn.workflow.run import run
+from dccgcn.workflow.fitting import run
 from helpers.command import success
 from helpers.runs import toy
 

@@ -1,7 +1,9 @@
 """The layers of the package: a module imports only from its own folder and from layers above it."""
 
 import ast
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -9,7 +11,7 @@ import dccgcn
 
 PACKAGE = Path(dccgcn.__file__).parent
 LAYERS = [
-    {"errors", "progress", "text", "settings", "palette"},
+    {"errors", "progress", "text", "settings", "palette", "kernel_cache"},
     {"runtime"},
     {"kernels"},
     {"graph"},
@@ -30,6 +32,11 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 ROOT = {"__init__", "__main__"}  # they lead to all layers; any module may read dccgcn.__version__
 # (module, folder): the methods of Result lead to what is built on it
 KNOWN = {("workflow/result.py", "store"), ("workflow/result.py", "report")}
+# of each method; a kernel and the torch operation that wraps it
+ALIKE = {"fit", "predict_new", "model_specs"} | {
+    "dropout", "relu_dropout", "spmm", "sddmm", "edge_distance", "edge_distance_grad", "neighbour_softmax",
+    "neighbour_softmax_grad",
+}  # fmt: skip
 MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 
 
@@ -57,3 +64,34 @@ def test_imports_come_from_layers_above(module):
         level = LEVEL[own]
         below = {name for name in imported(module) if LEVEL[name] >= level and name not in LAYERS[0] | {own}}
         assert below <= {name for where, name in KNOWN if where == str(module)}
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_other_folders_are_imported_through_their_init(module):
+    folders = set().union(*LAYERS) - {"datasets"}
+    for node in ast.walk(ast.parse((PACKAGE / module).read_text(encoding="utf-8"))):
+        if (
+            isinstance(node, ast.ImportFrom)
+            and (names := str(node.module).split("."))[0] == "dccgcn"
+            and len(names) > 2
+        ):
+            assert names[1] == module.parts[0] or names[1] not in folders, f"{module} imports {node.module}"
+
+
+@pytest.mark.parametrize("folder", sorted(path.parent.name for path in PACKAGE.glob("*/__init__.pyi")))
+def test_every_name_that_a_folder_exports_exists(folder):
+    package = import_module(f"dccgcn.{folder}")
+    assert package.__all__
+    for name in package.__all__:
+        assert not isinstance(getattr(package, name), ModuleType), f"dccgcn.{folder}.{name} is also a module"
+
+
+def test_no_public_name_is_defined_twice():
+    where: dict[str, list[str]] = {}
+    for module in MODULES:
+        if module.parts[0] != "cli":  # a command is named after the function that it calls
+            for node in ast.parse((PACKAGE / module).read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
+                    where.setdefault(node.name, []).append(str(module))
+    twice = {name: files for name, files in where.items() if len(files) > 1}
+    assert twice.keys() <= ALIKE, {name: files for name, files in twice.items() if name not in ALIKE}

@@ -28,7 +28,7 @@ from dccgcn.methods.registry import METHODS
 from dccgcn.runtime import files, memory
 from dccgcn.runtime.lock import lock_folder
 from dccgcn.tables.read import read_tables
-from dccgcn.workflow.run import run
+from dccgcn.workflow.fitting import run
 from helpers.command import dccgcn, refused, success
 from helpers.runs import short
 from tools import kill

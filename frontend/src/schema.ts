@@ -19,7 +19,7 @@ export interface Report {
   /** Of the classes that are never predicted or rare */
   rankings: ClassRanking[];
   /** Empty for a method without channels */
-  channels: Channel[];
+  channels: ChannelSummary[];
   /** Entry [i][j]: predictions for which the first channel predicts class i and the second class j */
   channel_contingency: number[][] | null;
   /** The nodes on the page, one list per column, one entry per node */
@@ -31,7 +31,7 @@ export interface Report {
   /** `null` without test nodes */
   calibration: Calibration | null;
   /** At most 20 nodes whose labels would help most */
-  label_next: Suggestion[];
+  label_next: LabelSuggestion[];
   /** `label_next` as CSV */
   label_next_csv: string;
   /** About the graph and its training labels, then about the run */
@@ -119,7 +119,7 @@ export interface ClassRanking {
 }
 
 /** One channel: a classifier on one view of the nodes. */
-export interface Channel {
+export interface ChannelSummary {
   /** Name of the channel */
   name: string;
   /** What it uses, in two or three words */
@@ -201,7 +201,7 @@ export interface Calibration {
 }
 
 /** A node to label next. */
-export interface Suggestion {
+export interface LabelSuggestion {
   /** Id as text */
   id: string;
   /** Why its label would help */

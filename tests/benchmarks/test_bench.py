@@ -18,7 +18,7 @@ from dccgcn import per_class
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.views import precompute
 from dccgcn.datasets.synthetic import synthetic_graph
-from dccgcn.runtime.kernel_cache import VARIABLE
+from dccgcn.kernel_cache import VARIABLE
 from helpers.command import benchmarks, refused
 
 BEFORE = os.environ.get(VARIABLE)

@@ -12,7 +12,7 @@ from dccgcn.report import write_report
 from dccgcn.report.audit import read_audit
 from dccgcn.report.store import load_data
 from dccgcn.store.model import load_model
-from dccgcn.workflow.run import run
+from dccgcn.workflow.fitting import run
 from helpers.command import dccgcn, refused, success
 from helpers.runs import toy
 

@@ -11,7 +11,7 @@ import yaml
 from dccgcn import __version__
 from dccgcn.cli.run_tables import print_scores
 from dccgcn.graph.splits import Split, per_class
-from dccgcn.workflow.run import run as train
+from dccgcn.workflow.fitting import run as train
 from helpers.command import dccgcn, refused, success
 from helpers.runs import QUICK
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dccgcn import run
-from dccgcn.cluster.fit import Job, fit_block, gather, write_inputs
+from dccgcn.cluster.fit import BlockJob, fit_block, gather, write_inputs
 from dccgcn.concord.labels import Labels
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.stages import staged
@@ -25,7 +25,7 @@ def test_blocks_give_the_answers_of_all_rows(tmp_path, one_thread, features):
     with staged(synthetic_graph(2500, features=features), settings, tmp_path) as kept:
         write_inputs(kept, settings)
         bounds = block_bounds(graph.n, 3)
-        job = Job(kept.cache.folder, bounds, settings, layout_of(kept), given, 0, None, None)
+        job = BlockJob(kept.cache.folder, bounds, settings, layout_of(kept), given, 0, None, None)
         kept.cached(("uninformed", job.labels_id), lambda: np.zeros(graph.n, bool))
         on_blocks(bounds, lambda peers: fit_block(job, peers))
         found = gather(job)
@@ -46,7 +46,7 @@ def test_a_damaged_stage_of_a_block_is_made_again(tmp_path, one_thread):
     with staged(graph, settings, tmp_path) as kept:
         write_inputs(kept, settings)
         bounds = block_bounds(graph.n, 2)
-        job = Job(kept.cache.folder, bounds, settings, layout_of(kept), given, 0, None, None)
+        job = BlockJob(kept.cache.folder, bounds, settings, layout_of(kept), given, 0, None, None)
         kept.cached(("uninformed", job.labels_id), lambda: np.zeros(graph.n, bool))
         shared = set(job.folder.iterdir())
         assert on_blocks(bounds, lambda peers: fit_block(job, peers)) == [[], []]

@@ -16,11 +16,11 @@ from dccgcn.concord.confidence import (
     evidence_of,
     expected_accuracy,
     first_pc,
-    margin,
     mean_vote,
     normal_scores,
     promise_findings,
     rescale_to_confidence,
+    top_two_margin,
     trust,
 )
 
@@ -137,7 +137,7 @@ def test_evidence_joins_margin_vote_and_refits() -> None:
     log_probs, weights = [np.log(pooled), np.log(f)], np.array([0.4, 0.1])
     found = evidence_of(f, pooled, log_probs, weights, [r1, r2])
     predicted = f.argmax(axis=1)
-    columns = [margin(f), mean_vote(log_probs, weights, predicted), class_margin(r1, predicted)]
+    columns = [top_two_margin(f), mean_vote(log_probs, weights, predicted), class_margin(r1, predicted)]
     columns.append(class_margin(r2, predicted))
     np.testing.assert_allclose(found.e, first_pc(np.column_stack([normal_scores(x) for x in columns])))
     odds = np.clip([logit(pooled[v, predicted[v]]) for v in range(60)], -3.9, 3.9)

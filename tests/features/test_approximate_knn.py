@@ -8,9 +8,9 @@ import scipy.sparse as sp
 
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.features import exact_knn, knn_operator, neighbours, operator, weight_columns
-from dccgcn.features.approximate_knn import MOST_WORK, approximate_knn, recall
+from dccgcn.features.approximate_search import MOST_WORK, approximate_knn, recall
 from dccgcn.features.embedding import idf
-from dccgcn.features.exact_knn import Neighbours, empty_neighbours, exact_work
+from dccgcn.features.exact_search import Neighbours, empty_neighbours, exact_work
 from dccgcn.graph import NodeGraph
 from helpers import literal
 from helpers.runs import toy
@@ -50,7 +50,7 @@ def exact(x):
 
 @pytest.fixture
 def no_exact_search(monkeypatch):
-    monkeypatch.setattr("dccgcn.features.approximate_knn.MOST_WORK", 0)
+    monkeypatch.setattr("dccgcn.features.approximate_search.MOST_WORK", 0)
 
 
 def same(first, second):
@@ -88,7 +88,7 @@ def test_similarities_are_cosines_of_others_and_none_is_named_twice(found, x):
 
 
 def test_neither_threads_nor_blocks_change_it(x, found, monkeypatch):
-    monkeypatch.setattr("dccgcn.features.approximate_knn.BLOCK", 999)
+    monkeypatch.setattr("dccgcn.features.approximate_search.BLOCK", 999)
     for count in (1, 2):
         with kernel_threads(count):
             assert same(approximate_knn(x, K), found)
@@ -146,7 +146,7 @@ def test_beyond_that_approximate_with_its_recall_and_a_finding(graph, no_exact_s
 
 
 def test_fewer_nodes_than_the_sample_for_recall(monkeypatch):
-    monkeypatch.setattr("dccgcn.features.approximate_knn.MOST_WORK", 0)
+    monkeypatch.setattr("dccgcn.features.approximate_search.MOST_WORK", 0)
     few = np.random.default_rng(0).random((40, 5)).astype(np.float32)
     assert neighbours(few, 3).recall == pytest.approx(1, abs=0.1)
 

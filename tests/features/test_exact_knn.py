@@ -12,12 +12,12 @@ from sklearn.neighbors import NearestNeighbors
 from dccgcn import datasets
 from dccgcn.errors import SettingsError
 from dccgcn.features import exact_knn, knn_operator
-from dccgcn.features.approximate_knn import approximate_knn
+from dccgcn.features.approximate_search import approximate_knn
 from dccgcn.graph import NodeGraph
 from helpers import literal
 from helpers.threads import kernel_threads
 
-MODULE = import_module("dccgcn.features.exact_knn")  # the package has a function of the same name
+MODULE = import_module("dccgcn.features.exact_search")  # the package has a function of the same name
 
 
 def binary(rng, n=40, d=30):

@@ -82,7 +82,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         return [matrix.toarray() for matrix in matrices]
 
     whole = made()
-    monkeypatch.setattr(import_module("dccgcn.features.scaling"), "_BLOCK_ROWS", 7)
+    monkeypatch.setattr(import_module("dccgcn.features.columns"), "_BLOCK_ROWS", 7)
     for one, other in zip(made(), whole, strict=True):
         np.testing.assert_array_equal(one, other)
 

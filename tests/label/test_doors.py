@@ -11,8 +11,8 @@ import pytest
 
 from dccgcn.label import doors
 from dccgcn.label.log import EventLog
-from dccgcn.label.serve import Server, listen
 from dccgcn.label.server import application
+from dccgcn.label.serving import Server, listen
 from dccgcn.label.session import Session
 from helpers.served import labelling, source_of
 from tools.kill_label import tables

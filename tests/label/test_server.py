@@ -11,8 +11,8 @@ from dccgcn.errors import DccgcnError
 from dccgcn.label.doors import MAX_BODY
 from dccgcn.label.export import content, labels_frame
 from dccgcn.label.log import EventLog
-from dccgcn.label.serve import listen
 from dccgcn.label.server import _changes, application
+from dccgcn.label.serving import listen
 from dccgcn.label.session import Session
 from helpers.served import source_of
 from tools.kill_label import kill_rounds

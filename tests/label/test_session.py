@@ -17,7 +17,7 @@ from dccgcn.label.server import state
 from dccgcn.label.session import Session
 from dccgcn.label.source import Source, class_name
 from dccgcn.workflow.active_learning import suggest_labels
-from dccgcn.workflow.run import run
+from dccgcn.workflow.fitting import run
 from helpers.runs import toy
 from helpers.served import source_of
 

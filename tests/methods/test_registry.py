@@ -11,7 +11,7 @@ from dccgcn.methods.base import Task
 from dccgcn.methods.registry import ENTRIES, METHODS, get_method
 from dccgcn.methods.resources import PROCESS_BYTES, network_cost
 from dccgcn.networks.dcc.settings import DccSettings
-from dccgcn.workflow.run import run
+from dccgcn.workflow.fitting import run
 from helpers.runs import short, words_graph
 
 # dataset: lr, weight decay, hidden 1, hidden 2, dropout, k, λ1, λ2 (Table 8), epochs (Appendix D)

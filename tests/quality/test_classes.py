@@ -19,7 +19,7 @@ from dccgcn.quality.classes import (
     rare_classes,
 )
 from dccgcn.quality.metrics import average_precision, recall_at
-from dccgcn.workflow.run import FitDetails, measure
+from dccgcn.workflow.fitting import FitDetails, measure
 from helpers.command import dccgcn as command
 
 

@@ -17,7 +17,7 @@ from dccgcn.report.nodes import OwnTable
 from dccgcn.report.page import render
 from dccgcn.report.store import load_data, to_json
 from dccgcn.settings import Settings
-from dccgcn.workflow.run import FitDetails, measure, run
+from dccgcn.workflow.fitting import FitDetails, measure, run
 from helpers.browser import Visit, chromium
 from helpers.command import success
 from helpers.runs import QUICK, dual, toy

@@ -21,7 +21,7 @@ from dccgcn.report.nodes import OwnTable, sample, table_columns
 from dccgcn.report.page import clip, render
 from dccgcn.report.store import load_data
 from dccgcn.workflow.active_learning import suggest_labels
-from dccgcn.workflow.run import run
+from dccgcn.workflow.fitting import run
 from helpers.runs import dual, toy
 
 HOSTILE = "<script>alert(1)</script>"

@@ -10,7 +10,7 @@ from dccgcn.errors import DataFileError
 from dccgcn.graph.splits import per_class
 from dccgcn.report.data import report_data
 from dccgcn.report.store import load_data, to_json
-from dccgcn.workflow.run import run
+from dccgcn.workflow.fitting import run
 from helpers.runs import dual, toy
 
 ROOT = Path(__file__).parents[2]

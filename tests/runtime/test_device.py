@@ -15,8 +15,8 @@ from dccgcn.networks.layers import TorchOperator
 from dccgcn.networks.training import seeded
 from dccgcn.runtime.device import default_device
 from dccgcn.runtime.threads import use_threads
+from dccgcn.workflow.fitting import run
 from dccgcn.workflow.jobs import Job
-from dccgcn.workflow.run import run
 from dccgcn.workflow.runner import scores
 from helpers import pretend
 from helpers.command import dccgcn, refused
@@ -94,7 +94,9 @@ def test_estimators_and_jobs_use_their_device(graph):
 
 def test_label_next_trains_on_its_device(monkeypatch):
     used = []
-    monkeypatch.setattr("dccgcn.workflow.run.default_device", lambda name: used.append(name) or default_device(name))
+    monkeypatch.setattr(
+        "dccgcn.workflow.fitting.default_device", lambda name: used.append(name) or default_device(name)
+    )
     done = dccgcn("label-next", "cora", "--method", "ssgc", "--count", "2", "--device", pretend.NAME, "--json")
     assert done.returncode == 0, done.stderr
     assert used == [pretend.NAME]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import dccgcn
-from dccgcn.runtime.kernel_cache import VARIABLE, prepare_kernel_cache
+from dccgcn.kernel_cache import VARIABLE, prepare_kernel_cache
 
 READ_ONLY = Path("/proc/sys")  # nobody can create a file there, not even root
 
@@ -39,7 +39,7 @@ def test_row_54_without_any_folder_kernels_are_not_kept_and_that_is_said_once(tm
     # make container runs every command with the package and HOME mounted read-only
     code = (
         "from pathlib import Path\n"
-        "import dccgcn.runtime.kernel_cache as k\n"
+        "import dccgcn.kernel_cache as k\n"
         f"k.prepare_kernel_cache(Path({str(READ_ONLY)!r}), Path({str(READ_ONLY)!r}))\n"
         "import os, numba\n"
         f"print(os.environ[{VARIABLE!r}])\n"

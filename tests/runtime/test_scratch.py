@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError
-from dccgcn.runtime.scratch import Stages, _digest, fingerprint, open_stages
+from dccgcn.runtime.scratch import Stages, _digest, digest_of, open_stages
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ def test_stages_that_stay_after_a_failure_count_as_space_in_use(
         stages["key"] = np.arange(1000)
         raise KeyboardInterrupt
 
-    identity = fingerprint("a run")
+    identity = digest_of("a run")
     with pytest.raises(KeyboardInterrupt), open_stages(tmp_path, identity, 0, {}) as stages:
         keep_and_fail(stages)
     monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=100))
@@ -65,8 +65,8 @@ def test_stages_that_stay_after_a_failure_count_as_space_in_use(
 def test_a_fingerprint_depends_on_values_types_and_shapes() -> None:
     x = np.arange(6.0)
     different = (x, x.astype(np.float32), x.reshape(2, 3), x + 1, sp.csr_array(x.reshape(2, 3)), "text")
-    assert len({fingerprint(one) for one in different}) == len(different)
-    assert fingerprint(x, "a") == fingerprint(x.copy(), "a")
+    assert len({digest_of(one) for one in different}) == len(different)
+    assert digest_of(x, "a") == digest_of(x.copy(), "a")
 
 
 def test_a_stage_is_on_disk_before_it_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

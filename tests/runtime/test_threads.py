@@ -13,7 +13,7 @@ from dccgcn.methods.prediction import Prediction
 from dccgcn.runtime import threads
 from dccgcn.runtime.threads import kernel_threads, threads_for, use_threads
 from dccgcn.settings import Settings
-from dccgcn.workflow.run import run
+from dccgcn.workflow.fitting import run
 
 
 @pytest.fixture

@@ -19,10 +19,10 @@ from dccgcn import NodeGraph, Prediction, append_nodes, load_model, per_class, r
 from dccgcn.errors import DataFileError, DccgcnError, Finding
 from dccgcn.graph.splits import PARTS
 from dccgcn.methods.registry import get_method
-from dccgcn.store.model_card import escape, model_card
+from dccgcn.store.card import escape, model_card
 from dccgcn.store.model_io import CARD, DESCRIPTION, TENSORS, read_run
+from dccgcn.workflow.fitting import FitDetails, measure
 from dccgcn.workflow.inductive import predict_new
-from dccgcn.workflow.run import FitDetails, measure
 
 KILLS = int(os.environ.get("DCCGCN_KILLS", "12"))
 

@@ -21,8 +21,8 @@ import pandas as pd
 
 from dccgcn.errors import DccgcnError
 from dccgcn.graph.cells import is_missing, spell_id
+from dccgcn.tables.edges import IdIndex
 from dccgcn.tables.files import open_table, read_table
-from dccgcn.tables.ids import IdIndex
 from dccgcn.tables.table import Table, unescaped_cells
 
 CELLS = ["a", "b", "007", "7", "7.0", "1_0", "'=x", "'", "ü", "u\u0308", "", " ", "\u00a0", "nan", "1e3", "9" * 25, '"']

@@ -23,7 +23,7 @@ from dccgcn.graph.splits import per_class
 from dccgcn.methods.prediction import Prediction
 from dccgcn.methods.registry import METHODS
 from dccgcn.runtime.threads import use_threads
-from dccgcn.workflow.run import fit_and_measure
+from dccgcn.workflow.fitting import fit_and_measure
 from helpers.small_cora import part_of
 
 FILE = Path(__file__).parents[1] / "data" / "golden.json"

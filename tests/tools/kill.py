@@ -26,7 +26,7 @@ from dccgcn.runtime.files import is_temporary
 from dccgcn.store.model import load_model
 from dccgcn.store.staging import STAGED, current_path
 from dccgcn.tables.write import write_tables
-from dccgcn.workflow.run import run
+from dccgcn.workflow.fitting import run
 from dccgcn.workflow.run_store import read_store
 from helpers.command import dccgcn
 from tools.attempt import DCCGCN, Attempt, listed, run_command, time_without_kill

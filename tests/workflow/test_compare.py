@@ -11,7 +11,7 @@ from dccgcn.graph.folds import label_folds
 from dccgcn.quality.paired import paired_difference
 from dccgcn.tables.write import write_tables
 from dccgcn.workflow.compare import conclusion, content_hash, fold_jobs, leaderboard, split_jobs
-from dccgcn.workflow.run import fit_and_measure
+from dccgcn.workflow.fitting import fit_and_measure
 from dccgcn.workflow.run_store import read_store
 from dccgcn.workflow.runner import run_jobs
 from helpers.command import dccgcn, refused
@@ -102,7 +102,7 @@ def test_an_interrupted_comparison_goes_on_from_its_finished_runs(tmp_path, monk
     store = tmp_path / "runs/compare/tables.jsonl"
     assert len(store.read_text().splitlines()) == 3
     with store.open("a") as file:
-        file.write('{"key":"lp')  # a kill while writing
+        file.write('{"version":3,"key":"lp')  # a kill while writing
     fits[:] = []
     assert dccgcn(*arguments, cwd=tmp_path).returncode == 0
     assert fits == ["poisson"]

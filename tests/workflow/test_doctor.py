@@ -89,7 +89,7 @@ def test_components_without_labels_and_isolated_nodes_are_counted_apart():
 def test_ties_are_not_searched_for_where_that_takes_minutes(monkeypatch):
     graph = NodeGraph(np.eye(6)[[0, 0, 1, 1, 2, 3]], [(i, i + 1) for i in range(5)], [0, 1, 0, 1, None, None])
     assert "knn-ties" in by_code(graph, k=1)
-    monkeypatch.setattr("dccgcn.features.approximate_knn.MOST_WORK", 0)
+    monkeypatch.setattr("dccgcn.features.approximate_search.MOST_WORK", 0)
     assert "knn-ties" not in by_code(graph, k=1)
 
 

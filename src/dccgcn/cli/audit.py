@@ -12,7 +12,7 @@ from dccgcn.errors import DccgcnError
 from dccgcn.text import printable, truncate
 
 if TYPE_CHECKING:
-    from dccgcn.label.audits import RunAudit
+    from dccgcn.label import RunAudit
 
 _KEYS = "Enter: right · number: another class · s: cannot be told (counts as wrong) · u: undo · q: stop"
 
@@ -53,7 +53,7 @@ def audit(
 
         dccgcn audit runs/topics --checked checks.csv
     """
-    from dccgcn.label.audits import ask_all, open_audit, status
+    from dccgcn.label import ask_all, open_audit, status
 
     who = " ".join(printable(name or getpass.getuser()).split()) or "someone"
     plan: dict[str, Any] = {"bound": bound, "checks": checks, "confidence": confidence, "seed": seed}

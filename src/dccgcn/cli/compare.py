@@ -11,8 +11,7 @@ from dccgcn.errors import SplitError
 
 if TYPE_CHECKING:
     from dccgcn.graph import NodeGraph
-    from dccgcn.workflow.compare import MethodScore
-    from dccgcn.workflow.jobs import Job
+    from dccgcn.workflow import Job, MethodScore
 
 
 @with_option_groups
@@ -49,9 +48,9 @@ def compare(
         dccgcn compare --nodes nodes.csv --edges edges.csv --label topic --methods concord,lp,gcn
     """
     from dccgcn.datasets import describe
-    from dccgcn.methods.registry import get_method
-    from dccgcn.runtime.device import check_device
-    from dccgcn.workflow.compare import fold_jobs, split_jobs
+    from dccgcn.methods import get_method
+    from dccgcn.runtime import check_device
+    from dccgcn.workflow import fold_jobs, split_jobs
 
     check_device(device)  # before any process is started
     names = list(dict.fromkeys(get_method(method.strip()).name for method in methods.split(",")))
@@ -88,9 +87,7 @@ def _compare(
 
     graph: one that is no benchmark graph.
     """
-    from dccgcn.workflow.compare import conclusion, leaderboard
-    from dccgcn.workflow.run_store import read_store
-    from dccgcn.workflow.runner import run_jobs
+    from dccgcn.workflow import conclusion, leaderboard, read_store, run_jobs
 
     graphs = {jobs[0].content: graph} if graph is not None else {}
     interrupted = False

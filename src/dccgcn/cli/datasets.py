@@ -103,8 +103,8 @@ def export(
         dccgcn export cora tables --labels-per-class 2
     """
     from dccgcn.datasets import load
-    from dccgcn.graph.splits import per_class
-    from dccgcn.tables.write import write_tables
+    from dccgcn.graph import per_class
+    from dccgcn.tables import write_tables
 
     graph = load(dataset, data).graph
     labelled = None if labels_per_class is None else per_class(graph, labels_per_class, seed).train

@@ -12,7 +12,7 @@ from dccgcn.text import counted
 
 if TYPE_CHECKING:
     from dccgcn.graph import NodeGraph
-    from dccgcn.workflow.doctor import Diagnosis
+    from dccgcn.workflow import Diagnosis
 
 _STYLE = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
@@ -40,7 +40,7 @@ def doctor(
 
         dccgcn doctor cora
     """
-    from dccgcn.workflow.doctor import check_given_labels, examine, facts
+    from dccgcn.workflow import check_given_labels, examine, facts
 
     graph, problems = _load(source)
     diagnoses = [*problems, *(examine(graph, k) if graph else [])]
@@ -72,7 +72,7 @@ def _load(source: GraphOptions) -> "tuple[NodeGraph | None, list[Diagnosis]]":
 
     Tables with mistakes are read again with lenient options, so that the rest can be examined too.
     """
-    from dccgcn.workflow.doctor import Diagnosis
+    from dccgcn.workflow import Diagnosis
 
     if source.dataset:
         return source.load().graph, []

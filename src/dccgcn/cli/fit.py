@@ -26,14 +26,13 @@ from dccgcn.cli.options import (
 )
 from dccgcn.cli.run_tables import print_predictions, print_rare_classes, print_scores
 from dccgcn.errors import DccgcnError, SplitError
-from dccgcn.runtime.outputs import check_output, check_writable
+from dccgcn.runtime import check_output, check_writable
 
 if TYPE_CHECKING:
-    from dccgcn.graph import NodeGraph
-    from dccgcn.graph.splits import Split
+    from dccgcn.graph import NodeGraph, Split
     from dccgcn.methods import base
     from dccgcn.settings import Settings
-    from dccgcn.workflow.result import Result
+    from dccgcn.workflow import Result
 
 _split_option = partial(typer.Option, rich_help_panel="Split")
 _DEFAULT_LABELS_PER_CLASS = 2
@@ -123,8 +122,8 @@ def fit(graph: GraphOptions, split: SplitOptions, run: RunOptions, output: Outpu
 
         dccgcn fit citeseer --label-rate 0.005 --seed 3 --set k=10 --out runs/citeseer --json
     """
-    from dccgcn.methods.registry import get_method
-    from dccgcn.runtime.threads import use_threads
+    from dccgcn.methods import get_method
+    from dccgcn.runtime import use_threads
 
     use_threads(run.threads)
     check_outputs(output)
@@ -159,8 +158,8 @@ def fit(graph: GraphOptions, split: SplitOptions, run: RunOptions, output: Outpu
 
 def check_outputs(output: OutputOptions) -> None:
     """Raise a DataFileError now, and not after training, if the results could not be written."""
-    from dccgcn.store.run_folder import check_run_folder
-    from dccgcn.tables.write import check_frames
+    from dccgcn.store import check_run_folder
+    from dccgcn.tables import check_frames
 
     if output.out:
         check_run_folder(output.out, output.overwrite)
@@ -217,7 +216,7 @@ def choose_split(loaded: LoadedGraph, options: SplitOptions, seed: int) -> "Spli
 
 def load_split(loaded: LoadedGraph, name: str) -> "Split":
     """The published split of this name, or the split in a file."""
-    from dccgcn.graph.splits import Split
+    from dccgcn.graph import Split
 
     published = loaded.published_splits
     if name in published:
@@ -234,8 +233,8 @@ def train(
     """Run one method; return its result and the seconds that numba spent on JIT compilation."""
     from numba.core.event import TimingListener, install_listener
 
-    from dccgcn.cluster.ray_cluster import RayWorkers
-    from dccgcn.workflow.run import run
+    from dccgcn.cluster import RayWorkers
+    from dccgcn.workflow import run
 
     with progress_bar(method.name) as progress, install_listener("numba:compile", TimingListener()) as compilation:
         ray = RayWorkers(options.ray, options.ray_workers) if options.ray else None
@@ -245,8 +244,7 @@ def train(
 
 def write_files(result: "Result", loaded: LoadedGraph, graph: GraphOptions, output: OutputOptions) -> None:
     """Write the run folder (--out), the predictions (--predictions) and the report (--out, --report)."""
-    from dccgcn.report import write_report
-    from dccgcn.report.nodes import OwnTable
+    from dccgcn.report import OwnTable, write_report
 
     command = shlex.join(["dccgcn", *sys.argv[1:]])
     columns = (output.probabilities, output.abstain_below)

@@ -10,17 +10,16 @@ import typer
 from dccgcn.cli.display import output, print_note
 from dccgcn.cli.options import NEW_FILE, GraphOptions, Overwrite, Set, Threads, with_option_groups
 from dccgcn.errors import DccgcnError
-from dccgcn.runtime.extras import missing_extra
+from dccgcn.runtime import missing_extra
 from dccgcn.text import printable
 
 if TYPE_CHECKING:
-    from dccgcn.label.events import Labels
-    from dccgcn.label.source import Source
+    from dccgcn.label import Annotations, Source
 
 
 @dataclass(frozen=True)
 class LabelSource(GraphOptions):
-    """What to label: a run's folder, two tables, or a benchmark graph without its labels."""
+    """The graph to label: a run's folder, two tables, or a benchmark graph without its labels."""
 
     dataset: Annotated[
         str | None,
@@ -77,8 +76,8 @@ def label(graph: LabelSource, options: LabelOptions) -> None:
 
         dccgcn label --nodes nodes.csv --edges edges.csv --label topic --export labels.csv
     """
-    from dccgcn.label.log import EventLog, read_events
-    from dccgcn.runtime.threads import use_threads
+    from dccgcn.label import EventLog, read_events
+    from dccgcn.runtime import use_threads
 
     use_threads(options.threads)
     source = load_source(graph, options)
@@ -91,8 +90,7 @@ def label(graph: LabelSource, options: LabelOptions) -> None:
         write_answers(source, source.replay(events), options)
         return
     try:
-        from dccgcn.label.serve import serve
-        from dccgcn.label.session import Session
+        from dccgcn.label import Session, serve
     except ModuleNotFoundError as error:
         raise missing_extra(error.name or "starlette", "label", "The labelling page") from None
     with closing(EventLog(path, source.fingerprint, warn)) as log:
@@ -112,7 +110,7 @@ def warn(text: str) -> None:
 
 def repair_log(path: Path, source: "Source") -> None:
     """Write what can be read of a damaged log to a new file, and say what is lost."""
-    from dccgcn.label.log import repair
+    from dccgcn.label import repair
 
     repaired, lost = repair(path, source.fingerprint)
     for text in lost:
@@ -124,9 +122,9 @@ def load_source(graph: LabelSource, options: LabelOptions) -> "Source":
     """The graph of a run, of two tables, or a benchmark graph."""
     import numpy as np
 
-    from dccgcn.label.source import Source
+    from dccgcn.label import Source
     from dccgcn.settings import parse_assignments
-    from dccgcn.store.model import load_model
+    from dccgcn.store import load_model
 
     classes = [name for name in (options.classes or "").split(",") if name.strip()]
     rows = graph.rows()
@@ -152,7 +150,7 @@ def load_source(graph: LabelSource, options: LabelOptions) -> "Source":
 
 def log_path(graph: LabelSource, options: LabelOptions) -> Path:
     """Where the labels are kept."""
-    from dccgcn.store.run_folder import LABELS
+    from dccgcn.store import LABELS
 
     if options.log:
         return options.log
@@ -162,10 +160,10 @@ def log_path(graph: LabelSource, options: LabelOptions) -> Path:
     return graph.nodes.with_name(f"{graph.nodes.name.split('.')[0]}.{LABELS}")
 
 
-def write_answers(source: "Source", labels: "Labels", options: LabelOptions) -> None:
+def write_answers(source: "Source", labels: "Annotations", options: LabelOptions) -> None:
     """Write labels and predictions; a database that is named for both gets both as tables."""
-    from dccgcn.label.export import labels_frame, predictions_frame
-    from dccgcn.tables.write import write_frames
+    from dccgcn.label import labels_frame, predictions_frame
+    from dccgcn.tables import write_frames
 
     files: dict[Path, dict[str, Any]] = {}
     if options.export:

@@ -20,7 +20,7 @@ def methods(
 
         dccgcn methods concord
     """
-    from dccgcn.methods.registry import ENTRIES
+    from dccgcn.methods import ENTRIES
 
     if name is not None:
         _describe(name, json)
@@ -35,7 +35,7 @@ def methods(
 
 def _describe(name: str, json: bool) -> None:
     """Print what a method does, and each setting with its default and meaning."""
-    from dccgcn.methods.registry import ENTRIES, get_method
+    from dccgcn.methods import ENTRIES, get_method
 
     method, entry = get_method(name), ENTRIES[name]
     fields = method.settings.model_fields

@@ -13,15 +13,14 @@ from typer.core import TyperCommand
 
 from dccgcn.cli.display import progress_bar
 from dccgcn.errors import DccgcnError
-from dccgcn.runtime.outputs import check_output, check_writable
+from dccgcn.runtime import check_output, check_writable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dccgcn.graph import NodeGraph
-    from dccgcn.graph.splits import Split
+    from dccgcn.graph import NodeGraph, Split
     from dccgcn.progress import Progress
-    from dccgcn.tables.read import Tables
+    from dccgcn.tables import Tables
 
 _BENCHMARK = typer.Argument(help="A benchmark graph: see [b]dccgcn datasets[/b]. cora needs no download.")
 DatasetName = Annotated[str, _BENCHMARK]
@@ -219,7 +218,7 @@ class GraphOptions:
 
     def rows(self, progress: "Progress | None" = None) -> "pd.DataFrame | None":
         """The table of nodes as it is in the file; None without one."""
-        from dccgcn.tables.files import is_graphml, read_graphml, read_table
+        from dccgcn.tables import is_graphml, read_graphml, read_table
 
         if not self.nodes or not (self.nodes.is_file() or self.nodes.is_dir()):  # a pipe cannot be read twice
             return None
@@ -240,9 +239,7 @@ class GraphOptions:
 
     def check_tables(self, **relaxed: Any) -> "tuple[Tables | None, list[DccgcnError]]":
         """The graph of the tables, or everything that is wrong with them. relaxed: options to change."""
-        from dccgcn.tables.columns import TableOptions
-        from dccgcn.tables.files import is_graphml
-        from dccgcn.tables.read import check_tables
+        from dccgcn.tables import TableOptions, check_tables, is_graphml
 
         if not self.nodes or not (self.edges or is_graphml(self.nodes)):
             missing = "--edges" if self.nodes else "--nodes" if self.edges else "A graph"

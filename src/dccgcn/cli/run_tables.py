@@ -7,14 +7,14 @@ from rich.table import Table
 from dccgcn.cli.display import cell, output, percent, print_frame, table
 
 if TYPE_CHECKING:
-    from dccgcn.workflow.result import Result
+    from dccgcn.workflow import Result
 
 _MOST_RANKED = 5  # nodes of a rare class
 
 
 def print_predictions(result: "Result") -> None:
     """For each class: its labels, how many nodes are predicted to be in it, and how many are expected to be right."""
-    from dccgcn.quality.classes import class_table
+    from dccgcn.quality import class_table
 
     rows, every = class_table(result.graph, result.split, result.prediction)
     columns = ["class", "labels", "predicted"]
@@ -71,7 +71,7 @@ def _add_channels(shown: Table, result: "Result") -> None:
 
 def _add_trust(shown: Table, result: "Result") -> None:
     """Share and accuracy of the predictions at or above the trust threshold of the report."""
-    from dccgcn.quality.trust import THRESHOLD
+    from dccgcn.quality import THRESHOLD
 
     if result.prediction.trust is None:
         return
@@ -86,7 +86,7 @@ def _add_trust(shown: Table, result: "Result") -> None:
 
 def print_rare_classes(result: "Result") -> None:
     """For each class that is rare or never predicted: how well its test nodes are ranked, and its first nodes."""
-    from dccgcn.quality.classes import ranked_classes, rare_class_scores
+    from dccgcn.quality import ranked_classes, rare_class_scores
 
     graph, split, prediction = result.graph, result.split, result.prediction
     if scores := rare_class_scores(graph, split, prediction):

@@ -9,7 +9,7 @@ from dccgcn.cli.display import errors, print_findings, print_frame, print_json, 
 from dccgcn.cli.options import NEW_FILE, AbstainBelow, Device, Json, Overwrite, Probabilities, Threads, edge_files
 
 if TYPE_CHECKING:
-    from dccgcn.workflow.result import Result
+    from dccgcn.workflow import Result
 
 # printed; the file of --out has all rows and columns
 _MAX_ROWS = 20
@@ -53,9 +53,9 @@ def predict(
 
         dccgcn predict runs/mine --nodes more.csv --edges more-edges.csv --out predictions.csv
     """
-    from dccgcn.runtime.threads import use_threads
-    from dccgcn.store.model import load_model
-    from dccgcn.tables.write import write_frames
+    from dccgcn.runtime import use_threads
+    from dccgcn.store import load_model
+    from dccgcn.tables import write_frames
 
     use_threads(threads)
     loaded = load_model(model)
@@ -104,11 +104,10 @@ def label_next(
     """
     import pandas as pd
 
-    from dccgcn.runtime.outputs import check_file, write_output
-    from dccgcn.runtime.threads import use_threads
-    from dccgcn.store.model import load_model
-    from dccgcn.tables.write import csv_text
-    from dccgcn.workflow.active_learning import suggest_labels
+    from dccgcn.runtime import check_file, use_threads, write_output
+    from dccgcn.store import load_model
+    from dccgcn.tables import csv_text
+    from dccgcn.workflow import suggest_labels
 
     use_threads(threads)
     if out:
@@ -135,9 +134,9 @@ def _train(name: str, method: str, labels_per_class: int, seed: int, device: str
     """Train on a benchmark graph."""
     from dccgcn.datasets import DATASETS, load
     from dccgcn.errors import DccgcnError
-    from dccgcn.graph.splits import per_class
-    from dccgcn.methods.registry import get_method
-    from dccgcn.workflow.run import run
+    from dccgcn.graph import per_class
+    from dccgcn.methods import get_method
+    from dccgcn.workflow import run
 
     if name not in DATASETS:
         raise DccgcnError(
@@ -167,12 +166,9 @@ def report(
 
         dccgcn report runs/demo
     """
-    from dccgcn.report import write_report
-    from dccgcn.report.audit import read_audit
-    from dccgcn.report.page import render
-    from dccgcn.report.store import FILE, load_data
-    from dccgcn.runtime.outputs import check_file, write_output
-    from dccgcn.store.model import load_model
+    from dccgcn.report import FILE, load_data, read_audit, render, write_report
+    from dccgcn.runtime import check_file, write_output
+    from dccgcn.store import load_model
 
     path = out or run / "report.html"
     overwrite = overwrite or out is None  # the run's own page is made again

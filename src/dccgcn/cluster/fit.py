@@ -20,36 +20,42 @@ import scipy.sparse as sp
 
 from dccgcn.cluster.ray_cluster import RayWorkers, check_head, ray_cluster
 from dccgcn.cluster.ray_peers import Hub, RayPeers, Traffic, limit_memory
-from dccgcn.concord.class_prior import relative_prior
-from dccgcn.concord.confidence import promise_findings
-from dccgcn.concord.labels import Labels
-from dccgcn.concord.method import build_channels, predict_rows, stack
-from dccgcn.concord.settings import ConcordSettings
-from dccgcn.concord.stages import STORED
-from dccgcn.concord.state import to_arrays
-from dccgcn.concord.views import (
+from dccgcn.concord import (
+    STORED,
     TOPOLOGY,
+    ConcordSettings,
+    Labels,
     Layout,
     Projections,
-    Source,
+    ViewInputs,
+    build_channels,
     layout_of,
     make_source,
     make_views,
+    predict_rows,
+    promise_findings,
+    relative_prior,
+    stack,
+    to_arrays,
     view_specs,
 )
 from dccgcn.errors import DccgcnError, Finding, SettingsError
-from dccgcn.features import Operator
-from dccgcn.features.embedding import as_it_is, scarcity
-from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import uninformed_nodes
+from dccgcn.features import Operator, as_it_is, scarcity
+from dccgcn.graph import NodeGraph, uninformed_nodes
 from dccgcn.kernels import row_block
-from dccgcn.methods.base import Fit, Task
-from dccgcn.methods.prediction import Prediction
+from dccgcn.methods import Fit, Prediction, Task
 from dccgcn.progress import Progress
-from dccgcn.runtime.memory import format_bytes
-from dccgcn.runtime.row_blocks import Peers, block_bounds, spread_over
-from dccgcn.runtime.scratch import Stages, damage_findings, fingerprint, stages_of
-from dccgcn.runtime.threads import use_threads
+from dccgcn.runtime import (
+    Peers,
+    Stages,
+    block_bounds,
+    damage_findings,
+    digest_of,
+    format_bytes,
+    spread_over,
+    stages_of,
+    use_threads,
+)
 
 _RESTARTS = 50  # of a worker that dies
 _PAUSE = 1.0  # seconds between two looks at the head and the finished stages
@@ -62,7 +68,7 @@ _CLASSES = {**STORED, "Prediction": Prediction}
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class BlockJob:
     """What every worker is told; all that is large it reads from the folder."""
 
     folder: Path
@@ -77,7 +83,7 @@ class Job:
     @property
     def labels_id(self) -> str:
         """Of what channels and predictions depend on beside the graph."""
-        return fingerprint(self.labels.nodes, self.labels.targets, self.seed, self.prior)
+        return digest_of(self.labels.nodes, self.labels.targets, self.seed, self.prior)
 
     def stages(self, rank: int) -> Stages:
         """The results of one block."""
@@ -100,7 +106,7 @@ def fit_on_ray(workers: RayWorkers, measured: list[Traffic] | None = None) -> Fi
             prior = relative_prior(graph.classes, settings.class_prior) if settings.class_prior else None
             bounds = block_bounds(graph.n, count)
             layout = layout_of(graph)
-            job = Job(stages.folder, bounds, settings, layout, labels, task.seed, prior, workers.memory)
+            job = BlockJob(stages.folder, bounds, settings, layout, labels, task.seed, prior, workers.memory)
             graph.cached(("uninformed", job.labels_id), lambda: uninformed_nodes(graph, train))
             n_stages = len(view_specs(settings, graph.n, layout)) + 2 + len(layout.channel_names(settings, graph.n))
             traffic, damaged = _run_workers(ray, head, job, n_stages, task.progress)
@@ -141,7 +147,7 @@ def write_inputs(graph: NodeGraph, settings: ConcordSettings, progress: Progress
 class BlockWorker:
     """An actor that computes one block."""
 
-    def fit(self, job: Job, rank: int, hub: Any) -> list[str]:
+    def fit(self, job: BlockJob, rank: int, hub: Any) -> list[str]:
         use_threads(1)
         if job.memory:
             limit_memory(job.memory)
@@ -155,7 +161,7 @@ class StagedPeers(Peers, Protocol):
         """``read()`` after ``build()``, or at once if all processes have the result of this stage."""
 
 
-def fit_block(job: Job, peers: StagedPeers) -> list[str]:
+def fit_block(job: BlockJob, peers: StagedPeers) -> list[str]:
     """All stages of one block; the last one keeps its predictions. The stages that were damaged and made again."""
     stages = job.stages(peers.rank)
 
@@ -185,7 +191,7 @@ def fit_block(job: Job, peers: StagedPeers) -> list[str]:
     return stages.damaged
 
 
-def _read_inputs(job: Job, peers: Peers) -> tuple[Source, Projections, np.ndarray]:
+def _read_inputs(job: BlockJob, peers: Peers) -> tuple[ViewInputs, Projections, np.ndarray]:
     """The rows of one block: what views are made from, and which nodes nothing is known about."""
     shared = Stages(job.folder, _CLASSES, read_only=True)
     read: dict[str, Any] = shared.read(_INPUTS)
@@ -199,7 +205,7 @@ def _read_inputs(job: Job, peers: Peers) -> tuple[Source, Projections, np.ndarra
     }
     mean_of_all, log_sizes = block(read["mean_of_all"]), np.array(read["log_sizes"][rows])
     component_sizes = {name: np.array(sizes[rows]) for name, sizes in read["component_sizes"].items()}
-    source = Source(
+    source = ViewInputs(
         x=read["x"][rows].copy(),
         operators=operators,
         means={name: block(matrix) for name, matrix in read["means"].items()},
@@ -224,7 +230,7 @@ def _worker_count(workers: RayWorkers, cpus: int) -> int:
 
 
 def _run_workers(
-    ray: Any, head: str, job: Job, n_stages: int, progress: Progress | None
+    ray: Any, head: str, job: BlockJob, n_stages: int, progress: Progress | None
 ) -> tuple[list[Traffic], list[str]]:
     """Start a worker for each block and wait for all; Ray starts those again that die. Returns damaged stages too."""
     n_blocks = len(job.bounds) - 1
@@ -265,7 +271,7 @@ def _is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
 
 
-def gather(job: Job) -> Prediction:
+def gather(job: BlockJob) -> Prediction:
     """The predictions of all blocks, which are rows; what all blocks have in common is taken from the first."""
     key = (_PREDICTION, job.labels_id)
     blocks = [job.stages(rank).read(key) for rank in range(len(job.bounds) - 1)]
@@ -287,7 +293,7 @@ def gather(job: Job) -> Prediction:
     return replace(blocks[0], **rows, model=model)
 
 
-def _note(job: Job, traffic: list[Traffic]) -> Finding:
+def _note(job: BlockJob, traffic: list[Traffic]) -> Finding:
     by_rank = [sum(one.received_bytes for one in traffic if one.rank == rank) for rank in range(len(job.bounds) - 1)]
     text = f"{len(by_rank)} workers on Ray; each received at most {format_bytes(max(by_rank))} from the others."
     return Finding("note", "ray", text)

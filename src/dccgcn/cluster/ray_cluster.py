@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dccgcn.errors import DccgcnError
-from dccgcn.runtime.extras import missing_extra
+from dccgcn.runtime import missing_extra
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,5 @@
 """Concord, the project's own method and default."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

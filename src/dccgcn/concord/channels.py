@@ -10,10 +10,9 @@ from dccgcn.concord.labels import Labels
 from dccgcn.concord.neighbour_mi import mi_loss, refine_head, scale_to_confidence
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.softmax_regression import fit_head, predict_proba
-from dccgcn.features import Operator
-from dccgcn.features.svd import row_slices
+from dccgcn.features import Operator, row_slices
 from dccgcn.kernels import ppr_smooth
-from dccgcn.runtime.row_blocks import column_sum, owned, take_rows
+from dccgcn.runtime import column_sum, owned, take_rows
 
 _MI_STEPS = 10  # of L-BFGS on the loss with (C4)
 _TELEPORT, _N_STEPS = 0.1, 10  # of the smoothing (C5) of predictions

@@ -13,7 +13,7 @@ import numpy as np
 
 from dccgcn.errors import SettingsError
 from dccgcn.kernels import softmax_rows
-from dccgcn.runtime.row_blocks import row_count, row_sum
+from dccgcn.runtime import row_count, row_sum
 from dccgcn.text import first_few
 
 _TOLERANCE = 0.02  # of the sum: users round

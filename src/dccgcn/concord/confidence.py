@@ -22,8 +22,8 @@ import numpy as np
 from scipy.special import expit, logit, ndtri
 
 from dccgcn.errors import Finding
-from dccgcn.features.svd import cross
-from dccgcn.runtime.row_blocks import ranks, row_count, row_mean
+from dccgcn.features import cross
+from dccgcn.runtime import ranks, row_count, row_mean
 
 GATE = 4.0  # z from which predictions can be trusted
 _CHANCE_LEVEL = 2.0  # z below which the graph does not tell the classes apart
@@ -99,7 +99,11 @@ def evidence_of(
 ) -> Evidence:
     """e, L and p̄. f, pooled, each of log_probs and of refits: (n, classes)."""
     predicted, rows = f.argmax(axis=1), np.arange(len(f))
-    columns = [margin(f), mean_vote(log_probs, weights, predicted), *(class_margin(r, predicted) for r in refits)]
+    columns = [
+        top_two_margin(f),
+        mean_vote(log_probs, weights, predicted),
+        *(class_margin(r, predicted) for r in refits),
+    ]
     log_odds = np.clip(logit(pooled[rows, predicted].astype(np.float64)), -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)
     e = first_pc(np.column_stack([normal_scores(column) for column in columns]))
     return Evidence(e, log_odds - row_mean(log_odds), float(row_mean(pooled.max(axis=1))))
@@ -117,7 +121,7 @@ def normal_scores(values: np.ndarray) -> np.ndarray:
     return np.asarray(ndtri((ranks(values) - 0.5) / row_count(len(values))))
 
 
-def margin(f: np.ndarray) -> np.ndarray:
+def top_two_margin(f: np.ndarray) -> np.ndarray:
     """(n,) largest minus second largest probability."""
     top = np.partition(f, -2, axis=1)[:, -2:]
     return np.asarray(top[:, 1] - top[:, 0])

@@ -3,12 +3,11 @@
 from dccgcn.concord.channels import MOST_NUMBERS
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.views import FEATURES, N_OWN, layout_of, view_specs
-from dccgcn.features.embedding import N_BLOCKS, SMALL_GRAM
-from dccgcn.features.svd import OVERSAMPLING
+from dccgcn.features import N_BLOCKS, OVERSAMPLING, SMALL_GRAM
 from dccgcn.graph import NodeGraph
-from dccgcn.kernels.chebyshev import BUFFER_BYTES
-from dccgcn.methods.resources import PROCESS_BYTES, Cost, graph_size, sparse_remedy
-from dccgcn.runtime.scratch import stages_of
+from dccgcn.kernels import BUFFER_BYTES
+from dccgcn.methods import PROCESS_BYTES, Cost, graph_size, sparse_remedy
+from dccgcn.runtime import stages_of
 
 # per second on one core; measured on graphs of 2,000 to 20,000 nodes
 _PROPAGATION = 4e9  # multiply-adds of sparse products

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dccgcn.runtime.row_blocks import owned
+from dccgcn.runtime import owned
 
 
 @dataclass(frozen=True, eq=False)

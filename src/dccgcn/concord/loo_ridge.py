@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from dccgcn.features.svd import cross, gram
+from dccgcn.features import cross, gram
 from dccgcn.kernels import softmax_rows
-from dccgcn.runtime.row_blocks import column_sum, row_count, row_mean, unit_slices
+from dccgcn.runtime import column_sum, row_count, row_mean, unit_slices
 
 _L2 = 1.0  # weight of |B|² in (C8)
 _MIN_RATIO = 0.1  # of m: a regression may be negative

@@ -46,15 +46,11 @@ from dccgcn.concord.views import (
     total_nnz,
 )
 from dccgcn.errors import SettingsError
-from dccgcn.features.embedding import as_it_is, scarcity, spectral_reweight
-from dccgcn.features.svd import row_slices, side_by_side
-from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import uninformed_nodes
-from dccgcn.methods.base import Method, Task
-from dccgcn.methods.prediction import Prediction
+from dccgcn.features import as_it_is, row_slices, scarcity, side_by_side, spectral_reweight
+from dccgcn.graph import NodeGraph, uninformed_nodes
+from dccgcn.methods import Method, Prediction, Task
 from dccgcn.progress import Progress
-from dccgcn.runtime.row_blocks import owned, row_max, row_mean
-from dccgcn.runtime.threads import threads_for
+from dccgcn.runtime import owned, row_max, row_mean, threads_for
 from dccgcn.text import did_you_mean
 
 POOL = "pool"  # of all channels, in Prediction.held_out

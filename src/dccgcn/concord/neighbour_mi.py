@@ -16,9 +16,9 @@ from scipy.optimize import minimize
 
 from dccgcn.concord.labels import Labels
 from dccgcn.concord.softmax_regression import predict_proba
-from dccgcn.features.svd import combine, cross
+from dccgcn.features import combine, cross
 from dccgcn.kernels import over_rows, softmax_rows, sparse_times
-from dccgcn.runtime.row_blocks import all_rows, column_sum, first_row, owned, row_count, take_rows
+from dccgcn.runtime import all_rows, column_sum, first_row, owned, row_count, take_rows
 
 _EPSILON = 1e-9  # smallest probability in a logarithm
 _MOST_ROWS = 20_000  # from which a mean confidence is taken

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from dccgcn.features.svd import combine
+from dccgcn.features import combine
 from dccgcn.kernels import softmax_rows
 
 _MAX_STEPS = 60

@@ -9,11 +9,9 @@ from dccgcn.concord.cost import scratch_bytes
 from dccgcn.concord.loo_ridge import LooRidge
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.errors import Finding
-from dccgcn.features import NumericColumns, Operator
-from dccgcn.features.embedding import Embedding
+from dccgcn.features import Embedding, NumericColumns, Operator
 from dccgcn.graph import NodeGraph
-from dccgcn.runtime.memory import format_bytes
-from dccgcn.runtime.scratch import fingerprint, open_stages
+from dccgcn.runtime import digest_of, format_bytes, open_stages
 
 STORED = {kind.__name__: kind for kind in (Finding, NumericColumns, Operator, Embedding, LooRidge)}
 
@@ -26,7 +24,7 @@ def staged(graph: NodeGraph, settings: ConcordSettings, folder: Path) -> Iterato
     """
     relations = [part for name, matrix in graph.relations.items() for part in (name, matrix)]
     inputs = graph.features, graph.edges, graph.weights, graph.directed, *relations
-    identity = fingerprint(__version__, settings.model_dump_json(), *inputs)
+    identity = digest_of(__version__, settings.model_dump_json(), *inputs)
     needed = scratch_bytes(graph, settings)
     note = Finding("note", "scratch", f"Operators and views were kept in {folder}: about {format_bytes(needed)}.")
     with open_stages(folder, identity, needed, STORED) as stages:

@@ -12,9 +12,8 @@ from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.stacking import log_opinion_pool
 from dccgcn.concord.views import LABELS, N_OWN, Layout, Projections, ViewSpec, view_specs
 from dccgcn.errors import DataFileError
-from dccgcn.features import NumericColumns
-from dccgcn.features.embedding import Embedding
-from dccgcn.methods.arrays import ArraySpec, Sizes, probabilities
+from dccgcn.features import Embedding, NumericColumns
+from dccgcn.methods import ArraySpec, Sizes, probability_spec
 
 _FIELDS = ("components", "mean", "scale")  # of an Embedding, beside z
 
@@ -109,7 +108,7 @@ def model_specs(model: Mapping[str, np.ndarray], sizes: Sizes, settings: Concord
     specs |= {f"head.{name}": ArraySpec((widths[name] + 1, sizes.c)) for name in heads}
     m = _length(model, "labels.nodes")
     specs["labels.nodes"] = ArraySpec((m,), "int", 0, sizes.n - 1)
-    specs["labels.targets"] = probabilities(m, sizes.c)
+    specs["labels.targets"] = probability_spec(m, sizes.c)
     specs["n_recovered"] = ArraySpec((1,), low=0, high=m)
     n_channels = len(heads) + sum(not settings.excludes(relation + LABELS) for relation in layout.relations)
     return specs | {"weights": ArraySpec((n_channels,), low=0)}

@@ -28,6 +28,8 @@ from dccgcn.concord.loo_ridge import LooRidge
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.errors import Finding
 from dccgcn.features import (
+    Embedding,
+    Matrix,
     NumericColumns,
     Operator,
     columns_to_standardise,
@@ -35,19 +37,17 @@ from dccgcn.features import (
     mean_operator,
     neighbour_mean,
     normalise_rows,
+    scale_to_unit_rows,
     standardised,
+    times,
     topology_operator,
     weight_columns,
 )
 from dccgcn.features import embedding as spectral
-from dccgcn.features.embedding import Embedding
-from dccgcn.features.svd import Matrix, scale_to_unit_rows, times
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import spmm
 from dccgcn.progress import Progress
-from dccgcn.runtime.row_blocks import row_count, row_mean
-from dccgcn.runtime.scratch import stages_of
-from dccgcn.runtime.threads import threads_for
+from dccgcn.runtime import row_count, row_mean, stages_of, threads_for
 
 TOPOLOGY, FEATURES = "topology", "features"  # keys of operators
 SIMILAR, JOINT, LABELS = "similar", "joint", "labels"  # names of channels
@@ -217,11 +217,11 @@ def precompute(
 
 def make_source(
     graph: NodeGraph, settings: ConcordSettings, fitted: Projections | None, once: Once, progress: Progress | None
-) -> tuple["Source", Projections]:
+) -> tuple["ViewInputs", Projections]:
     """What the views of a graph are made from, and the scaling of its features."""
     scaled, by = scaled_graph(graph, fitted)
     operators, stages = channel_operators(scaled, settings, by.idf, progress), stages_of(graph.cache)
-    source = Source(
+    source = ViewInputs(
         x=once("features", lambda: _unit_features(scaled, by.idf)),
         operators=operators,
         means=once("means", lambda: mean_matrices(graph)),
@@ -238,7 +238,7 @@ def make_source(
 
 
 def make_views(
-    source: "Source",
+    source: "ViewInputs",
     settings: ConcordSettings,
     layout: Layout,
     by: Projections,
@@ -265,7 +265,7 @@ def make_views(
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class ViewInputs:
     """What views are made from: all rows, or a block of them."""
 
     x: Any  # (n, d) features, standardised and weighted
@@ -283,7 +283,7 @@ class Source:
         return int(self.x.shape[1]) <= N_OWN
 
 
-def _make(spec: ViewSpec, source: Source, own: Embedding | None, known: Embedding | None) -> Embedding:
+def _make(spec: ViewSpec, source: ViewInputs, own: Embedding | None, known: Embedding | None) -> Embedding:
     """One view, fitted or projected as ``known`` was. ``own`` is the view that hops average."""
     match spec.kind:
         case "own":

@@ -9,8 +9,7 @@ from dccgcn.datasets import am_gcn, npz_files, planetoid
 from dccgcn.datasets.catalogue import DATASETS, FOLDER_VARIABLE, DataFile, DatasetInfo, data_folder, describe, fetch
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import DataFileError
-from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import Split
+from dccgcn.graph import NodeGraph, Split
 
 __all__ = [
     "DATASETS",

@@ -11,8 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError, GraphError, SplitError
-from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import Split
+from dccgcn.graph import NodeGraph, Split
 
 LABELS_PER_CLASS = (20, 40, 60)  # AM-GCN's three published splits
 

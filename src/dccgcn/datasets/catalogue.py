@@ -13,7 +13,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from dccgcn.errors import DataFileError, DccgcnError
-from dccgcn.runtime.files import sha256
+from dccgcn.runtime import sha256
 from dccgcn.text import did_you_mean
 
 FOLDER_VARIABLE = "DCCGCN_DATA"
@@ -32,7 +32,7 @@ class DataFile:
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """What is known of a benchmark graph before its files are read. The counts are checked whenever it is loaded."""
+    """A benchmark graph as it is known before its files are read. The counts are checked whenever it is loaded."""
 
     name: str
     title: str

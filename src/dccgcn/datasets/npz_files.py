@@ -10,9 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError, GraphError, SplitError
-from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import Split
-from dccgcn.graph.validation import pairs_of
+from dccgcn.graph import NodeGraph, Split, pairs_of
 
 _FAULTS = (OSError, EOFError, KeyError, ValueError, TypeError, zipfile.BadZipFile, zlib.error, GraphError, SplitError)
 

@@ -11,8 +11,7 @@ import scipy.sparse as sp
 
 from dccgcn.datasets.npz_files import csr_matrix
 from dccgcn.errors import DataFileError, GraphError, SplitError
-from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import Split
+from dccgcn.graph import NodeGraph, Split
 
 CORA_CLASSES = (  # in the order of Planetoid's label columns
     "Theory",

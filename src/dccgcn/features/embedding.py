@@ -35,7 +35,7 @@ from dccgcn.features.svd import (
     transposed_times,
 )
 from dccgcn.kernels import ChebyshevFilter
-from dccgcn.runtime.row_blocks import first_row, row_count, rows_here, unit_sum
+from dccgcn.runtime import first_row, row_count, rows_here, unit_sum
 
 N_BLOCKS = 2  # of the Krylov space, which starts from Hᵀ times random numbers
 FILTER_TOL = 0.015  # by which p may differ from (C1) on [-1, 1]

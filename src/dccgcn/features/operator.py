@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.errors import Finding
-from dccgcn.features.approximate_knn import neighbours
-from dccgcn.features.exact_knn import Neighbours
-from dccgcn.features.scaling import entry_blocks, weight_columns
+from dccgcn.features.approximate_search import neighbours
+from dccgcn.features.columns import entry_blocks, weight_columns
+from dccgcn.features.exact_search import Neighbours
 from dccgcn.graph import NodeGraph
 from dccgcn.progress import Progress
 from dccgcn.text import first_few

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.kernels import spmm
-from dccgcn.runtime.row_blocks import row_count, row_max, row_sum, unit_slices, unit_sum
+from dccgcn.runtime import row_count, row_max, row_sum, unit_slices, unit_sum
 
 OVERSAMPLING = 8  # columns beyond the rank in the block Krylov method
 N_KRYLOV = 3  # blocks of the Krylov space, if it starts from random numbers in the columns' space

@@ -1,5 +1,5 @@
 """NodeGraph, the one data object, and the splits drawn on it."""
 
-from dccgcn.graph.node_graph import NodeGraph
+import lazy_loader
 
-__all__ = ["NodeGraph"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

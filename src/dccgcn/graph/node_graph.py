@@ -112,7 +112,7 @@ class NodeGraph:
         found: list[Finding] = list(findings)
         if features is None:
             features, featureless = np.ones((validation.node_count(edges, labels, ids), 1)), True
-        n = validation.row_count(features)
+        n = validation.feature_rows(features)
         node_ids = validation.ids(ids, n)
         checked = validation.features(features, node_ids, impute, featureless, found)
         pairs, weights = validation.edges(edges, edge_weights, node_ids, found)

@@ -10,8 +10,7 @@ import numpy as np
 
 from dccgcn.errors import DataFileError, Finding, SplitError, check_choice
 from dccgcn.graph import NodeGraph
-from dccgcn.runtime.files import check_regular
-from dccgcn.runtime.outputs import write_output
+from dccgcn.runtime import check_regular, write_output
 from dccgcn.text import first_few
 
 PARTS = ("train", "validation", "test")

@@ -17,7 +17,7 @@ LARGEST = 1e15  # of features, weights and all numbers of models: its square is 
 _SMALLEST = 1e-18  # its square is not zero in single precision
 
 
-def row_count(features: Any) -> int:
+def feature_rows(features: Any) -> int:
     """Number of nodes, read off the feature matrix."""
     shape = np.shape(features) if not sp.issparse(features) else features.shape
     if len(shape) != 2:

@@ -3,7 +3,7 @@
 The kernels write the rows ``first`` to ``last`` of a result and are called through ``row_threads.over_rows``. Each
 output row is written by one thread and depends on nothing that another one writes.
 
-Common parameters: ``x`` are the features as ``Rows``; ``terms`` (n, most) int32 the chosen terms of each node,
+Common parameters: ``x`` are the features as ``FeatureRows``; ``terms`` (n, most) int32 the chosen terms of each node,
 ascending, -1 where there are fewer; ``indices``, ``similarity`` and ``tied`` the result, as in ``knn_kernels``.
 """
 
@@ -20,7 +20,7 @@ _MAX_COUNT = 255  # of a counter of shared buckets, uint8
 _jit = numba.njit(cache=True, nogil=True)
 
 
-class Rows(NamedTuple):
+class FeatureRows(NamedTuple):
     """The features, row after row."""
 
     indptr: np.ndarray  # (n + 1,) int64, where rows begin and end

@@ -13,9 +13,9 @@ import numba
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.kernels.row_block import halo_of
 from dccgcn.kernels.row_threads import over_rows
 from dccgcn.kernels.sparse import as_int32
+from dccgcn.kernels.spread_rows import halo_of
 
 BUFFER_BYTES = 3 << 30  # of each of two buffers: of more nodes, fewer columns at a time
 _KEPT_BYTES = 1 << 29  # of a buffer that is kept between calls

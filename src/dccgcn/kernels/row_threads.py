@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dccgcn.runtime.threads import kernel_threads
+from dccgcn.runtime import kernel_threads
 
 _MIN_COST = 500_000  # with less work a kernel ends before a second thread has started
 

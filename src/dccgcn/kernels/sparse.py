@@ -4,8 +4,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.kernels import column_blocks, csr_kernels, elementwise_kernels
-from dccgcn.kernels.row_block import with_halo
 from dccgcn.kernels.row_threads import over_rows
+from dccgcn.kernels.spread_rows import with_halo
 
 DENSE_ABOVE = 0.25  # share of non-zeros above which a dense product is faster (see docs/performance.md)
 _NO_ORDER = np.empty(0, np.int32)

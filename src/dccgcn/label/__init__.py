@@ -1,1 +1,5 @@
-"""Labelling by people: an event log, the state that follows from it, the server of the page, and audits."""
+"""The labelling page: event log, session, audits, server."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -13,20 +13,24 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import DataFileError, DccgcnError
-from dccgcn.graph.cells import is_missing, spell_id, spell_label
-from dccgcn.label.events import Audit, Draw, Labels
+from dccgcn.graph import is_missing, spell_id, spell_label
+from dccgcn.label.events import Annotations, Audit, Draw
 from dccgcn.label.log import EventLog
 from dccgcn.label.source import Source
-from dccgcn.quality.audit import CONFIDENCE, AuditSummary, checks_needed, fixed_bound, sequential_bound
-from dccgcn.quality.trust import trusted_nodes, trusted_text
-from dccgcn.report.audit import save_audit
-from dccgcn.runtime.outputs import write_output
-from dccgcn.store.model import load_model
-from dccgcn.store.run_folder import LABELS
-from dccgcn.tables.files import read_table
-from dccgcn.tables.table import unescaped
-from dccgcn.tables.write import csv_text
-from dccgcn.workflow.result import Result
+from dccgcn.quality import (
+    CONFIDENCE,
+    AuditSummary,
+    checks_needed,
+    fixed_bound,
+    sequential_bound,
+    trusted_nodes,
+    trusted_text,
+)
+from dccgcn.report import save_audit
+from dccgcn.runtime import write_output
+from dccgcn.store import LABELS, load_model
+from dccgcn.tables import csv_text, read_table, unescaped
+from dccgcn.workflow import Result
 
 BOUND = 0.05  # share of wrong predictions to aim for
 WISHES = (0.1, 0.05, 0.02, 0.01)
@@ -144,7 +148,7 @@ class RunAudit:
     id: str
 
     @property
-    def labels(self) -> Labels:
+    def labels(self) -> Annotations:
         return self.source.replay(self.log.events)
 
     @property

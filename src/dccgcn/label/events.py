@@ -125,7 +125,7 @@ class Audit:
 
 
 @dataclass
-class Labels:
+class Annotations:
     """What follows from all events."""
 
     classes: list[str]
@@ -155,14 +155,14 @@ class Labels:
         }
 
 
-def replay(events: Iterable[Event], classes: Iterable[str] = (), given: Mapping[str, str] | None = None) -> Labels:
+def replay(events: Iterable[Event], classes: Iterable[str] = (), given: Mapping[str, str] | None = None) -> Annotations:
     """The labels after all events, whatever the order in which they are passed.
 
     classes, given : the classes and labels (by node) that came with the graph.
     """
     ordered = sorted(events)
     undone = {event.target for event in ordered if event.kind == "undo"}
-    labels = Labels(list(dict.fromkeys(classes)), {node: {TABLE: label} for node, label in (given or {}).items()})
+    labels = Annotations(list(dict.fromkeys(classes)), {node: {TABLE: label} for node, label in (given or {}).items()})
     renamed: dict[str, str] = {}  # names that are no class any more
     audits: dict[str, Audit] = {}
     for event in ordered:
@@ -200,14 +200,14 @@ def replay(events: Iterable[Event], classes: Iterable[str] = (), given: Mapping[
     return labels
 
 
-def _label(labels: Labels, who: str, node: str, label: str) -> None:
+def _label(labels: Annotations, who: str, node: str, label: str) -> None:
     labels.given.setdefault(node, {})[who] = label
     labels.skipped.get(who, set()).discard(node)
     if labels.decided.get(node, label) != label:  # a later answer contradicts the decision
         del labels.decided[node]
 
 
-def _known(labels: Labels, renamed: Mapping[str, str], name: str) -> str:
+def _known(labels: Annotations, renamed: Mapping[str, str], name: str) -> str:
     """The present name of a class; a name that was never used is a new class."""
     while name in renamed:  # ends: a name in use is not in it
         name = renamed[name]
@@ -216,7 +216,7 @@ def _known(labels: Labels, renamed: Mapping[str, str], name: str) -> str:
     return name
 
 
-def _rename(labels: Labels, audits: Iterable[Audit], renamed: dict[str, str], old: str, new: str) -> None:
+def _rename(labels: Annotations, audits: Iterable[Audit], renamed: dict[str, str], old: str, new: str) -> None:
     old = _known(labels, renamed, old)
     if old == new:
         return

@@ -4,16 +4,18 @@ from typing import Any
 
 import numpy as np
 
-from dccgcn.label.events import TABLE, Labels
+from dccgcn.label.events import TABLE, Annotations
 from dccgcn.label.source import Source
-from dccgcn.quality.trust import TrustedNodes
-from dccgcn.workflow.result import Result
+from dccgcn.quality import TrustedNodes
+from dccgcn.workflow import Result
 
 MAX_NEIGHBOURS, MAX_CLASSES = 8, 5
 MAX_FOUND, MAX_QUERY = 12, 200
 
 
-def evidence(source: Source, labels: Labels, node: int, result: Result | None, trusted: TrustedNodes | None) -> Any:
+def evidence(
+    source: Source, labels: Annotations, node: int, result: Result | None, trusted: TrustedNodes | None
+) -> Any:
     """As plain values for JSON. Shares are between 0 and 1."""
     name = source.ids[node]
     cells, more = source.row(node)
@@ -50,7 +52,7 @@ def _prediction(result: Result | None, trusted: TrustedNodes | None, node: int) 
 
 
 def _neighbours(
-    source: Source, labels: Labels, node: int, result: Result | None, trusted: TrustedNodes | None
+    source: Source, labels: Annotations, node: int, result: Result | None, trusted: TrustedNodes | None
 ) -> list[Any]:
     """A few neighbours: labelled ones first, then the most confident."""
     adjacency = source.graph.adjacency
@@ -111,7 +113,7 @@ def _texts(source: Source) -> list[list[str]]:
     return texts
 
 
-def authors(labels: Labels) -> dict[str, int]:
+def authors(labels: Annotations) -> dict[str, int]:
     """Number of labels of each person; the table is not a person."""
     count: dict[str, int] = {}
     for answers in labels.given.values():

@@ -8,12 +8,11 @@ import pandas as pd
 
 from dccgcn.errors import DccgcnError
 from dccgcn.label.audits import summarise
-from dccgcn.label.events import Labels
+from dccgcn.label.events import Annotations
 from dccgcn.label.source import Source
-from dccgcn.report.data import report_data
-from dccgcn.report.page import render
-from dccgcn.tables.write import write_frames
-from dccgcn.workflow.result import Result
+from dccgcn.report import render, report_data
+from dccgcn.tables import write_frames
+from dccgcn.workflow import Result
 
 if TYPE_CHECKING:
     from dccgcn.label.session import Session
@@ -27,7 +26,7 @@ FORMATS = {
 }
 
 
-def labels_frame(source: Source, labels: Labels) -> pd.DataFrame:
+def labels_frame(source: Source, labels: Annotations) -> pd.DataFrame:
     """One row per label: node_id, label, and who gave it. Disagreements without a decision are left out."""
     agreed, ids = labels.labels, source.graph.ids.tolist()
     rows = [

@@ -23,8 +23,7 @@ from pydantic import ValidationError
 
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.label.events import Event
-from dccgcn.runtime.files import check_regular, sync_folder, temporary_path
-from dccgcn.runtime.lock import lock_file
+from dccgcn.runtime import check_regular, lock_file, sync_folder, temporary_path
 from dccgcn.text import printable, truncate
 
 FORMAT = 2

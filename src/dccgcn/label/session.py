@@ -20,14 +20,13 @@ import numpy as np
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.graph import NodeGraph
 from dccgcn.label import audits
-from dccgcn.label.events import Audit, Event, Labels, point_json
+from dccgcn.label.events import Annotations, Audit, Event, point_json
 from dccgcn.label.log import EventLog
 from dccgcn.label.source import Source, class_name
-from dccgcn.quality.trust import NOTHING_TRUSTED, TrustedNodes, trusted_nodes
-from dccgcn.report.drawing import draw_graph
+from dccgcn.quality import NOTHING_TRUSTED, TrustedNodes, trusted_nodes
+from dccgcn.report import draw_graph
 from dccgcn.text import printable
-from dccgcn.workflow.active_learning import suggest_labels
-from dccgcn.workflow.result import Result
+from dccgcn.workflow import Result, suggest_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,7 +292,7 @@ class Session:
             traceback.print_exc()
             self._fail(f"The map could not be drawn ({type(error).__name__}: {error}).")
 
-    def _publish(self, labels: Labels) -> None:
+    def _publish(self, labels: Annotations) -> None:
         """Fit again, then choose the next questions. If that fails, the last label is not tried again."""
         before, error = self.picture, None
         try:
@@ -316,7 +315,7 @@ class Session:
             self.picture, self.refitting, self._choosing = picture, False, choosing
             self._notify()
 
-    def _fit(self, labels: Labels) -> Picture:
+    def _fit(self, labels: Annotations) -> Picture:
         """All predictions, without questions."""
         start = time.perf_counter()
         number = self.picture.number + 1 if self.picture else 1
@@ -331,7 +330,7 @@ class Session:
                     self._append("", "fit", data=point_json(picture.n_labels, *shares[1:]))
         return picture
 
-    def _choose_questions(self, picture: Picture, labels: Labels) -> list[tuple[int, str]]:
+    def _choose_questions(self, picture: Picture, labels: Annotations) -> list[tuple[int, str]]:
         result = picture.result
         graph = self.source.labelled_graph(labels) if result is None else result.graph
         nodes = [self.source.position[name] for name in labels.given if name in self.source.position]
@@ -363,6 +362,6 @@ def _person(name: str) -> str:
     return name
 
 
-def _key(labels: Labels) -> Any:
+def _key(labels: Annotations) -> Any:
     """What a fit depends on."""
     return tuple(labels.classes), frozenset(labels.labels.items()), len(labels.given)

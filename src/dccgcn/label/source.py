@@ -10,16 +10,13 @@ import pandas as pd
 import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError, DccgcnError
-from dccgcn.graph import NodeGraph
-from dccgcn.graph.cells import MISSING_LABELS, is_missing, spell_id, spell_label
-from dccgcn.graph.splits import fingerprint
-from dccgcn.label.events import MAX_NAME, Event, Labels, replay
-from dccgcn.methods.registry import get_method
-from dccgcn.store.model import Model
-from dccgcn.tables.read import Tables
+from dccgcn.graph import MISSING_LABELS, NodeGraph, fingerprint, is_missing, spell_id, spell_label
+from dccgcn.label.events import MAX_NAME, Annotations, Event, replay
+from dccgcn.methods import get_method
+from dccgcn.store import Model
+from dccgcn.tables import Tables
 from dccgcn.text import printable, truncate
-from dccgcn.workflow.result import Result
-from dccgcn.workflow.run import run
+from dccgcn.workflow import Result, run
 
 MAX_CLASS_NAME = 60
 MAX_CELLS, MAX_TEXT = 40, 2000  # of a row shown, and characters of a cell
@@ -81,7 +78,7 @@ class Source:
         """Of the nodes, so that a log of other nodes is noticed."""
         return fingerprint(self.graph)
 
-    def replay(self, events: Iterable[Event]) -> Labels:
+    def replay(self, events: Iterable[Event]) -> Annotations:
         """The labels after these events, whose audits must be of predictions of this graph."""
         labels = replay(events, self.classes, self.given)
         for audit in labels.audits:
@@ -89,7 +86,7 @@ class Source:
                 raise DataFileError("An audit of the log is of other nodes.", "Name another log with --log.")
         return labels
 
-    def labelled_graph(self, labels: Labels) -> NodeGraph:
+    def labelled_graph(self, labels: Annotations) -> NodeGraph:
         """The graph with the labels that people agree on."""
         listed: list[str | None] = [None] * self.graph.n
         for node, label in labels.labels.items():
@@ -97,7 +94,7 @@ class Source:
                 listed[self.position[node]] = label
         return self.graph.with_labels(listed, classes=labels.classes)
 
-    def fit(self, labels: Labels) -> Result | None:
+    def fit(self, labels: Annotations) -> Result | None:
         """Classify all nodes from the labels; None with labels of fewer than two classes. Repeatable bit by bit."""
         graph = self.labelled_graph(labels)
         if len(np.unique(graph.labels[graph.labelled])) < 2:

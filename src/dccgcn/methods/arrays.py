@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError
-from dccgcn.graph.validation import LARGEST
+from dccgcn.graph import LARGEST
 
 _TOLERANCE = 1e-3  # of sums and shares in single precision
 
@@ -26,7 +26,7 @@ class ArraySpec:
     rows_sum_to_one: bool = False
 
 
-def probabilities(n: int | None, c: int) -> ArraySpec:
+def probability_spec(n: int | None, c: int) -> ArraySpec:
     """(n, c) class probabilities."""
     return ArraySpec((n, c), low=-_TOLERANCE, high=1 + _TOLERANCE, rows_sum_to_one=True)
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dccgcn.errors import DataFileError, Finding
-from dccgcn.methods.arrays import ArraySpec, check_array, probabilities
+from dccgcn.methods.arrays import ArraySpec, check_array, probability_spec
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ class Prediction:
 
     def check(self, n: int, c: int) -> None:
         """Raise a DataFileError unless all arrays are valid for n nodes and c classes. The model is not checked."""
-        rows, flags = probabilities(n, c), ArraySpec((n,), "bool")
+        rows, flags = probability_spec(n, c), ArraySpec((n,), "bool")
         check_array(self.probabilities, rows, "prediction, probabilities")
         for name, array, spec in (
             ("uncorrected", self.uncorrected, rows),
@@ -88,7 +88,7 @@ class Prediction:
         ):
             if array is not None:
                 check_array(array, spec, f"prediction, {name}")
-        groups = (("channels", rows), ("embeddings", ArraySpec((n, None))), ("held_out", probabilities(None, c)))
+        groups = (("channels", rows), ("embeddings", ArraySpec((n, None))), ("held_out", probability_spec(None, c)))
         for group, spec in groups:
             for name, array in _mapping(self, group).items():
                 check_array(array, spec, f"prediction, {group}, {name}")

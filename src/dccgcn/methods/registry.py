@@ -12,7 +12,7 @@ import yaml
 
 from dccgcn.errors import DccgcnError
 from dccgcn.methods.base import Method as Method
-from dccgcn.runtime.extras import missing_extra
+from dccgcn.runtime import missing_extra
 from dccgcn.text import did_you_mean
 
 

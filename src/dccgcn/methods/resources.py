@@ -6,11 +6,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.errors import Finding, GraphError
-from dccgcn.features.approximate_knn import MOST_WORK
-from dccgcn.features.exact_knn import exact_work, is_dense
+from dccgcn.features import MOST_WORK, exact_work, is_dense
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import DENSE_ABOVE
-from dccgcn.runtime.memory import available_memory, format_bytes
+from dccgcn.runtime import available_memory, format_bytes
 from dccgcn.settings import Settings
 
 PROCESS_BYTES = 650e6  # Python, torch and numba

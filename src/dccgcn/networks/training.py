@@ -15,8 +15,7 @@ from torch import Tensor, nn
 from dccgcn.errors import Finding, TrainingError
 from dccgcn.features import Scaling, scaling
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Task
-from dccgcn.methods.prediction import Prediction
+from dccgcn.methods import Prediction, Task
 from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate, weight
 

@@ -128,7 +128,7 @@ def risk_coverage(score: Any, right: Any) -> RiskCoverage:
 def _confidence_and_right(probabilities: Any, truth: Any) -> tuple[np.ndarray, np.ndarray]:
     """Each node's confidence and whether its prediction is right."""
     p = checks.probabilities(probabilities)
-    truth, predicted = checks.labels(truth, prediction=p.argmax(axis=1))
+    truth, predicted = checks.aligned_labels(truth, prediction=p.argmax(axis=1))
     if truth.dtype.kind not in "iu" or truth.max() >= p.shape[1]:
         raise DccgcnError(
             f"The truth must be positions among the {p.shape[1]} columns of probabilities.",

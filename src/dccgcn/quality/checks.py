@@ -28,7 +28,7 @@ def aligned(**named: Any) -> tuple[np.ndarray, ...]:
     return tuple(arrays.values())
 
 
-def labels(truth: Any, **predictions: Any) -> tuple[np.ndarray, ...]:
+def aligned_labels(truth: Any, **predictions: Any) -> tuple[np.ndarray, ...]:
     """The truth and the predictions, aligned; an unlabelled node (-1) cannot be scored."""
     arrays = aligned(truth=truth, **predictions)
     if arrays[0].dtype.kind in "if":

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import DccgcnError, Finding
-from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import Split
-from dccgcn.methods.prediction import Prediction
+from dccgcn.graph import NodeGraph, Split
+from dccgcn.methods import Prediction
 from dccgcn.quality.metrics import average_precision, recall_at
 from dccgcn.quality.trust import trusted_nodes
 from dccgcn.text import did_you_mean, first_few

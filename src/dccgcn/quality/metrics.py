@@ -11,7 +11,7 @@ from dccgcn.quality import checks
 
 def accuracy(truth: Any, prediction: Any) -> float:
     """Share of correct predictions, the paper's ACC."""
-    truth, prediction = checks.labels(truth, prediction=prediction)
+    truth, prediction = checks.aligned_labels(truth, prediction=prediction)
     return float((truth == prediction).mean())
 
 
@@ -23,7 +23,7 @@ def macro_f1(truth: Any, prediction: Any) -> float:
     """
     from sklearn.metrics import f1_score  # slow to import
 
-    truth, prediction = checks.labels(truth, prediction=prediction)
+    truth, prediction = checks.aligned_labels(truth, prediction=prediction)
     return float(f1_score(truth, prediction, labels=np.unique(truth), average="macro", zero_division=0))
 
 
@@ -64,7 +64,7 @@ class ConfidenceSplit:
 
 def confidence_split(truth: Any, prediction_before: Any, prediction_after: Any, agree: Any) -> ConfidenceSplit:
     """Accuracy of the high- and the low-confidence nodes before and after calibration (Section 5.1, Figure 4)."""
-    truth, before, after, agree = checks.labels(
+    truth, before, after, agree = checks.aligned_labels(
         truth, prediction_before=prediction_before, prediction_after=prediction_after, agree=agree
     )
     high = agree.astype(bool)

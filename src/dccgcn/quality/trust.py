@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from dccgcn.methods.prediction import Prediction
+from dccgcn.methods import Prediction
 
 THRESHOLD = 0.8  # trust from which a prediction is called trusted
 TESTED_PER_CLASS = 5  # labels that PROMISE speaks of

@@ -6,11 +6,9 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.report.nodes import shown_ids
-from dccgcn.report.schema import ReportFinding, Suggestion
-from dccgcn.tables.write import csv_text
-from dccgcn.workflow import active_learning
-from dccgcn.workflow.doctor import FEATURE_NEIGHBOURS, examine
-from dccgcn.workflow.result import Result
+from dccgcn.report.schema import LabelSuggestion, ReportFinding
+from dccgcn.tables import csv_text
+from dccgcn.workflow import FEATURE_NEIGHBOURS, Result, active_learning, examine
 
 MAX_SUGGESTIONS = 20
 _BEFORE_A_RUN = ("cost", "memory")  # findings that only help before a run
@@ -22,11 +20,13 @@ def nodes_to_label(result: Result) -> list[active_learning.Suggestion]:
     return active_learning.suggest_labels(result.graph, result.prediction, result.split.train, count) if count else []
 
 
-def label_suggestions(result: Result, chosen: Sequence[active_learning.Suggestion]) -> tuple[list[Suggestion], str]:
+def label_suggestions(
+    result: Result, chosen: Sequence[active_learning.Suggestion]
+) -> tuple[list[LabelSuggestion], str]:
     """The nodes to label, each with a reason; as a list and as CSV."""
     frame = pd.DataFrame({"node_id": [s.node_id for s in chosen], "reason": [s.reason for s in chosen]})
     ids = shown_ids(result.graph, np.array([s.position for s in chosen], dtype=np.int64))
-    return [Suggestion(id=i, reason=s.reason) for i, s in zip(ids, chosen, strict=True)], csv_text(frame)
+    return [LabelSuggestion(id=i, reason=s.reason) for i, s in zip(ids, chosen, strict=True)], csv_text(frame)
 
 
 def findings(result: Result) -> list[ReportFinding]:

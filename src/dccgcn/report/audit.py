@@ -5,16 +5,12 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from dccgcn.errors import DataFileError
-from dccgcn.quality.audit import AuditSummary
+from dccgcn.quality import AuditSummary
 from dccgcn.report.page import render
 from dccgcn.report.store import FILE, load_data, to_json
-from dccgcn.runtime.files import check_regular
-from dccgcn.runtime.lock import lock_folder
-from dccgcn.store.model_card import model_card
-from dccgcn.store.model_io import CARD
-from dccgcn.store.run_folder import AUDIT
-from dccgcn.store.staging import replace_files
-from dccgcn.workflow.result import Result
+from dccgcn.runtime import check_regular, lock_folder
+from dccgcn.store import AUDIT, CARD, model_card, replace_files
+from dccgcn.workflow import Result
 
 PAGE = "report.html"
 

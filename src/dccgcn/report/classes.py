@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from dccgcn.palette import class_colours
-from dccgcn.quality.classes import class_table, rank_nodes, ranked_classes, rare_class_scores
+from dccgcn.quality import class_table, rank_nodes, ranked_classes, rare_class_scores
 from dccgcn.report.nodes import shown_ids
 from dccgcn.report.schema import ClassRanking, ClassSummary, RankedNode
 from dccgcn.text import printable, truncate
-from dccgcn.workflow.result import Result
+from dccgcn.workflow import Result
 
 MAX_RANKED = 20  # nodes listed for a class
 MOSTLY = 0.8  # share of trusted predictions from which a class is called mostly trusted

@@ -5,21 +5,18 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from dccgcn.concord.channel_names import channel_description, channel_title
+from dccgcn.concord import channel_description, channel_title
 from dccgcn.graph import NodeGraph
 from dccgcn.methods import registry
 from dccgcn.progress import Progress
-from dccgcn.quality.audit import AuditSummary
-from dccgcn.quality.calibration import bars, risk_coverage
-from dccgcn.quality.trust import TrustedNodes, trusted_nodes
+from dccgcn.quality import AuditSummary, TrustedNodes, bars, risk_coverage, trusted_nodes
 from dccgcn.report import drawing, schema
 from dccgcn.report.advice import findings, label_suggestions, nodes_to_label
 from dccgcn.report.classes import class_rankings, class_summaries, class_warnings
 from dccgcn.report.nodes import OwnTable, node_columns, sample, shown_ids, table_columns
 from dccgcn.report.schema import Calibration, CalibrationBin
 from dccgcn.report.trust_summary import headline, summarise_trust, verdict
-from dccgcn.workflow.frames import run_csv
-from dccgcn.workflow.result import Result
+from dccgcn.workflow import Result, run_csv
 
 MAX_NODES = 20_000  # with their probabilities and neighbours in the page
 MAX_CSV = 6_000_000  # characters of their rows
@@ -93,10 +90,10 @@ def max_nodes(result: Result) -> int:
     return max(1, min(MAX_NODES, int(MAX_CSV / width)))
 
 
-def _channels(result: Result) -> list[schema.Channel]:
+def _channels(result: Result) -> list[schema.ChannelSummary]:
     weights = result.prediction.channel_weights
     return [
-        schema.Channel(
+        schema.ChannelSummary(
             name=name,
             title=channel_title(name),
             description=channel_description(name),

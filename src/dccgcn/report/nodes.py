@@ -6,13 +6,11 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import DccgcnError
-from dccgcn.graph import NodeGraph
-from dccgcn.graph.cells import is_missing
-from dccgcn.quality.trust import TrustedNodes
+from dccgcn.graph import NodeGraph, is_missing
+from dccgcn.quality import TrustedNodes
 from dccgcn.report.schema import Nodes, TableColumn, TopClasses
 from dccgcn.text import printable, truncate
-from dccgcn.workflow.frames import run_frame
-from dccgcn.workflow.result import Result
+from dccgcn.workflow import Result, run_frame
 
 MAX_CLASSES = 8  # listed per node, most probable first
 MAX_NEIGHBOURS = 6

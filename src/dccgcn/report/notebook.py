@@ -4,13 +4,13 @@ from html import escape
 
 import numpy as np
 
-from dccgcn.quality.trust import trusted_nodes
+from dccgcn.quality import trusted_nodes
 from dccgcn.report.classes import class_summaries, class_warnings
 from dccgcn.report.drawing import draw_graph
 from dccgcn.report.schema import ClassSummary
 from dccgcn.report.trust_summary import headline, summarise_trust, verdict
 from dccgcn.text import counted, first_few, printable, truncate
-from dccgcn.workflow.result import Result
+from dccgcn.workflow import Result
 
 _MAP_NODES, _MAP_EDGES = 300, 900  # drawn at most
 _SIZE = 260  # of the map, in pixels

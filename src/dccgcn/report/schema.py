@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from dccgcn.quality.audit import AuditSummary
+from dccgcn.quality import AuditSummary
 
 FORMAT: Final = 4  # rises when a field changes its name or meaning
 
@@ -87,7 +87,7 @@ class ClassRanking(Part):
     test_nodes: int | None = Field(description="Test nodes of this class")
 
 
-class Channel(Part):
+class ChannelSummary(Part):
     """One channel: a classifier on one view of the nodes."""
 
     name: str = Field(description="Name of the channel")
@@ -184,7 +184,7 @@ class Calibration(Part):
     aurc: Share = Field(description="Area under the risk-coverage curve")
 
 
-class Suggestion(Part):
+class LabelSuggestion(Part):
     """A node to label next."""
 
     id: str = Field(description="Id as text")
@@ -247,7 +247,7 @@ class Report(Part):
     graph: GraphSummary
     classes: list[ClassSummary] = Field(description="All classes; elsewhere a class is its position in this list")
     rankings: list[ClassRanking] = Field(description="Of the classes that are never predicted or rare")
-    channels: list[Channel] = Field(description="Empty for a method without channels")
+    channels: list[ChannelSummary] = Field(description="Empty for a method without channels")
     channel_contingency: list[list[int]] | None = Field(
         description="Entry [i][j]: predictions for which the first channel predicts class i and the second class j"
     )
@@ -255,7 +255,7 @@ class Report(Part):
     predictions_csv: str = Field(description="The rows of `predictions.csv` for the nodes shown")
     map: GraphMap
     calibration: Calibration | None = Field(description="`null` without test nodes")
-    label_next: list[Suggestion] = Field(description="At most 20 nodes whose labels would help most")
+    label_next: list[LabelSuggestion] = Field(description="At most 20 nodes whose labels would help most")
     label_next_csv: str = Field(description="`label_next` as CSV")
     findings: list[ReportFinding] = Field(description="About the graph and its training labels, then about the run")
     run: RunSummary

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ValidationError
 
 from dccgcn.errors import DataFileError
 from dccgcn.report.schema import FORMAT, Report
-from dccgcn.runtime.files import check_regular, write_atomically
+from dccgcn.runtime import check_regular, write_atomically
 
 FILE = "report.json"
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from dccgcn.quality.trust import NOTHING_TRUSTED, PROMISE, TESTED_PER_CLASS, THRESHOLD, TrustedNodes
+from dccgcn.quality import NOTHING_TRUSTED, PROMISE, TESTED_PER_CLASS, THRESHOLD, TrustedNodes
 from dccgcn.report.schema import TrustSummary
-from dccgcn.workflow.result import Result
+from dccgcn.workflow import Result
 
 
 def summarise_trust(result: Result, nodes: TrustedNodes) -> TrustSummary:

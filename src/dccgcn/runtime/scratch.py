@@ -37,13 +37,13 @@ _VALUE = "value.json"
 _DAMAGE = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EIO, errno.ELOOP)
 
 
-def fingerprint(*parts: Any) -> str:
+def digest_of(*parts: Any) -> str:
     """A hash of arrays, sparse matrices and texts, 16 hexadecimal digits."""
     found = hashlib.blake2b(digest_size=8)
     for part in parts:
         if sp.issparse(part):
             part = sp.csr_array(part)
-            found.update(fingerprint(str(part.shape), part.data, part.indices, part.indptr).encode())
+            found.update(digest_of(str(part.shape), part.data, part.indices, part.indptr).encode())
         elif isinstance(part, np.ndarray):
             found.update(f"{part.shape}{part.dtype}".encode())
             found.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
@@ -79,7 +79,7 @@ class Stages(dict[Any, Any]):
         """A cache for the same graph with other features, in the same folder."""
         if self.folder is None:
             return {}
-        child = Stages(self.folder, self._classes, fingerprint(features))
+        child = Stages(self.folder, self._classes, digest_of(features))
         child._names, child._digests, child.damaged = self._names, self._digests, self.damaged
         self._children.append(child)
         return child
@@ -128,7 +128,7 @@ class Stages(dict[Any, Any]):
         return self[key]
 
     def _path(self, key: object) -> Path | None:
-        return self.folder / fingerprint(self._prefix, repr(key)) if self.folder else None
+        return self.folder / digest_of(self._prefix, repr(key)) if self.folder else None
 
     def _write(self, path: Path, value: Any) -> None:
         temporary = temporary_path(path.parent)
@@ -219,7 +219,7 @@ def damage_findings(damaged: Sequence[str]) -> tuple[Finding, ...]:
 
 def _digest(path: Path, content: Mapping[str, Any]) -> str:
     """Of a stage under its name, so that one in the place of another is noticed."""
-    return fingerprint(path.name, json.dumps(content))
+    return digest_of(path.name, json.dumps(content))
 
 
 @contextmanager

@@ -11,16 +11,25 @@ import scipy.sparse as sp
 from dccgcn.errors import DccgcnError, GraphError
 from dccgcn.graph import NodeGraph
 from dccgcn.store.model_io import read_run
-from dccgcn.tables.columns import NUMERIC, Decimal, UnknownIds, find_column
-from dccgcn.tables.edges import ONE_KIND, EdgeSources, open_edges, read_relations, relation_name
-from dccgcn.tables.files import read_table
-from dccgcn.tables.ids import read_ids
-from dccgcn.tables.table import OpenTable, TableSource, unescaped_cells
-from dccgcn.tables.values import decimal_points
+from dccgcn.tables import (
+    NUMERIC,
+    ONE_KIND,
+    Decimal,
+    EdgeSources,
+    OpenTable,
+    TableSource,
+    UnknownIds,
+    decimal_points,
+    find_column,
+    open_edges,
+    read_ids,
+    read_relations,
+    read_table,
+    relation_name,
+    unescaped_cells,
+)
 from dccgcn.text import first_few
-from dccgcn.workflow.frames import prediction_frame
-from dccgcn.workflow.inductive import append_nodes, check_new_ids, predict_new
-from dccgcn.workflow.result import Result
+from dccgcn.workflow import Result, append_nodes, check_new_ids, predict_new, prediction_frame
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,25 +16,20 @@ import scipy.sparse as sp
 
 from dccgcn import __version__
 from dccgcn.errors import DataFileError, DccgcnError, Finding
-from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import PARTS, Split
-from dccgcn.methods.arrays import ArraySpec, Sizes, check_array, check_arrays, check_csr
-from dccgcn.methods.base import Method
-from dccgcn.methods.prediction import Prediction
-from dccgcn.methods.registry import get_method
-from dccgcn.runtime.files import Content, check_regular, read_json, sha256
-from dccgcn.store.model_card import model_card
+from dccgcn.graph import PARTS, NodeGraph, Split
+from dccgcn.methods import ArraySpec, Method, Prediction, Sizes, check_array, check_arrays, check_csr, get_method
+from dccgcn.runtime import Content, check_regular, read_json, sha256
+from dccgcn.store.card import model_card
 from dccgcn.store.model_schema import FORMAT, ModelDescription
 from dccgcn.store.staging import current_path
 from dccgcn.store.tensors import read_tensors, tensor_pieces
-from dccgcn.tables.columns import Columns, EdgeColumns
-from dccgcn.tables.encode import FeatureEncoder
-from dccgcn.tables.read import Tables
+from dccgcn.tables import Columns, EdgeColumns, FeatureEncoder, Tables
 from dccgcn.text import first_few
-from dccgcn.workflow.result import Result
-from dccgcn.workflow.run import FitDetails, measure
+from dccgcn.workflow import FitDetails, Result, measure
 
-DESCRIPTION, TENSORS, CARD = "model.json", "model.safetensors", "MODEL.md"
+DESCRIPTION: str = "model.json"
+TENSORS: str = "model.safetensors"
+CARD: str = "MODEL.md"
 _REMEDY = "Copy the whole folder again, or train the model again: dccgcn fit … --out FOLDER."
 
 

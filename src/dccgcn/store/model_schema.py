@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError
 
 from dccgcn.errors import DataFileError
-from dccgcn.tables.columns import Role
+from dccgcn.tables import Role
 
 FORMAT: Literal[5] = 5  # of the folder; raised when an older version could not read it
 

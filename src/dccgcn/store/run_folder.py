@@ -11,16 +11,14 @@ import pandas as pd
 
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.progress import Progress
-from dccgcn.quality.classes import rankings
-from dccgcn.runtime.files import Content, is_temporary, read_json
-from dccgcn.runtime.lock import LOCK, lock_folder
+from dccgcn.quality import rankings
+from dccgcn.runtime import LOCK, Content, is_temporary, lock_folder, read_json
 from dccgcn.settings import FORMAT as SETTINGS_FORMAT
 from dccgcn.store.model_io import CARD, DESCRIPTION, TENSORS, model_files
 from dccgcn.store.staging import STAGED, current_path, replace_files
-from dccgcn.tables.read import Tables
-from dccgcn.tables.write import csv_pieces, csv_text
+from dccgcn.tables import Tables, csv_pieces, csv_text
 from dccgcn.text import first_few, printable
-from dccgcn.workflow.result import Result
+from dccgcn.workflow import Result
 
 RESULT = "result.json"
 AUDIT, LABELS = "audit.json", "labels.sqlite"

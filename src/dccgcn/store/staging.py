@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from dccgcn.errors import DataFileError
-from dccgcn.runtime.files import Content, sync_folder, temporary_path, write_and_sync
+from dccgcn.runtime import Content, sync_folder, temporary_path, write_and_sync
 
 STAGED = ".new"
 

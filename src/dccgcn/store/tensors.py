@@ -10,8 +10,7 @@ import scipy.sparse as sp
 from safetensors import SafetensorError, safe_open
 
 from dccgcn.errors import DataFileError
-from dccgcn.runtime.csr import checked_csr
-from dccgcn.runtime.files import check_regular
+from dccgcn.runtime import check_regular, checked_csr
 
 _CSR = ("data", "indices", "indptr", "shape")
 _DTYPES = frozenset({"bool", "float32", "float64", "int32", "int64"})

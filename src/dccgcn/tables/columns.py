@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import Finding, GraphError, check_choice
-from dccgcn.graph.cells import MISSING_LABELS, is_missing, spell_id
+from dccgcn.graph import MISSING_LABELS, is_missing, spell_id
 from dccgcn.tables.table import Table, unescaped
 from dccgcn.text import did_you_mean, first_few
 

@@ -7,8 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.errors import Finding, GraphError
-from dccgcn.graph import NodeGraph
-from dccgcn.graph.cells import decode_labels
+from dccgcn.graph import NodeGraph, decode_labels
 from dccgcn.tables.pyg import dense_features, from_pyg, split_from_pyg, to_pyg
 from dccgcn.text import first_few
 

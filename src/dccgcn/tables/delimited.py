@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import DataFileError, Finding
-from dccgcn.kernels.text_kernels import AFTER_QUOTE, NOT_CLOSED
-from dccgcn.kernels.texts import COMPLETE, Rows, Texts, split_rows
+from dccgcn.kernels import AFTER_QUOTE, COMPLETE, NOT_CLOSED, Rows, Texts, split_rows
 from dccgcn.tables.table import ESCAPED, OpenTable, Table, TableRows, named_columns
 
 _DELIMITERS = ",\t;|"

@@ -1,8 +1,11 @@
 """Tables of edges: one, or one of each relation."""
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -11,13 +14,12 @@ import pandas as pd
 import scipy.sparse as sp
 
 from dccgcn.errors import DccgcnError, Finding, GraphError
-from dccgcn.graph.cells import MISSING_LABELS, is_missing, spell_label
-from dccgcn.graph.relations import check_relation_names
-from dccgcn.kernels.texts import BLANK, UNKNOWN, Texts
+from dccgcn.graph import MISSING_LABELS, check_relation_names, is_missing, spell_id, spell_label
+from dccgcn.kernels import BLANK, UNKNOWN, TextIndex, Texts
 from dccgcn.progress import Progress
 from dccgcn.tables.columns import Decimal, EdgeColumns, UnknownIds
 from dccgcn.tables.files import open_table
-from dccgcn.tables.ids import IdIndex
+from dccgcn.tables.nodes import check_ids
 from dccgcn.tables.table import Cells, OpenTable, Table, TableSource
 from dccgcn.tables.values import decimal_points, to_numbers
 from dccgcn.text import first_few
@@ -28,6 +30,14 @@ ONE_KIND = ""  # key of a table whose name is not that of a relation
 MAX_RELATIONS = 20  # that a column may name
 _MOST_STRANGERS = 10_000  # unknown ids that are looked at for what they have in common
 _MOST_LISTED = 5  # rows in a message
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")  # as spell_id writes an int
+_DIFFERENCES: dict[str, Callable[[str], str]] = {
+    "blanks": str.strip,
+    "capitals": str.casefold,
+    "a decimal point": lambda i: re.sub(r"\.0+$", "", i),
+    "leading zeros": lambda i: i.lstrip("0"),
+    "the form of their accents (Unicode NFC and NFD)": lambda i: unicodedata.normalize("NFC", i),
+}
 
 
 def open_edges(edges: EdgeSources, encoding: str) -> dict[str, OpenTable]:
@@ -79,6 +89,46 @@ def by_relation(tables: dict[str, OpenTable], relation: str | None, directed: bo
     if directed and relation is None and ONE_KIND in tables:
         return {relation_name(tables[ONE_KIND]): tables[ONE_KIND]}
     return tables
+
+
+class IdIndex:
+    """The ids of the nodes, spelled as text, by their positions."""
+
+    def __init__(self, ids: Sequence[Any]) -> None:
+        self._spelled = [spell_id(i) for i in ids]
+
+    @cached_property
+    def _texts(self) -> TextIndex:
+        return TextIndex(self._spelled)
+
+    @cached_property
+    def _whole_numbers(self) -> tuple[pd.Index, np.ndarray]:
+        """The ids that are whole numbers of 64 bits, and their positions."""
+        at = [p for p, text in enumerate(self._spelled) if _WHOLE.fullmatch(text) and -(2**63) <= int(text) < 2**63]
+        return pd.Index(np.array([int(self._spelled[p]) for p in at], np.int64)), np.array([*at, UNKNOWN], np.int32)
+
+    def positions(self, cells: Cells, table: Table, column: str) -> np.ndarray:
+        """(cells,) int32: the position of each; UNKNOWN where it is no id, BLANK where it is missing."""
+        if isinstance(cells, Texts):
+            return self._texts.positions(cells)
+        out = np.full(len(cells), BLANK, np.int32)
+        known = ~np.fromiter(map(is_missing, cells), bool, len(cells)) if cells.dtype.kind == "O" else cells.notna()
+        known = np.asarray(known, dtype=bool)
+        cells = cells[known]
+        if cells.dtype.kind in "iu" and len(cells) and cells.max() < 2**63:
+            numbers, positions = self._whole_numbers
+            out[known] = positions[numbers.get_indexer(cells.to_numpy(np.int64))]
+        else:
+            check_ids(cells, table, column)
+            out[known] = self._texts.positions(Texts.of([spell_id(cell) for cell in cells.tolist()]))
+        return out
+
+    def likely_reason(self, unknown: Iterable[Any]) -> str:
+        """The one difference that explains all unknown ids, if there is one."""
+        for difference, remove in _DIFFERENCES.items():
+            if {remove(spell_id(i)) for i in unknown} <= set(map(remove, self._spelled)):
+                return f" They differ from the ids of the nodes by {difference} only."
+        return ""
 
 
 def read_relations(

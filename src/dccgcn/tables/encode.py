@@ -5,25 +5,20 @@ their weights). Nothing is unpickled, so an encoder from an untrusted source can
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError, Finding, GraphError
-from dccgcn.graph.cells import is_missing, spell_id
-from dccgcn.graph.validation import LARGEST
+from dccgcn.graph import LARGEST, is_missing, spell_id
 from dccgcn.progress import Progress, tracked
 from dccgcn.tables.columns import NUMERIC, Impute, Role
 from dccgcn.tables.table import Table
 from dccgcn.tables.values import expand_as_trained, is_empty, is_list, tags_as_text, to_numbers
 from dccgcn.text import first_few
-
-if TYPE_CHECKING:  # slow to import: each function imports what it uses
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.preprocessing import OneHotEncoder
 
 _FORM = 1  # version of the dictionary
 _LARGEST_UNSCALED = 1e150  # the variance of larger numbers is infinite
@@ -39,6 +34,65 @@ class Numbers:
     scale: list[float]
     fill: list[float] | None  # replaces missing numbers; None: they are an error
 
+    @classmethod
+    def fit(cls, frame: pd.DataFrame, roles: Mapping[str, Role], impute: Impute) -> Self:
+        """The scaling of the columns by their roles."""
+        from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+
+        columns = list(roles)
+        values = _parsed(frame, columns, impute != "error")
+        limits = [LARGEST if role == "as-is" else _LARGEST_UNSCALED for role in roles.values()]
+        values = np.where(np.abs(values) < limits, values, np.nan)  # scikit-learn's scalers ignore NaN
+        known = ~np.isnan(values).all(axis=0)
+        is_standard = known & np.array([role == "standard" for role in roles.values()], dtype=bool)
+        is_max_abs = known & np.array([role == "max-abs" for role in roles.values()], dtype=bool)
+        centre, scale, fill = np.zeros(len(columns)), np.ones(len(columns)), np.zeros(len(columns))
+        if is_standard.any():
+            standard = StandardScaler().fit(values[:, is_standard])
+            centre[is_standard], scale[is_standard] = standard.mean_, standard.scale_
+        if is_max_abs.any():
+            scale[is_max_abs] = MaxAbsScaler().fit(values[:, is_max_abs]).scale_
+        if impute == "mean":
+            fill = np.nansum(values, axis=0) / np.maximum((~np.isnan(values)).sum(axis=0), 1)
+        return cls(columns, centre.tolist(), scale.tolist(), None if impute == "error" else fill.tolist())
+
+    @property
+    def names(self) -> list[str]:
+        """A name for each feature."""
+        return self.columns
+
+    def matrix(self, frame: pd.DataFrame) -> sp.csr_array:
+        """(rows, columns) scaled numbers; missing ones are replaced, or an error."""
+        values = self._scaled(frame)
+        bad = _bad(values)
+        if bad.any() and self.fill is None:
+            too_large = bad & np.isfinite(values)
+            missing = bad & ~too_large
+            which, what = (
+                (missing, "missing or not finite") if missing.any() else (too_large, "too large to be squared")
+            )
+            rows = np.asarray(which.any(axis=1))
+            names = [self.columns[i] for i in np.flatnonzero(which.any(axis=0))]
+            remedy = "Fix them, or replace them by zero or by the mean of their column (--impute mean, impute='mean')."
+            if not missing.any():
+                remedy = f"Features must be below {LARGEST:g}: scale the column, or leave an id column out (--ignore)."
+            raise GraphError(
+                f"{int(which.sum())} features are {what}, in columns {first_few(names)}, {_where(frame, rows)}.", remedy
+            )
+        if self.fill is not None:
+            values = np.where(bad, (np.array(self.fill) - self.centre) / np.array(self.scale), values)
+        return sp.csr_array(values)
+
+    def replaced(self, frame: pd.DataFrame) -> np.ndarray:
+        """(rows, columns) bool: numbers that are missing or too large and so are replaced."""
+        return np.zeros((len(frame), 0), dtype=bool) if self.fill is None else _bad(self._scaled(frame))
+
+    def _scaled(self, frame: pd.DataFrame) -> np.ndarray:
+        """(rows, columns) scaled numbers; NaN where missing."""
+        values = _parsed(frame, self.columns, self.fill is not None)
+        with np.errstate(over="ignore"):  # what becomes infinite is refused as too large
+            return np.asarray((np.where(np.isinf(values), np.nan, values) - self.centre) / self.scale)
+
 
 @dataclass(frozen=True)
 class Categories:
@@ -46,6 +100,29 @@ class Categories:
 
     column: str
     values: list[str]
+
+    @classmethod
+    def fit(cls, frame: pd.DataFrame, column: str) -> Self:
+        """Values that occur once connect no two nodes, so they get no feature, unless all of them occur once."""
+        known = [cell for cell in _texts(frame, column) if not is_empty(cell)]
+        values, counts = np.unique(known, return_counts=True)
+        values = values[counts > 1] if (counts > 1).any() else values
+        if len(values) == 0:
+            raise GraphError(f"Column {first_few([column])} is empty.", "Leave it out of the features.")
+        return cls(column, [str(value) for value in values])
+
+    @property
+    def names(self) -> list[str]:
+        """A name for each feature: the column and the category."""
+        return [f"{self.column}={value}" for value in self.values]
+
+    def matrix(self, frame: pd.DataFrame) -> sp.csr_array:
+        """(rows, values) of zeros and ones; other values are ignored."""
+        from sklearn.preprocessing import OneHotEncoder
+
+        known = np.array(self.values, dtype=object)
+        encoder = OneHotEncoder(categories=[known], handle_unknown="ignore").fit(known[:1, None])
+        return encoder.transform(_texts(frame, self.column)[:, None])
 
 
 @dataclass(frozen=True)
@@ -56,6 +133,42 @@ class Words:
     words: list[str]
     idf: list[float]
 
+    @classmethod
+    def fit(cls, frame: pd.DataFrame, column: str, progress: Progress | None) -> tuple[Self, sp.csr_array]:
+        """The words of a text column, and its tf-idf matrix, (rows, words).
+
+        A word of one node connects no two nodes, and a word of most nodes distinguishes none: both are left out, unless
+        no word remains.
+        """
+        from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+
+        cells = _texts(frame, column)
+        for min_df, max_df in ((2, 0.5), (1, 1.0)):
+            vectoriser = CountVectorizer(min_df=min_df, max_df=max_df, max_features=_MAX_WORDS, dtype=np.float64)
+            try:
+                counts = vectoriser.fit_transform(tracked(cells, len(cells), f"words of {column}", progress))
+            except ValueError:  # no word remains
+                continue
+            counts.sort_indices()  # the order of a restored vectoriser, on which the rounding of row norms depends
+            tfidf = TfidfTransformer().fit(counts)
+            words = cls(column, vectoriser.get_feature_names_out().tolist(), tfidf.idf_.tolist())
+            return words, tfidf.transform(counts, copy=False)
+        raise GraphError(f"Column {first_few([column])} holds no words.", "Leave it out, or declare it categorical.")
+
+    @property
+    def names(self) -> list[str]:
+        """A name for each feature: the column and the word."""
+        return [f"{self.column}={word}" for word in self.words]
+
+    def matrix(self, frame: pd.DataFrame) -> sp.csr_array:
+        """(rows, words) tf-idf; other words are ignored."""
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        vectoriser = TfidfVectorizer(vocabulary=self.words)
+        vectoriser.fit([self.words[0]])  # allocates the weights, which the stored ones replace
+        vectoriser.idf_ = np.array(self.idf)
+        return vectoriser.transform(_texts(frame, self.column))
+
 
 @dataclass(frozen=True)
 class FeatureEncoder:
@@ -64,7 +177,7 @@ class FeatureEncoder:
     numbers: Numbers
     categories: tuple[Categories, ...]
     texts: tuple[Words, ...]
-    weights: tuple[float, ...]  # of the blocks: numbers, each categorical column, each text column; see fit_transform
+    weights: tuple[float, ...]  # of the blocks; see fit_transform
 
     @classmethod
     def fit_transform(
@@ -81,19 +194,25 @@ class FeatureEncoder:
         """
         if not roles:
             raise GraphError("There are no feature columns.", "Both channels need features: name feature columns.")
-        named = {role: [column for column in roles if roles[column] == role] for role in set(roles.values())}
-        numbers = _fit_numbers(frame, {column: role for column, role in roles.items() if role in NUMERIC}, impute)
-        categories = tuple(_fit_categories(frame, column) for column in named.get("categorical", ()))
-        texts = [_fit_words(frame, column, progress) for column in named.get("text", ())]
-        blocks = [*_number_and_category_blocks(numbers, categories, frame), *(tfidf for _, tfidf in texts)]
-        norms = [float(np.sqrt((block.multiply(block)).sum() / max(len(frame), 1))) for block in blocks]
-        weights = tuple(1 / norm if norm > 0 and len(blocks) > 1 else 1.0 for norm in norms)
-        return cls(numbers, categories, tuple(words for words, _ in texts), weights), _weighted(blocks, weights)
+        numbers = Numbers.fit(frame, {column: role for column, role in roles.items() if role in NUMERIC}, impute)
+        categories = tuple(Categories.fit(frame, column) for column in roles if roles[column] == "categorical")
+        texts = [Words.fit(frame, column, progress) for column in roles if roles[column] == "text"]
+        encoder = cls(numbers, categories, tuple(words for words, _ in texts), ())
+        n_untexted = len(encoder.blocks) - len(texts)
+        matrices = [*(block.matrix(frame) for block in encoder.blocks[:n_untexted]), *(tfidf for _, tfidf in texts)]
+        norms = [float(np.sqrt(matrix.multiply(matrix).sum() / max(len(frame), 1))) for matrix in matrices]
+        weights = tuple(1 / norm if norm > 0 and len(matrices) > 1 else 1.0 for norm in norms)
+        return replace(encoder, weights=weights), _weighted(matrices, weights)
 
     @classmethod
     def featureless(cls) -> Self:
         """For nodes of which only the edges are known: one constant feature."""
         return cls(Numbers([], [], [], None), (), (), ())
+
+    @property
+    def blocks(self) -> "list[Numbers | Categories | Words]":
+        """The parts of the matrix: numbers, if there are any, each categorical column, each text column."""
+        return [*([self.numbers] if self.numbers.columns else []), *self.categories, *self.texts]
 
     @property
     def columns(self) -> list[str]:
@@ -103,8 +222,7 @@ class FeatureEncoder:
     @property
     def names(self) -> list[str]:
         """A name for each feature: the column, followed by an equals sign and the category or word."""
-        classes = [f"{c.column}={value}" for c in self.categories for value in c.values]
-        return [*self.numbers.columns, *classes, *(f"{t.column}={word}" for t in self.texts for word in t.words)]
+        return [name for block in self.blocks for name in block.names]
 
     def transform(self, frame: pd.DataFrame) -> sp.csr_array:
         """(rows, features) float32. Categories and words that were not in the fitted table are ignored."""
@@ -117,20 +235,18 @@ class FeatureEncoder:
             )
         if not self.columns:
             return sp.csr_array(np.ones((len(frame), 1), np.float32))
-        blocks = _number_and_category_blocks(self.numbers, self.categories, frame)
-        blocks += [_tfidf(t).transform(_texts(frame, t.column)) for t in self.texts]
-        return _weighted(blocks, self.weights)
+        return _weighted([block.matrix(frame) for block in self.blocks], self.weights)
 
     def imputation_findings(self, table: Table) -> list[Finding]:
         """A finding if numbers of the table are missing or too large and so were replaced."""
-        if self.numbers.fill is None:
+        replaced = self.numbers.replaced(expand_as_trained(table.frame, self.numbers.columns))
+        if not replaced.any():
             return []
-        bad = _bad(_scaled(self.numbers, expand_as_trained(table.frame, self.numbers.columns)))
-        if not bad.any():
-            return []
-        names = [self.numbers.columns[i] for i in np.flatnonzero(bad.any(axis=0))]
-        text = f"{int(bad.sum())} numbers in columns {first_few(names)} were missing or too large and were replaced"
-        return [Finding("warning", "imputed-features", f"{text}, on {table.where(bad.any(axis=1))}.")]
+        names = [self.numbers.columns[i] for i in np.flatnonzero(replaced.any(axis=0))]
+        text = (
+            f"{int(replaced.sum())} numbers in columns {first_few(names)} were missing or too large and were replaced"
+        )
+        return [Finding("warning", "imputed-features", f"{text}, on {table.where(replaced.any(axis=1))}.")]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -154,65 +270,9 @@ class FeatureEncoder:
             raise DataFileError(f"This is not an encoder ({error!r}).", "Train the model again.") from None
 
 
-def _number_and_category_blocks(
-    numbers: Numbers, categories: Sequence[Categories], frame: pd.DataFrame
-) -> list[sp.csr_array]:
-    """The blocks of the numbers, if there are any, and of each categorical column."""
-    blocks = [_numbers(numbers, frame)] if numbers.columns else []
-    return blocks + [_one_hot(c).transform(_texts(frame, c.column)[:, None]) for c in categories]
-
-
 def _weighted(blocks: Sequence[sp.csr_array], weights: Sequence[float]) -> sp.csr_array:
     weighted = [(block * weight).astype(np.float32) for block, weight in zip(blocks, weights, strict=True)]
     return sp.csr_array(sp.hstack(weighted, format="csr"))
-
-
-def _fit_numbers(frame: pd.DataFrame, roles: Mapping[str, Role], impute: Impute) -> Numbers:
-    names = list(roles)
-    from sklearn.preprocessing import MaxAbsScaler, StandardScaler
-
-    values = _parsed(frame, names, impute != "error")
-    limits = [LARGEST if role == "as-is" else _LARGEST_UNSCALED for role in roles.values()]
-    values = np.where(np.abs(values) < limits, values, np.nan)  # scikit-learn's scalers ignore NaN
-    known = ~np.isnan(values).all(axis=0)
-    is_standard = known & np.array([roles[name] == "standard" for name in names], dtype=bool)
-    is_max_abs = known & np.array([roles[name] == "max-abs" for name in names], dtype=bool)
-    centre, scale, fill = np.zeros(len(names)), np.ones(len(names)), np.zeros(len(names))
-    if is_standard.any():
-        standard = StandardScaler().fit(values[:, is_standard])
-        centre[is_standard], scale[is_standard] = standard.mean_, standard.scale_
-    if is_max_abs.any():
-        scale[is_max_abs] = MaxAbsScaler().fit(values[:, is_max_abs]).scale_
-    if impute == "mean":
-        fill = np.nansum(values, axis=0) / np.maximum((~np.isnan(values)).sum(axis=0), 1)
-    return Numbers(names, centre.tolist(), scale.tolist(), None if impute == "error" else fill.tolist())
-
-
-def _numbers(fitted: Numbers, frame: pd.DataFrame) -> sp.csr_array:
-    values = _scaled(fitted, frame)
-    bad = _bad(values)
-    if bad.any() and fitted.fill is None:
-        too_large = bad & np.isfinite(values)
-        missing = bad & ~too_large
-        which, what = (missing, "missing or not finite") if missing.any() else (too_large, "too large to be squared")
-        rows = np.asarray(which.any(axis=1))
-        names = [fitted.columns[i] for i in np.flatnonzero(which.any(axis=0))]
-        remedy = "Fix them, or replace them by zero or by the mean of their column (--impute mean, impute='mean')."
-        if not missing.any():
-            remedy = f"Features must be below {LARGEST:g}: scale the column, or leave an id column out (--ignore)."
-        raise GraphError(
-            f"{int(which.sum())} features are {what}, in columns {first_few(names)}, {_where(frame, rows)}.", remedy
-        )
-    if fitted.fill is not None:
-        values = np.where(bad, (np.array(fitted.fill) - fitted.centre) / np.array(fitted.scale), values)
-    return sp.csr_array(values)
-
-
-def _scaled(fitted: Numbers, frame: pd.DataFrame) -> np.ndarray:
-    """(rows, columns) scaled numbers; NaN where missing."""
-    values = _parsed(frame, fitted.columns, fitted.fill is not None)
-    with np.errstate(over="ignore"):  # what becomes infinite is refused as too large
-        return np.asarray((np.where(np.isinf(values), np.nan, values) - fitted.centre) / fitted.scale)
 
 
 def _bad(values: np.ndarray) -> np.ndarray:
@@ -249,52 +309,3 @@ def _text(cell: Any) -> str:
     if is_list(cell):
         return tags_as_text(cell)
     return "" if is_missing(cell) else spell_id(cell)
-
-
-def _fit_categories(frame: pd.DataFrame, column: str) -> Categories:
-    """Values that occur once connect no two nodes, so they get no feature, unless all of them occur once."""
-    known = [cell for cell in _texts(frame, column) if not is_empty(cell)]
-    values, counts = np.unique(known, return_counts=True)
-    values = values[counts > 1] if (counts > 1).any() else values
-    if len(values) == 0:
-        raise GraphError(f"Column {first_few([column])} is empty.", "Leave it out of the features.")
-    return Categories(column, [str(value) for value in values])
-
-
-def _one_hot(fitted: Categories) -> "OneHotEncoder":
-    from sklearn.preprocessing import OneHotEncoder
-
-    known = np.array(fitted.values, dtype=object)
-    return OneHotEncoder(categories=[known], handle_unknown="ignore").fit(known[:1, None])
-
-
-def _fit_words(frame: pd.DataFrame, column: str, progress: Progress | None) -> tuple[Words, sp.csr_matrix]:
-    """The words of a text column, and its tf-idf matrix, (rows, words).
-
-    A word of one node connects no two nodes, and a word of most nodes distinguishes none: both are left out, unless no
-    word remains.
-    """
-    from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
-
-    cells = _texts(frame, column)
-    for min_df, max_df in ((2, 0.5), (1, 1.0)):
-        vectoriser = CountVectorizer(min_df=min_df, max_df=max_df, max_features=_MAX_WORDS, dtype=np.float64)
-        try:
-            counts = vectoriser.fit_transform(tracked(cells, len(cells), f"words of {column}", progress))
-        except ValueError:  # no word remains
-            continue
-        counts.sort_indices()  # the order of a restored vectoriser, on which the rounding of row norms depends
-        tfidf = TfidfTransformer().fit(counts)
-        words = Words(column, vectoriser.get_feature_names_out().tolist(), tfidf.idf_.tolist())
-        return words, tfidf.transform(counts, copy=False)
-    raise GraphError(f"Column {first_few([column])} holds no words.", "Leave it out, or declare it categorical.")
-
-
-def _tfidf(fitted: Words) -> "TfidfVectorizer":
-    """The vectoriser with the stored words and weights."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    vectoriser = TfidfVectorizer(vocabulary=fitted.words)
-    vectoriser.fit([fitted.words[0]])  # allocates the weights, which the stored ones replace
-    vectoriser.idf_ = np.array(fitted.idf)
-    return vectoriser

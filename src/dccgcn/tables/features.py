@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import Finding, GraphError
-from dccgcn.graph.cells import AMBIGUOUS_LABELS, is_missing
+from dccgcn.graph import AMBIGUOUS_LABELS, is_missing
 from dccgcn.progress import Progress, tracked
 from dccgcn.tables.columns import Columns, Impute, Role, TableOptions, find_column, possible_labels
 from dccgcn.tables.table import Table

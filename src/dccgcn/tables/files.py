@@ -18,9 +18,9 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import DataFileError, GraphError
-from dccgcn.graph.cells import is_text
+from dccgcn.graph import is_text
 from dccgcn.progress import Progress, tracked
-from dccgcn.runtime.memory import check_table, memory_of_text
+from dccgcn.runtime import check_table, memory_of_text
 from dccgcn.tables import typed_files
 from dccgcn.tables.delimited import decoded, open_text, whole_text
 from dccgcn.tables.table import (

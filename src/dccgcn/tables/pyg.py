@@ -14,10 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.errors import Finding, GraphError
-from dccgcn.graph import NodeGraph
-from dccgcn.graph.cells import decode_labels
-from dccgcn.graph.splits import PARTS, Split
-from dccgcn.runtime.extras import missing_extra
+from dccgcn.graph import PARTS, NodeGraph, Split, decode_labels
+from dccgcn.runtime import missing_extra
 from dccgcn.text import first_few
 
 if TYPE_CHECKING:
@@ -100,12 +98,12 @@ def from_pyg(
 
 
 def _has_types(data: Any) -> bool:
-    """Whether it is a HeteroData."""
+    """Whether an object is a HeteroData."""
     return hasattr(data, "edge_types") and hasattr(data, "node_types")
 
 
 def _nodes(data: Any, node_type: str | None) -> Any:
-    """What holds x, y and the masks of the nodes to classify."""
+    """The part of an object that holds x, y and the masks of the nodes to classify."""
     return data[_labelled_type(data, node_type)] if _has_types(data) else data
 
 
@@ -252,7 +250,7 @@ def _free_name(kind: str, taken: dict[str, Any]) -> str:
 
 
 def _unused_types(data: "HeteroData", node_type: str, reached: set[str]) -> list[Finding]:
-    """What of other node types has no part in the relations."""
+    """Findings about other types of nodes that have no part in the relations, or whose features have none."""
     findings = []
     others = [name for name in data.node_types if name != node_type]
     if apart := [name for name in others if name not in reached]:

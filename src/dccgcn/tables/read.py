@@ -8,16 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from dccgcn.errors import DccgcnError, Finding, GraphError
-from dccgcn.graph import NodeGraph
-from dccgcn.graph.cells import spell_id
+from dccgcn.graph import NodeGraph, spell_id
 from dccgcn.progress import Progress
 from dccgcn.tables.columns import Columns, Decimal, Impute, TableOptions, UnknownIds, choose_columns
 from dccgcn.tables.edges import ONE_KIND, EdgeSources, by_relation, open_edges, read_relations
 from dccgcn.tables.encode import FeatureEncoder
 from dccgcn.tables.features import choose_features
 from dccgcn.tables.files import is_graphml, read_graphml, read_table
-from dccgcn.tables.ids import read_ids
-from dccgcn.tables.labels import add_labels, labels_of_targets, node_labels, nodes_to_classify
+from dccgcn.tables.nodes import add_labels, labels_of_targets, node_labels, nodes_to_classify, read_ids
 from dccgcn.tables.table import OpenTable, Table, TableSource, open_in_memory, unescaped_cells
 
 

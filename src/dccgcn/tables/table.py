@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import DataFileError, Finding, GraphError
-from dccgcn.kernels.texts import Texts
-from dccgcn.runtime.memory import largest_table
+from dccgcn.kernels import Texts
+from dccgcn.runtime import largest_table
 from dccgcn.text import first_few
 
 TableSource: TypeAlias = "str | os.PathLike[str] | pd.DataFrame"

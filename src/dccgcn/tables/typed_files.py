@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import DataFileError, DccgcnError, Finding
-from dccgcn.kernels.texts import Texts
+from dccgcn.kernels import Texts
 from dccgcn.tables.table import Cells, OpenTable, Table, TableRows, plain_table, table_limit, too_large
 from dccgcn.text import first_few
 

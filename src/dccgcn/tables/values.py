@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import GraphError
-from dccgcn.graph.cells import MISSING_FEATURES, is_missing
+from dccgcn.graph import MISSING_FEATURES, is_missing
 from dccgcn.tables.table import Table
 from dccgcn.text import first_few
 

@@ -17,12 +17,9 @@ import pandas as pd
 import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError, DccgcnError
-from dccgcn.graph import NodeGraph
-from dccgcn.graph.cells import decode_labels
+from dccgcn.graph import NodeGraph, decode_labels
 from dccgcn.progress import Progress, tracked
-from dccgcn.runtime.extras import missing_extra
-from dccgcn.runtime.files import place, temporary_path
-from dccgcn.runtime.outputs import are_ours, check_output, is_database, write_output
+from dccgcn.runtime import are_ours, check_output, is_database, missing_extra, place, temporary_path, write_output
 from dccgcn.tables.table import ESCAPED
 
 _PARQUET_ROWS = 1 << 20  # converted at a time

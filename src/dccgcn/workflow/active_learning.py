@@ -18,13 +18,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.concord.channel_names import channel_title
+from dccgcn.concord import channel_title
 from dccgcn.errors import DccgcnError
-from dccgcn.features import normalise_rows, topology_operator
-from dccgcn.features.scaling import columns_to_standardise, standardised
+from dccgcn.features import columns_to_standardise, normalise_rows, standardised, topology_operator
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import ppr_smooth
-from dccgcn.methods.prediction import Prediction
+from dccgcn.methods import Prediction
 
 # chosen on development splits of Cora, Citeseer and Pubmed
 N_COMPONENTS = 128  # of the features, before smoothing

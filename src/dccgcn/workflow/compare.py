@@ -10,9 +10,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from dccgcn import __version__
-from dccgcn.graph import NodeGraph
-from dccgcn.graph.folds import label_folds
-from dccgcn.quality.paired import PairedDifference, Summary, paired_difference, summary
+from dccgcn.graph import NodeGraph, label_folds
+from dccgcn.quality import PairedDifference, Summary, paired_difference, summary
 from dccgcn.workflow.jobs import Job
 from dccgcn.workflow.run_store import Rows
 

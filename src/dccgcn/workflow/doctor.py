@@ -11,13 +11,10 @@ import scipy.sparse as sp
 
 from dccgcn.errors import DccgcnError
 from dccgcn.features import is_searched_exactly, neighbours, numeric_columns_of
-from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import check_training
-from dccgcn.methods.base import Task
-from dccgcn.methods.registry import get_method
-from dccgcn.methods.resources import check_memory, duration
+from dccgcn.graph import NodeGraph, check_training
+from dccgcn.methods import Task, check_memory, duration, get_method
 from dccgcn.progress import Progress
-from dccgcn.runtime.memory import format_bytes
+from dccgcn.runtime import format_bytes
 from dccgcn.text import first_few
 from dccgcn.workflow.suspect_labels import suspect_findings
 

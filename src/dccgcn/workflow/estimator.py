@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from dccgcn.errors import GraphError
 from dccgcn.graph import NodeGraph, validation
-from dccgcn.methods.registry import get_method
-from dccgcn.runtime.device import default_device
+from dccgcn.methods import get_method
+from dccgcn.runtime import default_device
+from dccgcn.workflow.fitting import run
 from dccgcn.workflow.inductive import append_nodes, predict_new
-from dccgcn.workflow.run import run
 
 DEFAULT_METHOD = "concord"
 _SETTING = "settings__"

@@ -7,8 +7,8 @@ import pandas as pd
 
 from dccgcn.errors import DccgcnError
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.prediction import Prediction
-from dccgcn.tables.write import csv_text
+from dccgcn.methods import Prediction
+from dccgcn.tables import csv_text
 
 if TYPE_CHECKING:
     from dccgcn.workflow.result import Result

@@ -8,11 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError, DccgcnError, Finding, GraphError
-from dccgcn.graph import NodeGraph, validation
-from dccgcn.graph.cells import spell_id
-from dccgcn.methods.prediction import Prediction, restore_class_columns
-from dccgcn.methods.registry import ENTRIES, get_method
-from dccgcn.runtime.threads import threads_of_run
+from dccgcn.graph import NodeGraph, spell_id, validation
+from dccgcn.methods import ENTRIES, Prediction, get_method, restore_class_columns
+from dccgcn.runtime import threads_of_run
 from dccgcn.text import first_few
 from dccgcn.workflow.result import Result
 
@@ -69,7 +67,7 @@ def append_nodes(
     >>> append_nodes(graph, [[0.5, 0.5, 0]], [(3, 0), (3, 1)]).n
     4
     """
-    m, d = validation.row_count(features), np.shape(features)[1]
+    m, d = validation.feature_rows(features), np.shape(features)[1]
     if d != graph.d:
         raise GraphError(f"The new nodes have {d} features, but the graph has {graph.d}.", "Give the same columns.")
     new_ids = _free_ids(graph, m) if ids is None else np.asarray(ids)

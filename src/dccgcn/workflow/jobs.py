@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from dccgcn import datasets
-from dccgcn.graph import NodeGraph, splits
-from dccgcn.graph.folds import label_folds
-from dccgcn.methods.registry import get_method
+from dccgcn.graph import NodeGraph, label_folds, splits
+from dccgcn.methods import get_method
+from dccgcn.workflow.fitting import fit_and_measure
 from dccgcn.workflow.result import Result
-from dccgcn.workflow.run import fit_and_measure
 
 # Table 2 ignores "3 classes with less than 50 nodes" of CoraFull; its smallest ones have 15, 29 and 52
 _N_SMALLEST = 3

@@ -11,15 +11,13 @@ import pandas as pd
 
 from dccgcn import __version__
 from dccgcn.errors import DccgcnError, Finding
-from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import Split
-from dccgcn.methods.prediction import Prediction
+from dccgcn.graph import NodeGraph, Split
+from dccgcn.methods import Prediction
 from dccgcn.progress import Progress
-from dccgcn.quality.classes import ClassRow, class_table, predicted_nodes, ranking, rare_class_scores
-from dccgcn.runtime.outputs import check_file, write_output
+from dccgcn.quality import ClassRow, class_table, predicted_nodes, ranking, rare_class_scores
+from dccgcn.runtime import check_file, write_output
 from dccgcn.settings import Settings
-from dccgcn.tables.read import Tables
-from dccgcn.tables.write import csv_pieces, csv_text, write_frames
+from dccgcn.tables import Tables, csv_pieces, csv_text, write_frames
 from dccgcn.workflow.frames import target_frame
 from dccgcn.workflow.suspect_labels import suspect_frame
 
@@ -132,12 +130,12 @@ class Result:
         return {"nodes": every.predicted, **trust(every), "classes": classes}
 
     def __repr__(self) -> str:
-        from dccgcn.report.notebook import summary_text
+        from dccgcn.report import summary_text
 
         return summary_text(self)
 
     def _repr_html_(self) -> str:
-        from dccgcn.report.notebook import summary_html
+        from dccgcn.report import summary_html
 
         return summary_html(self)
 
@@ -288,7 +286,7 @@ class Result:
         progress : callable, optional
             As for ``write``.
         """
-        from dccgcn.store.run_folder import save_run
+        from dccgcn.store import save_run
 
         frame = self.to_frame(probabilities, abstain_below)
         save_run(self, folder, tables or self.tables, overwrite, frame, command, progress)
@@ -305,8 +303,7 @@ class Result:
         rows : DataFrame, optional
             Your table of nodes, in the order of the graph. The page then shows the row of each node.
         """
-        from dccgcn.report import write_report
-        from dccgcn.report.nodes import OwnTable
+        from dccgcn.report import OwnTable, write_report
 
         check_file(path, overwrite)
         label = None if self.tables is None else self.tables.columns.label

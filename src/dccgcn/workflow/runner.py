@@ -14,9 +14,7 @@ from typing import Any
 
 from dccgcn.errors import DccgcnError
 from dccgcn.graph import NodeGraph
-from dccgcn.runtime.lock import lock_file
-from dccgcn.runtime.process_guard import exit_with_parent
-from dccgcn.runtime.threads import use_threads
+from dccgcn.runtime import exit_with_parent, lock_file, use_threads
 from dccgcn.workflow.jobs import Job, provide, run_job
 from dccgcn.workflow.run_store import Row, Rows, append, read_store
 

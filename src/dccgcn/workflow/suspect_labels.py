@@ -7,8 +7,8 @@ import pandas as pd
 
 from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.prediction import Prediction
-from dccgcn.quality.label_errors import suspect_labels
+from dccgcn.methods import Prediction
+from dccgcn.quality import suspect_labels
 from dccgcn.text import first_few
 
 _LEAST = 2  # labels of a class, for one to be predicted from another

@@ -14,10 +14,10 @@ from dccgcn.networks.baselines.filtered import (
     FilteredFeatures,
     GlpSettings,
     filter_strength,
-    ssgc_filter,
+    ssgc_sum,
 )
 from dccgcn.networks.training import seeded
-from dccgcn.workflow.run import run
+from dccgcn.workflow.fitting import run
 from helpers import literal, literal_linear
 
 SOLVED = ("lp", "lp-absorption", "lp-series", "poisson")
@@ -136,7 +136,7 @@ def test_a_system_without_solution_is_an_error():
 
 FILTERS = {
     "power": lambda propagate, h: filtered.apply_power(propagate, h, 3),
-    "mean": lambda propagate, h: ssgc_filter(propagate, h, 3, 0.2),
+    "mean": lambda propagate, h: ssgc_sum(propagate, h, 3, 0.2),
     "ar": lambda propagate, h: filtered.neumann_series(propagate, h, 1 / 2.5, 10),
 }
 

@@ -114,7 +114,7 @@ def test_they_do_not_import_torch(name):
         files = [path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()]
         if module.startswith("dccgcn.") and files:
             left |= {other for other in imported_modules(files[0]) if other not in seen}
-    assert "dccgcn.features.scaling" in seen
+    assert "dccgcn.features.columns" in seen
     assert not any(module.split(".")[0] == "torch" for module in seen)
 
 

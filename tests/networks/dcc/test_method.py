@@ -18,7 +18,7 @@ from dccgcn.networks.dcc.method import build_operators, classify, fit
 from dccgcn.networks.dcc.model import DccGcn
 from dccgcn.networks.dcc.settings import DccSettings
 from dccgcn.networks.training import seeded, train_full_batch
-from dccgcn.workflow.run import run
+from dccgcn.workflow.fitting import run
 from helpers.small_dcc import TRAIN, C, N, random_model, settings_of, small_graph
 
 

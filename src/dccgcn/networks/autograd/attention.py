@@ -8,9 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from dccgcn.kernels import attention_kernels
-from dccgcn.kernels.random_bits import threshold
-from dccgcn.kernels.row_threads import over_rows
+from dccgcn.kernels import attention_kernels, over_rows, threshold
 from dccgcn.networks.autograd.dropout_ops import dropout
 from dccgcn.networks.autograd.pattern import Pattern
 from dccgcn.networks.autograd.sparse_ops import as_numpy, neighbour_softmax, spmm

@@ -7,9 +7,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from dccgcn.kernels import elementwise_kernels
-from dccgcn.kernels.random_bits import GOLDEN, MASK, finalise, threshold
-from dccgcn.kernels.row_threads import over_rows
+from dccgcn.kernels import GOLDEN, MASK, elementwise_kernels, finalise, over_rows, threshold
 
 
 def dropout(values: Tensor, p: float, key: int) -> Tensor:

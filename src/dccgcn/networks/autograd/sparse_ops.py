@@ -7,9 +7,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from dccgcn.kernels import csr_kernels
-from dccgcn.kernels.row_threads import over_rows
-from dccgcn.kernels.sparse import multiply
+from dccgcn.kernels import csr_kernels, multiply, over_rows
 from dccgcn.networks.autograd import torch_fallback
 from dccgcn.networks.autograd.pattern import Pattern
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from dccgcn.features import topology_operator
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods import Method
 from dccgcn.networks.autograd import edge_product, neighbour_softmax, spmm
 from dccgcn.networks.layers import FeatureLinear, Layer, ReceptiveField, TorchOperator
 from dccgcn.networks.training import Network, NetworkSettings, fit_network

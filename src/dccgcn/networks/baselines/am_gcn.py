@@ -22,8 +22,7 @@ from torch import Tensor, nn
 
 from dccgcn.features import Operator, Scaling, exact_knn, knn_operator, normalise_rows, scaling, topology_operator
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method, Task
-from dccgcn.methods.prediction import Prediction
+from dccgcn.methods import Method, Prediction, Task
 from dccgcn.networks.autograd import FeatureMatrix, dropout_key, relu_dropout
 from dccgcn.networks.layers import TorchOperator
 from dccgcn.networks.training import seeded, train_full_batch, validation_score

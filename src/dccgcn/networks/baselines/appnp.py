@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from dccgcn.features import normalise_rows, topology_operator
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods import Method
 from dccgcn.networks.autograd import FeatureMatrix, dropout, relu_dropout, spmm
 from dccgcn.networks.layers import FeatureLinear, TorchOperator, random_key
 from dccgcn.networks.training import Network, NetworkSettings, fit_network

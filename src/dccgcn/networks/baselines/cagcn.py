@@ -23,8 +23,7 @@ from torch import Tensor, nn
 
 from dccgcn.errors import Finding
 from dccgcn.features import topology_operator
-from dccgcn.methods.base import Method, Task
-from dccgcn.methods.prediction import Prediction
+from dccgcn.methods import Method, Prediction, Task
 from dccgcn.networks.autograd import dropout_key, relu_dropout
 from dccgcn.networks.baselines import cagcn, gcn
 from dccgcn.networks.baselines.self_training import candidate_mask, fit_gcn, pseudo_label_finding, training_mask

@@ -17,8 +17,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from dccgcn.features import Scaling, scaling, topology_operator
-from dccgcn.methods.base import Method, Task
-from dccgcn.methods.prediction import Prediction
+from dccgcn.methods import Method, Prediction, Task
 from dccgcn.networks.autograd import dropout, dropout_key, relu_dropout, spmm
 from dccgcn.networks.dcc import equations
 from dccgcn.networks.dcc.equations import distance, influence

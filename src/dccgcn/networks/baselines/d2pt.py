@@ -26,9 +26,7 @@ from torch import Tensor, nn
 
 from dccgcn.features import Operator, Scaling, knn_operator, normalise_rows, scaling, topology_operator
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method, Task
-from dccgcn.methods.prediction import Prediction
-from dccgcn.methods.resources import Cost, network_cost
+from dccgcn.methods import Cost, Method, Prediction, Task, network_cost
 from dccgcn.networks.autograd import FeatureMatrix
 from dccgcn.networks.baselines.filtered import ppr_filter
 from dccgcn.networks.layers import TorchOperator

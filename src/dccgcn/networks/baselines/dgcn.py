@@ -17,8 +17,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from dccgcn.features import Scaling, normalise_rows, scaling, topology_operator
-from dccgcn.methods.base import Method, Task
-from dccgcn.methods.prediction import Prediction
+from dccgcn.methods import Method, Prediction, Task
 from dccgcn.networks.autograd import FeatureMatrix, Pattern, dropout_key, relu_dropout, spmm
 from dccgcn.networks.layers import TorchOperator
 from dccgcn.networks.training import seeded, train_full_batch, validation_score

@@ -20,8 +20,7 @@ from sklearn.preprocessing import normalize
 
 from dccgcn.errors import Finding
 from dccgcn.features import Operator, exact_knn
-from dccgcn.methods.base import Method, Task
-from dccgcn.methods.prediction import Prediction
+from dccgcn.methods import Method, Prediction, Task
 from dccgcn.networks.baselines import gcn
 from dccgcn.networks.baselines.self_training import training_mask
 from dccgcn.settings import count

@@ -33,9 +33,7 @@ from torch import Tensor, nn
 
 from dccgcn.features import Scaling, normalise_rows, scaling, topology_operator
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.arrays import ArraySpec, Sizes
-from dccgcn.methods.base import Method, Task
-from dccgcn.methods.prediction import Prediction
+from dccgcn.methods import ArraySpec, Method, Prediction, Sizes, Task
 from dccgcn.networks.autograd import FeatureMatrix, dropout, dropout_key, relu_dropout
 from dccgcn.networks.layers import TorchOperator
 from dccgcn.networks.training import prediction_from_logits, seeded, train_full_batch, validation_score
@@ -141,10 +139,10 @@ def fit_regression(filtered: Filtered, task: Task, s: RegressionSettings) -> Pre
         linear = SoftmaxRegression(task.graph.d, task.graph.c)
     train_on_labelled_rows(task, linear, features, s)
     w, b = linear.weight.detach().T.contiguous(), linear.bias.detach()
-    return classify(features, {"weight": w.cpu().numpy(), "bias": b.cpu().numpy()})
+    return predict_all(features, {"weight": w.cpu().numpy(), "bias": b.cpu().numpy()})
 
 
-def classify(features: FilteredFeatures, model: Mapping[str, np.ndarray]) -> Prediction:
+def predict_all(features: FilteredFeatures, model: Mapping[str, np.ndarray]) -> Prediction:
     """softmax(p(S) X W + b) for all nodes, including nodes added after training."""
     logits = features.times(torch.as_tensor(model["weight"])) + torch.as_tensor(model["bias"])
     return replace(prediction_from_logits(logits), model=dict(model))
@@ -154,7 +152,7 @@ def predict_new(
     filtered: Filtered, model: Mapping[str, np.ndarray], graph: NodeGraph, settings: RegressionSettings
 ) -> Prediction:
     """Classify a graph with appended nodes, with the weights of training."""
-    return classify(filtered(graph, settings), model)
+    return predict_all(filtered(graph, settings), model)
 
 
 def model_specs(model: Mapping[str, np.ndarray], sizes: Sizes, settings: Any) -> dict[str, ArraySpec]:
@@ -193,10 +191,10 @@ class SsgcSettings(RegressionSettings):
 def ssgc_features(graph: NodeGraph, settings: SsgcSettings) -> FilteredFeatures:
     """α X + (1-α)/K Σ_{k=1..K} S^k X."""
     s = settings
-    return FilteredFeatures.of(graph, s.features, lambda propagate, h: ssgc_filter(propagate, h, s.k, s.alpha))
+    return FilteredFeatures.of(graph, s.features, lambda propagate, h: ssgc_sum(propagate, h, s.k, s.alpha))
 
 
-def ssgc_filter(propagate: Propagation, h: Tensor, k: int, alpha: float) -> Tensor:
+def ssgc_sum(propagate: Propagation, h: Tensor, k: int, alpha: float) -> Tensor:
     """α h + (1-α)/k Σ_{i=1..k} S^i h, (n, width) → (n, width)."""
     total = alpha * h
     for _ in range(k):

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from dccgcn.features import topology_operator
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods import Method
 from dccgcn.networks.autograd import attend
 from dccgcn.networks.layers import Dropout, FeatureLinear, Layer, ReceptiveField, TorchOperator, random_key
 from dccgcn.networks.training import Network, NetworkSettings, fit_network

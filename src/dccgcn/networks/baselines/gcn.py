@@ -18,8 +18,7 @@ from torch import Tensor
 
 from dccgcn.features import Normalisation, Operator, Scaling, knn_operator, scaling, topology_operator
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method, Task
-from dccgcn.methods.prediction import Prediction
+from dccgcn.methods import Method, Prediction, Task
 from dccgcn.networks.baselines import gcn
 from dccgcn.networks.layers import ReceptiveField, TorchOperator, TwoLayerGcn
 from dccgcn.networks.training import prediction_from_logits, seeded, train_full_batch, validation_score

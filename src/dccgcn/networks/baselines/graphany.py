@@ -19,8 +19,7 @@ from scipy.special import softmax
 
 from dccgcn.features import Scaling, mean_operator, normalise_rows, scaling
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method, Task
-from dccgcn.methods.prediction import Prediction
+from dccgcn.methods import Method, Prediction, Task
 from dccgcn.settings import Settings
 
 N_HOPS = 3  # M^0, M^1, M^2

@@ -18,8 +18,7 @@ from sklearn.metrics import f1_score
 from torch import Tensor, nn
 
 from dccgcn.features import Scaling, normalise_rows, scaling, topology_operator
-from dccgcn.methods.base import Method, Task
-from dccgcn.methods.prediction import Prediction
+from dccgcn.methods import Method, Prediction, Task
 from dccgcn.networks.autograd import FeatureMatrix
 from dccgcn.networks.baselines.d2pt import PropagatedFeatures
 from dccgcn.networks.layers import Dropout

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from dccgcn.features import Normalisation, normalise_rows, topology_operator
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method
+from dccgcn.methods import Method
 from dccgcn.networks.autograd import FeatureMatrix
 from dccgcn.networks.layers import TorchOperator
 from dccgcn.networks.training import Network, NetworkSettings, fit_network

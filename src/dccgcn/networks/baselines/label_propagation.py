@@ -34,8 +34,7 @@ from dccgcn.errors import Finding, TrainingError
 from dccgcn.features import knn_operator, topology_operator
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import spmm
-from dccgcn.methods.base import Method, Task
-from dccgcn.methods.prediction import Prediction
+from dccgcn.methods import Method, Prediction, Task
 from dccgcn.settings import Settings, count, rate
 from dccgcn.text import first_few
 

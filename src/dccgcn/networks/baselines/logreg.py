@@ -23,11 +23,16 @@ from scipy.special import softmax
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
-from dccgcn.features import NumericColumns, columns_to_standardise, mean_operator, normalise_rows, standardised
-from dccgcn.features.svd import block_krylov_svd
+from dccgcn.features import (
+    NumericColumns,
+    block_krylov_svd,
+    columns_to_standardise,
+    mean_operator,
+    normalise_rows,
+    standardised,
+)
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method, Task
-from dccgcn.methods.prediction import Prediction
+from dccgcn.methods import Method, Prediction, Task
 from dccgcn.settings import Settings, count, rate
 
 N_HOPS = 3  # M^0, M^1, M^2
@@ -64,7 +69,7 @@ def predict_new(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: Log
     """Classify a graph with appended nodes, with the weights, moments and V_h of training."""
     numeric = NumericColumns(model["columns"], model["mean"], model["deviation"]) if "columns" in model else None
     if "vectors" in model:
-        blocks = hop_blocks(graph, numeric, model["vectors"])
+        blocks = hop_feature_blocks(graph, numeric, model["vectors"])
         return _classify(join_blocks(blocks, model.get("scale")), model)
     return _classify(scaled_features(graph, numeric), model)
 
@@ -78,7 +83,7 @@ def hop_features(graph: NodeGraph, r: int) -> tuple[np.ndarray, dict[str, np.nda
     """[X V_0, M X V_1, M² X V_2], scaled, (n, 3r), and the moments and V_h that they are made with."""
     numeric = columns_to_standardise(graph, _FEW)
     vectors = graph.cached(("logreg-hops", r), lambda: hop_vectors(graph, scaled_features(graph, numeric), r))
-    blocks = hop_blocks(graph, numeric, vectors)
+    blocks = hop_feature_blocks(graph, numeric, vectors)
     scale = None if numeric is None else np.sqrt(np.square(blocks).mean(axis=(1, 2)))  # (3,)
     state = {**_moments(numeric), "vectors": vectors, **({} if scale is None else {"scale": scale})}
     return join_blocks(blocks, scale), state
@@ -105,7 +110,7 @@ def hop_vectors(graph: NodeGraph, x: Any, r: int) -> np.ndarray:
     return vectors
 
 
-def hop_blocks(graph: NodeGraph, numeric: NumericColumns | None, vectors: np.ndarray) -> np.ndarray:
+def hop_feature_blocks(graph: NodeGraph, numeric: NumericColumns | None, vectors: np.ndarray) -> np.ndarray:
     """X V_0, M X V_1 and M² X V_2, (3, n, r)."""
     x, mean = scaled_features(graph, numeric), mean_operator(graph)
     return np.stack([_apply(mean, x @ v, hop) for hop, v in enumerate(vectors)])

@@ -15,8 +15,7 @@ from pydantic import Field, field_validator
 from torch import Tensor
 
 from dccgcn.features import topology_operator
-from dccgcn.methods.base import Method, Task
-from dccgcn.methods.prediction import Prediction
+from dccgcn.methods import Method, Prediction, Task
 from dccgcn.networks.baselines import gcn
 from dccgcn.networks.baselines.self_training import candidate_mask
 from dccgcn.networks.dcc import method as dcc

@@ -29,8 +29,7 @@ from threadpoolctl import threadpool_limits
 
 from dccgcn.errors import Finding
 from dccgcn.features import topology_operator
-from dccgcn.methods.base import Method, Task
-from dccgcn.methods.prediction import Prediction
+from dccgcn.methods import Method, Prediction, Task
 from dccgcn.networks.baselines import gcn
 from dccgcn.networks.baselines.label_propagation import Components, conjugate_gradients, shifted_laplacian
 from dccgcn.settings import count, rate

@@ -7,8 +7,7 @@ from torch import Tensor
 from dccgcn.errors import Finding
 from dccgcn.features import hops, knn_operator, topology_operator
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Method, Task
-from dccgcn.methods.prediction import Prediction
+from dccgcn.methods import Method, Prediction, Task
 from dccgcn.networks.autograd import Pattern
 from dccgcn.networks.dcc import equations
 from dccgcn.networks.dcc.equations import calibrate, calibrate_all, calibration_weights, high_confidence

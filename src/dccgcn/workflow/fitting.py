@@ -9,23 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from dccgcn.cluster.ray_cluster import RayWorkers
+from dccgcn.cluster import RayWorkers
 from dccgcn.errors import DccgcnError, Finding, SettingsError
-from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import Split, check_training
-from dccgcn.methods.base import Method, Task
-from dccgcn.methods.prediction import Prediction, restore_class_columns
-from dccgcn.methods.registry import get_method
-from dccgcn.methods.resources import check_memory
+from dccgcn.graph import NodeGraph, Split, check_training
+from dccgcn.methods import Method, Prediction, Task, check_memory, get_method, restore_class_columns
 from dccgcn.progress import Progress
-from dccgcn.quality import metrics
-from dccgcn.quality.classes import class_findings
-from dccgcn.runtime.device import default_device
-from dccgcn.runtime.scratch import damage_findings, stages_of
-from dccgcn.runtime.threads import threads_of_run
+from dccgcn.quality import class_findings, metrics
+from dccgcn.runtime import damage_findings, default_device, stages_of, threads_of_run
 from dccgcn.settings import Settings
-from dccgcn.tables.pyg import MASKS_NOT_USED, from_pyg, has_masks, is_pyg, split_from_pyg
-from dccgcn.tables.read import Tables
+from dccgcn.tables import MASKS_NOT_USED, Tables, from_pyg, has_masks, is_pyg, split_from_pyg
 from dccgcn.text import first_few
 from dccgcn.workflow.notebook_bar import notebook_bar
 from dccgcn.workflow.result import Result
@@ -107,7 +99,7 @@ def run(
     if seed < 0:
         raise DccgcnError(f"The seed is {seed}.", "Seeds are whole numbers from 0 up.")
     if ray is not None:
-        from dccgcn.cluster.fit import fit_on_ray
+        from dccgcn.cluster import fit_on_ray
 
         if method.name != "concord":
             raise SettingsError(f"{method.name} runs on one machine only.", "Leave ray out, or use concord.")

@@ -17,9 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from dccgcn.errors import SettingsError
-from dccgcn.kernels import DENSE_ABOVE, over_rows
-from dccgcn.kernels.knn_kernels import dense_knn, ranking_buffers, search_buffers, sparse_knn
-from dccgcn.runtime.threads import kernel_threads
+from dccgcn.kernels import DENSE_ABOVE, dense_knn, over_rows, ranking_buffers, search_buffers, sparse_knn
+from dccgcn.runtime import kernel_threads
 
 _BLOCK = 512  # rows per block; results do not depend on it
 _DENSE_SPEEDUP = 64  # products of dense rows in the time of one of sparse rows

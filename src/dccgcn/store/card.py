@@ -6,12 +6,10 @@ import re
 import numpy as np
 
 from dccgcn import __version__
-from dccgcn.methods.registry import get_method
-from dccgcn.quality.audit import AuditSummary
-from dccgcn.quality.classes import class_table
-from dccgcn.quality.trust import PROMISE, TESTED_ON
+from dccgcn.methods import get_method
+from dccgcn.quality import PROMISE, TESTED_ON, AuditSummary, class_table
 from dccgcn.text import first_few, markdown_table, printable, truncate
-from dccgcn.workflow.result import Result
+from dccgcn.workflow import Result
 
 LOW_CONFIDENCE = 0.5  # below this a prediction is more likely wrong than right
 

@@ -20,10 +20,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.features.exact_knn import Neighbours, check_k, empty_neighbours, exact_knn, exact_work, is_dense
-from dccgcn.kernels import candidate_kernels, over_rows
-from dccgcn.kernels.candidate_kernels import Rows, n_combinations
-from dccgcn.kernels.knn_kernels import ranking_buffers
+from dccgcn.features.exact_search import Neighbours, check_k, empty_neighbours, exact_knn, exact_work, is_dense
+from dccgcn.kernels import FeatureRows, candidate_kernels, n_combinations, over_rows, ranking_buffers
 
 MOST_WORK = 6e9  # products of an exact search: some ten seconds on a core
 
@@ -101,7 +99,7 @@ def approximate_knn(features: Any, k: int, progress: Callable[[int, int], None] 
     return found
 
 
-def _as_rows(features: Any) -> Rows:
+def _as_rows(features: Any) -> FeatureRows:
     """Features as flat arrays; without column numbers if they are dense."""
     n, d = features.shape
     if is_dense(features):
@@ -117,7 +115,7 @@ def _as_rows(features: Any) -> Rows:
     columns, data = np.require(columns, np.int32, "W"), np.require(data, np.float32, "W")
     norm = np.empty(n)
     over_rows(candidate_kernels.row_norms, n, indptr, data, norm)
-    return Rows(indptr, columns, data, norm, d)
+    return FeatureRows(indptr, columns, data, norm, d)
 
 
 def _similar_together(terms: np.ndarray) -> np.ndarray:
@@ -151,7 +149,7 @@ def _combinations(terms: np.ndarray) -> np.ndarray:
     return np.empty(n_combinations(terms.shape[1]), np.int64)
 
 
-def _top_terms(x: Rows) -> np.ndarray:
+def _top_terms(x: FeatureRows) -> np.ndarray:
     """The terms of each node with the largest weight over document frequency, (n, terms); -1 where it has fewer."""
     terms = np.full((len(x.norm), _TERMS), -1, np.int32)
     frequency = np.bincount(x.indices, minlength=x.d)
@@ -159,7 +157,7 @@ def _top_terms(x: Rows) -> np.ndarray:
     return terms
 
 
-def _nearest_landmarks(x: Rows) -> np.ndarray:
+def _nearest_landmarks(x: FeatureRows) -> np.ndarray:
     """The random landmark nodes nearest to each node, as its terms, (n, terms)."""
     nonzero = np.flatnonzero(x.norm > 0)
     chosen = np.random.default_rng(0).permutation(nonzero)[: min(_LANDMARKS, max(_TERMS, len(nonzero) // 8))]

@@ -1,4 +1,7 @@
-"""Labels: of the table of nodes, of a further table, and of the nodes to classify."""
+"""Ids and labels of the nodes: read from their table, checked, and added from a further table of labels.
+
+Errors name the lines.
+"""
 
 import re
 import shlex
@@ -11,11 +14,76 @@ import numpy as np
 import pandas as pd
 
 from dccgcn.errors import Finding, GraphError
-from dccgcn.graph.cells import AMBIGUOUS_LABELS, MISSING_LABELS, is_missing, spell_id, spell_label
+from dccgcn.graph import AMBIGUOUS_LABELS, MISSING_LABELS, is_missing, is_too_long, spell_id, spell_label
 from dccgcn.tables.columns import Columns, TableOptions, find_column, spelled_cells
-from dccgcn.tables.ids import check_ids
 from dccgcn.tables.table import Table, unescaped_cells
 from dccgcn.text import first_few
+
+# floats from here on may not be the whole numbers that they were made from, by bytes of the type
+_EXACT = {2: 2**11, 4: 2**24, 8: 2**53}
+
+
+def read_ids(table: Table, column: str) -> list[Any]:
+    """The ids of a table of nodes: none missing, none twice."""
+    ids = unescaped_cells(table, column)
+    missing = np.array([is_missing(i) for i in ids])
+    if missing.any():
+        raise GraphError(
+            f"{int(missing.sum())} cells of column {first_few([column])} are empty, on {table.where(missing)}.",
+            "Every node needs an id, and every edge two.",
+        )
+    check_ids(table.frame[column], table, column)
+    repeated = pd.Series([spell_id(i) for i in ids], dtype=object).duplicated(keep=False).to_numpy()
+    if repeated.any():
+        first = next(ids[i] for i in np.flatnonzero(repeated))
+        alike = [i for i in ids if spell_id(i) == spell_id(first)]
+        if len({type(i) for i in alike}) > 1:
+            raise GraphError(
+                f"The ids {alike[0]!r} and {alike[1]!r} differ only in type, on {table.where(repeated)}.",
+                "Read the id column as text, or as numbers, throughout.",
+            )
+        rows = np.array([i == first for i in ids])
+        others = len({ids[i] for i in np.flatnonzero(repeated)}) - 1
+        more = f"; {others} other ids repeat too" if others else ""
+        raise GraphError(
+            f"The node id {first_few([first])} occurs {int(rows.sum())} times, on {table.where(rows)}{more}.",
+            "Give every node a unique id.",
+        )
+    if table.is_text:
+        _refuse_two_spellings(table, ids)
+    return ids
+
+
+def check_ids(cells: pd.Series, table: Table, column: str, what: str = "id") -> None:
+    """Raise a GraphError unless ids or labels that are not missing are text or numbers, and the numbers exact.
+
+    A Parquet file or DataFrame may hold lists, times, bytes and records.
+    """
+    kind, listed = "a label" if what == "label" else "an id", cells.tolist()
+    if any(map(is_too_long, listed)):
+        text = f"Column {first_few([column])} of {table.name} holds a number of more than 3,000 digits"
+        raise GraphError(f"{text}, which cannot be {kind}.", "Write shorter ones.")
+    if others := [cell for cell in listed if not isinstance(cell, str | int | float | np.bool_ | np.number)]:
+        raise GraphError(
+            f"Column {first_few([column])} of {table.name} holds a {type(others[0]).__name__}, which cannot be {kind}: "
+            f"{first_few(others)}.",
+            "Write the column as text or whole numbers, or name another one.",
+        )
+    if cells.dtype.kind == "f" and any(abs(i) >= _EXACT.get(cells.dtype.itemsize, 2**53) for i in cells):
+        raise GraphError(
+            f"The {what}s in column {first_few([column])} of {table.name} are floats too large to be exact.",
+            "Read the column as whole numbers (Int64) or as text.",
+        )
+
+
+def _refuse_two_spellings(table: Table, ids: Sequence[str]) -> None:
+    whole = {i: m.group(1) for i in ids if (m := re.fullmatch(r"(\d+)\.0+", i))}
+    pairs = [(i, short) for i, short in whole.items() if short in set(ids)] if whole else []
+    if pairs:
+        raise GraphError(
+            f"{table.name} has ids that differ only in how a number is written: {first_few(pairs[0])}.",
+            "Write all ids of the column in one way.",
+        )
 
 
 def node_labels(table: Table, column: str | None, options: TableOptions, findings: list[Finding]) -> list[Any] | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.runtime.row_blocks import Peers
+from dccgcn.runtime import Peers
 
 
 @dataclass(frozen=True, eq=False)

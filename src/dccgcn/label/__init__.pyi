@@ -1,0 +1,13 @@
+from .audits import RunAudit as RunAudit
+from .audits import ask_all as ask_all
+from .audits import open_audit as open_audit
+from .audits import status as status
+from .events import Annotations as Annotations
+from .export import labels_frame as labels_frame
+from .export import predictions_frame as predictions_frame
+from .log import EventLog as EventLog
+from .log import read_events as read_events
+from .log import repair as repair
+from .serving import serve as serve
+from .session import Session as Session
+from .source import Source as Source

@@ -1,5 +1,6 @@
 """Rows 44, 48, 53, 57 to 61: extreme numbers, stores, interrupts, terminals, tables and settings."""
 
+import gzip
 import os
 import random
 import signal
@@ -64,18 +65,19 @@ def test_row_48_a_feature_that_is_too_large_is_not_called_missing():
 
 
 def test_row_53_the_limit_of_unpacked_tables_can_be_set(tmp_path, monkeypatch):
-    nodes, edges = (tmp_path / f"{name}.csv.gz" for name in ("nodes", "edges"))
-    for frame, path in zip(table(), (nodes, edges), strict=True):
-        frame.to_csv(path, index=False)
-    assert read_tables(nodes, edges, label="topic").graph.n == 8
-    for limit, path, words in (
-        ("0.0000001", nodes, r"more than 1e-07 GB.*DCCGCN_TABLE_GB="),
+    nodes, edges = table()
+    path = tmp_path / "nodes.csv.gz"
+    nodes.to_csv(path, index=False)
+    assert read_tables(path, edges, label="topic").graph.n == 8
+    path.write_bytes(gzip.compress(b"id,topic,x\n" + b"a,b,1\n" * 2_000_000))
+    for limit, file, words in (
+        ("0.005", path, r"more than 0\.005 GB.*DCCGCN_TABLE_GB=0\.01"),
         ("0.005", "/dev/zero", "more than"),
-        ("much", nodes, "not a number"),
+        ("much", path, "not a number"),
     ):
         monkeypatch.setenv("DCCGCN_TABLE_GB", limit)
         with pytest.raises(DataFileError, match=words):
-            read_tables(path, edges)
+            read_tables(file, edges)
 
 
 def test_row_57_ctrl_c_ends_a_comparison_without_waiting_for_its_runs(tmp_path):

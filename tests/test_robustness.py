@@ -29,7 +29,8 @@ from dccgcn.runtime import files, memory
 from dccgcn.runtime.lock import lock_folder
 from dccgcn.tables.read import read_tables
 from dccgcn.workflow.fitting import run
-from helpers.command import dccgcn, refused
+from helpers.command import dccgcn, refused, success
+from helpers.runs import short
 from tools import kill
 
 ROWS = {
@@ -108,9 +109,6 @@ def test_every_row_has_a_test_that_names_it():
     assert named == set(ROWS)
 
 
-# from tables to predictions
-
-
 @pytest.fixture
 def write(tmp_path):
     """Writes tables: for each node an id, a label and two numbers; a ring of edges unless others are given."""
@@ -134,8 +132,7 @@ def test_rows_18_and_19_nothing_to_learn_from(write):
 
 
 def test_rows_05_and_06_and_20_and_24_and_25_findings_are_printed_and_listed(write, tmp_path):
-    done = dccgcn("fit", *write(["x", "y", "y", None, None], edges=[("n0", "n1")]), "--out", str(tmp_path / "out"))
-    assert done.returncode == 0, done.stderr
+    done = success("fit", *write(["x", "y", "y", None, None], edges=[("n0", "n1")]), "--out", tmp_path / "out")
     for words in ("3 nodes have no edge", "one training label only: 'x'", "hold no training label"):
         assert words in done.stderr
     listed = {finding["code"] for finding in json.loads((tmp_path / "out" / "result.json").read_text())["findings"]}
@@ -161,9 +158,6 @@ def test_rows_29_and_31_the_feature_graph_of_a_run():
     assert (ties.level, "Of 100.0% of the nodes the 2 most" in ties.text) == ("note", True)
     with pytest.raises(SettingsError, match="k = 12 nearest neighbours cannot be found among 12"):
         run(graph, method="knn-gcn", settings=METHODS["knn-gcn"].settings(k=12, epochs=1))
-
-
-# row 37
 
 
 def estimate(graph, method="concord", **options):
@@ -208,18 +202,12 @@ def test_row_37_the_estimate_grows_with_what_costs():
 
 
 def test_row_37_a_table_too_large_is_refused_before_it_is_parsed(tmp_path, monkeypatch):
+    free, total = memory.available_memory()
+    assert 0 < free <= total
     monkeypatch.setattr(memory, "available_memory", lambda: (1e3, 2e3))
     (tmp_path / "nodes.csv").write_text("id,f\n" + "a,1\n" * 100)
     with pytest.raises(GraphError, match=r"needs about .* sparse matrix"):
         read_tables(tmp_path / "nodes.csv", tmp_path / "nodes.csv")
-
-
-def test_row_37_the_machines_memory_is_known():
-    free, total = memory.available_memory()
-    assert 0 < free <= total
-
-
-# row 41
 
 
 def test_row_41_a_folder_is_held_by_one_process(tmp_path):
@@ -253,19 +241,9 @@ def test_row_41_a_full_disk_is_a_sentence_and_leaves_nothing(write, tmp_path, mo
 
     monkeypatch.setattr(files.os, "fsync", full)
     finished = (tmp_path / "out" / "result.json").read_bytes()
-    done = dccgcn(*arguments, "--overwrite")
-    assert done.returncode == 2
-    assert "No space left on device" in done.stderr
-    assert "Traceback" not in done.stderr
+    refused(dccgcn(*arguments, "--overwrite"), "No space left on device")
     assert (tmp_path / "out" / "result.json").read_bytes() == finished  # the earlier run is still whole
     assert not list((tmp_path / "out").glob("*.tmp"))
-
-
-def test_row_41_a_folder_that_cannot_be_written(write, tmp_path):
-    (tmp_path / "file").write_text("")
-    done = dccgcn("fit", *write(["x", "y", None, None]), "--out", str(tmp_path / "file" / "out"))
-    assert done.returncode == 2
-    assert "cannot be written" in done.stderr
 
 
 def test_row_41_kill_9_while_a_fit_writes(tmp_path):
@@ -292,8 +270,7 @@ HOSTILE = [
 
 def test_row_42_hostile_names_come_back_and_harm_nothing(write, tmp_path):
     labels = ["=cmd()", "<b>", "=cmd()", "<b>", None, None, None, None]
-    done = dccgcn("fit", *write(labels, ids=HOSTILE), "--id", "id", "--label", "label", "--out", str(tmp_path / "out"))
-    assert done.returncode == 0, done.stderr
+    done = success("fit", *write(labels, ids=HOSTILE), "--id", "id", "--label", "label", "--out", tmp_path / "out")
     assert "\x1b[31m" not in done.stdout + done.stderr
     raw = pd.read_csv(tmp_path / "out" / "predictions.csv", dtype=str, keep_default_na=False)
     for column in raw:
@@ -333,12 +310,8 @@ def predict(x, edges, labels, train, method):
 @pytest.mark.parametrize("method", LINEAR)
 @settings(max_examples=8)
 @given(any_graph())
-def test_probabilities_are_finite_and_sum_to_one_and_their_largest_is_the_prediction(method, drawn):
-    prediction = predict(*drawn, method)
-    assert np.isfinite(prediction.probabilities).all()
-    assert (prediction.probabilities >= 0).all()
-    np.testing.assert_allclose(prediction.probabilities.sum(axis=1), 1, rtol=1e-5)
-    np.testing.assert_array_equal(prediction.y_pred, prediction.probabilities.argmax(axis=1))
+def test_predictions_are_valid(method, drawn):
+    predict(*drawn, method).check(len(drawn[0]), 4)
 
 
 @pytest.mark.parametrize("method", LINEAR)
@@ -353,23 +326,10 @@ def test_permuting_the_nodes_permutes_the_predictions(method, drawn, seed):
     np.testing.assert_allclose(second, first[order], atol=2e-3)
 
 
-@pytest.mark.parametrize("method", LINEAR)
-@settings(max_examples=5)
-@given(any_graph(), st.integers(0, 2**16))
-def test_merging_duplicate_edges_changes_nothing(method, drawn, seed):
-    x, edges, labels, train = drawn
-    again = np.random.default_rng(seed).permutation(np.concatenate([edges, edges[:, ::-1], edges]))
-    first, second = (predict(x, e, labels, train, method).probabilities for e in (edges, again))
-    assert first.tobytes() == second.tobytes()
-
-
-@pytest.mark.parametrize("method", sorted(set(METHODS) - set(LINEAR)))
-def test_every_other_method_on_a_graph_with_every_finding(method):
+@pytest.mark.parametrize("edges", [[(0, 1), (1, 2), (2, 3), (4, 5), (5, 5), (4, 5)], []], ids=["some", "none"])
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_on_a_graph_with_every_finding(method, edges):
     """Twins, a row of zeros, an isolated node, a component without a label, a class with one label."""
     x = np.array([[1, 0, 2], [1, 0, 2], [0, 0, 0], [0, 1, 0], [0, 2, 1], [3, 1, 0], [1, 1, 1], [0, 3, 0]], dtype=float)
-    graph = NodeGraph(x, [(0, 1), (1, 2), (2, 3), (4, 5), (5, 5), (4, 5)], [0, 1, None, 1, None, None, None, None])
-    fields = METHODS[method].settings.model_fields
-    few = {name: 3 for name in ("epochs", "k") if name in fields}
-    prediction = run(graph, method=method, settings=METHODS[method].settings.of(few)).prediction
-    assert np.isfinite(prediction.probabilities).all()
-    np.testing.assert_allclose(prediction.probabilities.sum(axis=1), 1, rtol=1e-5)
+    graph = NodeGraph(x, edges, [0, 1, None, 1, None, None, None, None])
+    run(graph, method=method, settings=short(METHODS[method], epochs=3, k=3)).prediction.check(graph.n, graph.c)

@@ -15,7 +15,7 @@ from dccgcn.runtime.files import temporary_path, write_atomically
 from dccgcn.runtime.outputs import check_writable
 from dccgcn.store.run_folder import RUN_FILES
 from dccgcn.store.staging import current_path
-from helpers.command import dccgcn, refused
+from helpers.command import dccgcn, refused, success
 
 FILE_OPERATIONS = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.listdir", "os.scandir"}
 DIED, REFUSED, COMPLETED, ENDED = 9, 3, 5, 0
@@ -23,9 +23,8 @@ DIED, REFUSED, COMPLETED, ENDED = 9, 3, 5, 0
 
 def graph(seed=0, n=20):
     rng = np.random.default_rng(seed)
-    return NodeGraph(
-        rng.random((n, 4)), rng.integers(0, n, (2 * n, 2)), [["a", "b"][i % 2] if i < 8 else None for i in range(n)]
-    )
+    labels = ["ab"[i % 2] if i < 8 else None for i in range(n)]
+    return NodeGraph(rng.random((n, 4)), rng.integers(0, n, (2 * n, 2)), labels)
 
 
 @pytest.fixture
@@ -65,8 +64,7 @@ def test_rows_45_55_a_folder_with_files_of_the_user_is_refused_and_unchanged(tmp
 
 def test_row_45_an_earlier_run_is_replaced_only_if_asked(tmp_path, results, tables):
     out = tmp_path / "out"
-    first = dccgcn(*tables, "--out", out, "--report")
-    assert first.returncode == 0, first.stderr
+    success(*tables, "--out", out, "--report")
     assert set(content_of(out)) <= RUN_FILES
     assert {"predictions.csv", "result.json", "report.html", "MODEL.md"} <= set(content_of(out))
     before = content_of(out)
@@ -77,7 +75,7 @@ def test_row_45_an_earlier_run_is_replaced_only_if_asked(tmp_path, results, tabl
     (out / "mine.txt").write_text("mine")
     refused(dccgcn(*tables, "--out", out, "--overwrite"), "'mine.txt'")
     (out / "mine.txt").unlink()
-    assert dccgcn(*tables, "--out", out, "--overwrite", "--seed", "5").returncode == 0
+    success(*tables, "--out", out, "--overwrite", "--seed", "5")
     assert load_model(out).result.seed == 5
     assert not (out / "report.html").exists()  # it showed the earlier run
 
@@ -92,7 +90,7 @@ def test_row_55_a_report_replaces_a_report_and_nothing_else(tmp_path, results):
     assert page.read_text() == "<h1>mine</h1>"
     results[0].report(tmp_path / "new.html")
     refused(dccgcn("report", tmp_path / "run", "--out", tmp_path / "new.html"), "there already")
-    assert dccgcn("report", tmp_path / "run", "--out", tmp_path / "new.html", "--overwrite").returncode == 0
+    success("report", tmp_path / "run", "--out", tmp_path / "new.html", "--overwrite")
 
 
 def act_at(number, folder, act):

@@ -20,6 +20,7 @@ from dccgcn.workflow.jobs import Job
 from dccgcn.workflow.run_store import append, read_store
 from helpers.command import dccgcn, refused, success
 from helpers.paper_rows import make_row
+from helpers.processes import children
 
 LABELS = ["a", "b"] * 4 + [None] * 4
 EDGES = [(i, (i + 1) % 12) for i in range(12)]
@@ -63,38 +64,26 @@ def test_row_48_a_feature_that_is_too_large_is_not_called_missing():
     assert "missing" not in refusal.value.what
 
 
-def test_row_53_a_packed_table_beyond_the_limit_is_refused(tmp_path, monkeypatch):
+def test_row_53_the_limit_of_unpacked_tables_can_be_set(tmp_path, monkeypatch):
     nodes, edges = table()
-    edges.to_csv(tmp_path / "edges.csv", index=False)
     path = tmp_path / "nodes.csv.gz"
-    with gzip.open(path, "wb", compresslevel=9) as file:
-        file.write(b"id,topic,x\n" + b"a,b,1\n" * 2_000_000)
-    monkeypatch.setenv("DCCGCN_TABLE_GB", "0.005")
-    with pytest.raises(DataFileError, match=r"more than 0\.005 GB.*DCCGCN_TABLE_GB=0\.01"):
-        read_tables(path, tmp_path / "edges.csv")
-    with pytest.raises(DataFileError, match="more than"):
-        read_tables("/dev/zero", tmp_path / "edges.csv")
-    pytest.importorskip("pyarrow")
-    pd.DataFrame({"id": np.zeros(10**6, np.int8)}).to_parquet(tmp_path / "nodes.parquet")
-    with pytest.raises(DataFileError, match="more than"):
-        read_tables(tmp_path / "nodes.parquet", tmp_path / "edges.csv")
-    monkeypatch.setenv("DCCGCN_TABLE_GB", "much")
-    with pytest.raises(DataFileError, match="not a number"):
-        read_tables(path, tmp_path / "edges.csv")
-    monkeypatch.delenv("DCCGCN_TABLE_GB")
     nodes.to_csv(path, index=False)
-    assert read_tables(path, tmp_path / "edges.csv", label="topic").graph.n == 8
+    assert read_tables(path, edges, label="topic").graph.n == 8
+    path.write_bytes(gzip.compress(b"id,topic,x\n" + b"a,b,1\n" * 2_000_000))
+    for limit, file, words in (
+        ("0.005", path, r"more than 0\.005 GB.*DCCGCN_TABLE_GB=0\.01"),
+        ("0.005", "/dev/zero", "more than"),
+        ("much", path, "not a number"),
+    ):
+        monkeypatch.setenv("DCCGCN_TABLE_GB", limit)
+        with pytest.raises(DataFileError, match=words):
+            read_tables(file, edges)
 
 
 def test_row_57_ctrl_c_ends_a_comparison_without_waiting_for_its_runs(tmp_path):
     command = [sys.executable, "-m", "dccgcn", "compare", "cora", "--methods", "grand", "--splits", "20"]
-    process = subprocess.Popen(
-        [*command, "--jobs", "2"],
-        cwd=tmp_path,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "start_new_session": True}
+    process = subprocess.Popen([*command, "--jobs", "2"], cwd=tmp_path, **quiet)
     deadline = time.monotonic() + 120
     while sum(seconds > 1 for _, seconds in children(process.pid)) < 2 and time.monotonic() < deadline:
         time.sleep(0.2)  # until both workers are busy
@@ -108,21 +97,6 @@ def test_row_57_ctrl_c_ends_a_comparison_without_waiting_for_its_runs(tmp_path):
     while any(os.path.exists(f"/proc/{pid}") for pid in workers):
         assert time.monotonic() < deadline, "a worker has outlived its command"
         time.sleep(0.2)
-
-
-def children(parent):
-    """Process id and processor time of each worker of a process."""
-    found = []
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                with open(f"/proc/{entry}/stat", encoding="utf-8") as file:
-                    fields = file.read().rpartition(")")[2].split()
-            except OSError:
-                continue
-            if int(fields[1]) == parent:
-                found.append((int(entry), int(fields[11]) / os.sysconf("SC_CLK_TCK")))
-    return found
 
 
 def test_row_58_every_altered_byte_of_a_store_is_found_and_its_line_named(tmp_path):
@@ -185,12 +159,9 @@ def test_row_59_escape_codes_and_markup_of_names_and_paths_are_shown_as_text(tmp
     folder = tmp_path / HOSTILE.replace("/", "")
     folder.mkdir()
     names = [f"{'ab'[i % 2]}[/x]\x1b[31m" if i < 6 else "" for i in range(12)]
-    (folder / "nodes[x].csv").write_text(
-        "id,topic,x\n" + "".join(f"\x1b{i}[/b],{name},{i % 3}\n" for i, name in enumerate(names))
-    )
-    (folder / "edges.csv").write_text(
-        "source,target\n" + "".join(f"\x1b{i}[/b],\x1b{(i + 1) % 12}[/b]\n" for i in range(12))
-    )
+    ids = [f"\x1b{i}[/b]" for i in range(12)]
+    pd.DataFrame({"id": ids, "topic": names, "x": np.arange(12) % 3}).to_csv(folder / "nodes[x].csv", index=False)
+    pd.DataFrame({"source": ids, "target": ids[1:] + ids[:1]}).to_csv(folder / "edges.csv", index=False)
     tables = ["--nodes", folder / "nodes[x].csv", "--edges", folder / "edges.csv", "--label", "topic"]
     out = folder / "[/out]".replace("/", "")
     for arguments in (

@@ -29,15 +29,10 @@ NEW_EDGES = pd.DataFrame({"source": ["x", "n1"], "target": ["n0", "y"]})
 
 def people(n=14):
     rng = np.random.default_rng(0)
-    nodes = pd.DataFrame(
-        {
-            "id": [f"n{i}" for i in range(n)],
-            "age": rng.random(n) * 50,
-            "kind": [["p", "q"][i % 2] for i in range(n)],
-            "text": [["red cat", "blue dog", "red dog"][i % 3] for i in range(n)],
-            "topic": [["a", "b"][i % 2] if i < 8 else None for i in range(n)],
-        }
-    )
+    nodes = pd.DataFrame({"id": [f"n{i}" for i in range(n)], "age": rng.random(n) * 50})
+    nodes["kind"] = ["pq"[i % 2] for i in range(n)]
+    nodes["text"] = [["red cat", "blue dog", "red dog"][i % 3] for i in range(n)]
+    nodes["topic"] = ["ab"[i % 2] if i < 8 else None for i in range(n)]
     edges = pd.DataFrame(rng.integers(0, n, (2 * n, 2)), columns=["source", "target"]).map(lambda i: f"n{i}")
     return read_tables(nodes, edges, label="topic", text=["text"], categorical=["kind"], name="people")
 
@@ -220,11 +215,7 @@ def test_row_51_sparse_indices_out_of_range_are_refused(tmp_path, part, value):
 @pytest.mark.parametrize("name", [DESCRIPTION, TENSORS])
 def test_row_52_a_pipe_a_device_and_a_folder_are_no_model_files(tmp_path, name):
     Crafted(tmp_path, "ssgc")
-    for make in (
-        os.mkfifo,
-        lambda path: path.symlink_to("/dev/zero"),
-        lambda path: path.mkdir(),
-    ):
+    for make in (os.mkfifo, lambda path: path.symlink_to("/dev/zero"), lambda path: path.mkdir()):
         path = tmp_path / name
         shutil.rmtree(path) if path.is_dir() else path.unlink()
         make(path)

@@ -3,6 +3,7 @@
 import errno
 import gzip
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -65,7 +66,6 @@ def test_row_49_defaults_that_are_written_out_give_the_same_bits(method):
     few = {"epochs": 3} if "epochs" in settings.model_fields else {}
     written = {**settings().model_dump(), **few}
     assert settings.of(written) == settings.of(few)
-    assert hash(str(settings.of(written).model_dump())) == hash(str(settings.of(few).model_dump()))
     given = (few, written, settings.of(few), settings.of(written))
     first, *others = (run(graph, method=method, settings=one) for one in given)
     for other in others:
@@ -77,13 +77,9 @@ def test_row_49_defaults_that_are_written_out_give_the_same_bits(method):
 def test_row_49_no_settings_remember_how_they_were_given(method):
     settings = METHODS[method].settings
     assert settings() == settings.of(settings().model_dump())
-    assert (
-        Job("cora", "rate", 0.1, 0, method, 0).key()
-        == Job("cora", "rate", 0.1, 0, method, 0, METHODS[method].published_settings("cora").model_dump()).key()
-    )
-
-
-# row 53
+    written = METHODS[method].published_settings("cora").model_dump()
+    job = Job("cora", "rate", 0.1, 0, method, 0)
+    assert job.key() == replace(job, options=written).key()
 
 
 @pytest.fixture
@@ -120,9 +116,6 @@ def test_row_53_a_parquet_bomb_is_refused_before_a_row_is_read(tmp_path, small_m
         read_tables(bomb, bomb)
 
 
-# row 61
-
-
 def test_row_61_a_full_disk_in_compare_is_a_sentence_and_loses_no_finished_run(tmp_path, monkeypatch):
     kept = tmp_path / "runs.jsonl"
     real = run_store.os.fsync
@@ -144,9 +137,6 @@ def test_row_61_a_full_disk_in_compare_is_a_sentence_and_loses_no_finished_run(t
     calls = iter([1])
     done = dccgcn("compare", "cora", "--methods", "lp", "--splits", "1", "--jobs", "1", cwd=tmp_path)
     refused(done, "No space left on device")
-
-
-# row 63
 
 
 def test_row_63_the_order_of_rows_matters_only_as_the_documentation_says(tmp_path):

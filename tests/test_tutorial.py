@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.command import dccgcn
+from helpers.command import success
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -26,9 +26,7 @@ def follow(page, folder, monkeypatch):
                 for line in block.splitlines():
                     program, *arguments = shlex.split(line)
                     assert program == "dccgcn"
-                    done = dccgcn(*arguments)
-                    assert done.returncode == 0, f"{line}\n{done.stderr}"
-                    printed = done.stdout
+                    printed = success(*arguments).stdout
             case "text":  # every line of it was printed by the command before
                 for line in block.splitlines():
                     assert line in printed
@@ -60,8 +58,7 @@ def test_the_page_on_ones_own_data_names_what_there_is(tmp_path, monkeypatch):
         command = command.replace("concord,lp", "ssgc,lp --folds 2 --repeats 1")
         small = {"fit": ["--method", "ssgc"], "doctor": ["--k", "2"], "label-next": ["--count", "1"]}
         extra = ["--set", "k=2"] if "class_prior" in command else small.get(command.split()[1], [])
-        done = dccgcn(*shlex.split(command)[1:], *extra)
-        assert done.returncode == 0, f"{command}\n{done.stderr}"
+        success(*shlex.split(command)[1:], *extra)
     assert Path("more-predictions.csv").exists()
     (code,) = (block for language, block in blocks("own-data.md") if language == "python")
     exec(code.replace("run(tables)", "run(tables, method='ssgc')"), {})
@@ -88,8 +85,7 @@ def test_the_page_by_kind_of_data(tmp_path, monkeypatch):
             exec(block, names)
         else:
             for line in block.splitlines():
-                done = dccgcn(*shlex.split(line)[1:])
-                assert done.returncode == 0, f"{line}\n{done.stderr}"
+                success(*shlex.split(line)[1:])
         for kind, least in {"text": 0.9, "numeric": 0.7, "edges_only": 0.9, "relations": 0.9, "rare": 0.8}.items():
             if kind in names:
                 assert names["accuracy"](names.pop(kind)) > least, kind

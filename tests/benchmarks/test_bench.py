@@ -3,14 +3,18 @@
 import json
 import os
 
+import numpy as np
 import pytest
 
+from benchmarks import gcn as gcn_benchmark
 from benchmarks import scale
 from benchmarks.alternatives import METHODS
 from benchmarks.compile import bench_compile
 from benchmarks.concord import build_concord_operators, with_operators_only
+from benchmarks.new_nodes import remove_nodes, restore_nodes
 from benchmarks.scale import growth, per_node_ratios
 from benchmarks.tables import all_equal, bench_tables
+from dccgcn import per_class
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.views import precompute
 from dccgcn.datasets.synthetic import synthetic_graph
@@ -141,3 +145,47 @@ def test_tables_of_every_form_give_the_same_graph():
     assert all(m[what] > 0 for m in measured for what in ("files_mb", "cpu_s", "anonymous_mb"))
     assert all_equal(measured)
     assert not all_equal([measured[0], {**measured[1], "graph": "another"}])
+
+
+BENCH = ["gcn", "--dataset", "cora", "--hidden", "8", "--rounds", "1", "--threads", "1", "--json"]
+
+
+def test_bench_gcn_compares_what_computes_the_same():
+    measured = json.loads(benchmarks(*BENCH).stdout)
+    assert measured["parity"] < 1e-4
+    assert measured["labels"] == 140
+    assert 140 < measured["nodes_in_field"][0] < measured["nodes_in_field"][1] == 2708
+    assert all(measured[what] > 0 for what in ("pyg_ms", "whole_graph_ms", "receptive_field_ms"))
+
+
+def test_bench_gcn_refuses_forms_that_differ(monkeypatch):
+    monkeypatch.setattr(gcn_benchmark.OurForm, "copy_weights", lambda *_: None)
+    done = benchmarks(*BENCH)
+    assert done.returncode == 2
+    assert "differ" in done.stderr
+
+
+def test_taking_nodes_out_and_putting_them_back_gives_the_graph_again(cora):
+    graph = cora.graph
+    split = per_class(graph, 2, seed=0)
+    held = np.sort(np.random.default_rng(0).choice(split.test, 500, replace=False))
+    smaller, part, order = remove_nodes(graph, split, held)
+    assert not set(smaller.ids.tolist()) & set(graph.ids[held].tolist())
+    assert smaller.ids[part.train].tolist() == graph.ids[np.sort(split.train)].tolist()
+    again = restore_nodes(graph, smaller, order)
+    assert (again.ids == graph.ids[order]).all()
+    assert (again.adjacency != graph.adjacency[order][:, order]).nnz == 0
+    assert (again.features != graph.features[order]).nnz == 0
+    assert (again.labels[smaller.n :] == -1).all()
+
+
+def test_bench_new_nodes_on_the_command_line():
+    done = benchmarks("new-nodes", "--graphs", "cora", "--method", "ssgc", "--splits", "2", "--json")
+    (measured,) = json.loads(done.stdout)
+    assert measured["held_out"] == 542
+    assert measured["difference"]["n"] == 2
+    assert measured["inductive"]["mean"] > 70
+    assert abs(measured["difference"]["mean"]) < 5
+    assert measured["difference"]["mean"] == pytest.approx(
+        measured["inductive"]["mean"] - measured["transductive"]["mean"]
+    )

@@ -20,7 +20,6 @@ from dccgcn.concord.stacking import assign_folds
 from dccgcn.concord.views import precompute
 from dccgcn.features import topology_operator
 from dccgcn.features.embedding import fit_svd, ssgc_filter
-from dccgcn.kernels import ppr_smooth
 from helpers.groups import blocks
 
 RNG = np.random.default_rng(3)
@@ -167,13 +166,6 @@ def test_mutual_information_leaves_the_confidence_of_structure(graph: NodeGraph)
     assert found["structure", 4][0] == pytest.approx(found["structure", 0][0], abs=1e-3)
     assert np.abs(found["structure", 4][1] - found["structure", 0][1]).max() > 0.05  # other predictions
     assert found["propagated", 4][0] > found["propagated", 0][0] + 0.02
-
-
-def test_smoothing_converges_to_personalised_pagerank(graph: NodeGraph) -> None:
-    operator = topology_operator(graph, "symmetric")
-    p = softmax(RNG.standard_normal((graph.n, 3)), axis=1).astype(np.float32)
-    exact = 0.1 * np.linalg.solve(np.eye(graph.n) - 0.9 * operator.matrix.toarray(), p)
-    np.testing.assert_allclose(ppr_smooth(operator.matrix, p, 0.1, 200), exact, atol=1e-5)
 
 
 def test_propagated_labels_are_uniform_where_none_reaches() -> None:

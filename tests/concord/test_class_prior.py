@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dccgcn import NodeClassifier, NodeGraph, per_class
+from dccgcn import NodeGraph, per_class
 from dccgcn.concord import method
 from dccgcn.concord.class_prior import log_shift, relative_prior, shift_to_prior
 from dccgcn.concord.settings import ConcordSettings
@@ -95,16 +95,6 @@ def test_the_default_prior_is_uniform(with_a_rare_class: NodeGraph) -> None:
     uniform = method.fit(Task(graph, split.train), ConcordSettings(class_prior={"fraud": 0.5}))
     np.testing.assert_array_equal(default.uncorrected, uniform.uncorrected)
     assert np.bincount(default.y_pred).min() < np.bincount(uniform.y_pred).min() < 0.5 * graph.n
-
-
-def test_the_estimator_passes_it_on(with_a_rare_class: NodeGraph) -> None:
-    graph = with_a_rare_class
-    train = per_class(graph, 3, 0).train
-    y = np.full(graph.n, None, object)
-    y[train] = np.array(graph.classes)[graph.labels[train]]
-    without = NodeClassifier().fit(graph.features, y, edges=graph.edges)
-    known = NodeClassifier(settings={"class_prior": {"fraud": 0.1}}).fit(graph.features, y, edges=graph.edges)
-    assert (known.predict() == "fraud").mean() < 0.15 < (without.predict() == "fraud").mean()
 
 
 def test_new_nodes_are_predicted_with_the_prior_of_training(with_a_rare_class: NodeGraph) -> None:

@@ -68,27 +68,12 @@ def test_sizes_are_log_degree_and_mass_and_their_means() -> None:
     np.testing.assert_allclose(views(graph)["sizes"], np.clip(expected, -1.5, 1.5), atol=1e-4)
 
 
-def test_views_are_made_once_for_a_graph() -> None:
-    graph = many_words()
-    for (name, one), other in zip(views(graph).items(), views(graph).values(), strict=True):
-        assert one is other, name
-
-
 @pytest.mark.parametrize("few", [False, True])
 def test_sparse_and_dense_storage_give_the_same_views(few: bool) -> None:
     graph = blocks(90) if few else many_words()
     dense = NodeGraph(graph.features.toarray(), graph.edges, graph.labels)
     for (name, one), other in zip(views(graph).items(), views(dense).values(), strict=True):
         np.testing.assert_allclose(one @ one.T, other @ other.T, atol=1e-3, err_msg=name)
-
-
-@pytest.mark.parametrize("few", [False, True])
-def test_views_are_projected_as_they_were_fitted(few: bool) -> None:
-    graph = blocks(90) if few else many_words()
-    fitted = precompute(graph, ConcordSettings())
-    again = precompute(graph, ConcordSettings(), fitted.projections)
-    for name, embedding in fitted.projections.embeddings.items():
-        np.testing.assert_allclose(again.projections.embeddings[name].z, embedding.z, atol=1e-5, err_msg=name)
 
 
 def test_nodes_without_neighbours_in_the_feature_graph_keep_their_own() -> None:

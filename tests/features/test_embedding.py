@@ -163,14 +163,6 @@ def test_idf_is_for_counts_only() -> None:
     assert idf(np.array([[-1.0, 0], [0, 1]])) is None
 
 
-def test_orthonormal_basis_of_a_rank_deficient_matrix() -> None:
-    m = RNG.standard_normal((50, 2)).astype(np.float32) @ RNG.standard_normal((2, 6)).astype(np.float32)
-    q = orthonormal(m)
-    kept = np.linalg.svd(q, compute_uv=False)[:2]
-    np.testing.assert_allclose(kept, 1, atol=1e-3)  # rank two
-    assert np.isfinite(orthonormal(np.zeros((5, 3), np.float32))).all()
-
-
 def test_the_entry_of_largest_magnitude_is_positive() -> None:
     v = np.array([[1, 3, 2], [-2, -1, -2]], dtype=np.float32)
     mix = np.eye(3, dtype=np.float32)
@@ -178,3 +170,9 @@ def test_the_entry_of_largest_magnitude_is_positive() -> None:
     np.testing.assert_array_equal(fixed, v * [-1, 1, 1])
     np.testing.assert_array_equal(mixed, np.diag([-1, 1, 1]))
     np.testing.assert_allclose(leading_eigenvectors(np.diag([1.0, 3.0]), 1), [[0], [1]], atol=1e-7)
+
+
+def test_an_orthonormal_basis_of_a_rank_deficient_matrix() -> None:
+    m = RNG.standard_normal((50, 2)).astype(np.float32) @ RNG.standard_normal((2, 6)).astype(np.float32)
+    np.testing.assert_allclose(np.linalg.svd(orthonormal(m), compute_uv=False)[:2], 1, atol=1e-3)  # rank two
+    assert np.isfinite(orthonormal(np.zeros((5, 3), np.float32))).all()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dccgcn.datasets import Dataset
 from dccgcn.errors import DataFileError, SplitError
 from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import Split, by_rate, check_training, per_class
+from dccgcn.graph.splits import Split, by_rate, check_training, hold_out, per_class
 
 
 def toy(sizes: list[int], unlabelled: int = 0, **changes: Any) -> NodeGraph:
@@ -98,6 +98,8 @@ def test_row_30_other_numbers_out_of_range() -> None:
         per_class(toy([5, 5]), 0, seed=0)
     with pytest.raises(SplitError, match="seed is -1"):
         per_class(toy([5, 5]), 1, seed=-1)
+    with pytest.raises(SplitError, match="halve"):
+        per_class(toy([30, 3]), 5, 0, small_classes="halve")  # type: ignore[arg-type]
     with pytest.raises(SplitError, match="No node of 'toy' has a label"):
         per_class(toy([0], unlabelled=3), 1, seed=0)
 
@@ -127,27 +129,10 @@ def test_fewer_labels_are_a_subset_of_more() -> None:
     assert set(few.train) < set(many.train)
 
 
-def test_seeds_differ() -> None:
-    graph = toy([30, 30])
-    assert len({per_class(graph, 5, seed).hash for seed in range(20)}) == 20
-
-
 def test_every_node_of_a_class_is_drawn_about_equally_often() -> None:
     graph = toy([10, 10])
     drawn = np.bincount(np.concatenate([per_class(graph, 5, seed).train for seed in range(400)]), minlength=20)
     assert abs(drawn - 200).max() < 50  # five standard deviations
-
-
-def test_the_draw_never_changes(cora: Dataset) -> None:
-    """Stored results belong to these splits: if one of these hashes moves, every table must be made again."""
-    assert per_class(cora.graph, 20, seed=0).hash == PER_CLASS_20
-    assert by_rate(cora.graph, 0.005, seed=0).hash == RATE_HALF_PERCENT
-    assert cora.splits["public"].hash == PUBLIC
-
-
-PER_CLASS_20 = "effacc5355826dc26e9f8035e0d3d3f82cdc21c47c4ee033b9f0cbbc3a8c872c"
-RATE_HALF_PERCENT = "e18c8966e6b331987a5e44bec68f410995f171fb64765c4d1ab4921c58b1c39d"
-PUBLIC = "376a4753e3d8cc24dd3ec4e626ba7c683a75aa5dde2391a2f91473f284b80b20"
 
 
 @pytest.mark.parametrize(("train", "words"), [(np.array([True, False]), "flatnonzero"), ([0.9], "whole numbers")])
@@ -157,17 +142,14 @@ def test_parts_are_positions_not_masks_or_fractions(train: Any, words: str) -> N
     assert words in caught.value.remedy
 
 
-def test_an_unknown_rule_for_small_classes_is_refused() -> None:
-    with pytest.raises(SplitError, match="halve"):
-        per_class(toy([30, 3]), 5, 0, small_classes="halve")  # type: ignore[arg-type]
-
-
 def test_row_28_parts_that_overlap() -> None:
     none: list[int] = []
     with pytest.raises(SplitError, match="2 nodes are in both the train and the test part: 2, 3"):
         Split("toy", "mine", None, np.array([1, 2, 3]), np.array(none), np.array([3, 2, 5]))
     with pytest.raises(SplitError, match="both the train and the validation"):
         Split("toy", "mine", None, np.array([1]), np.array([1]), np.array([2]))
+    with pytest.raises(SplitError, match="both the validation and the test"):
+        Split("toy", "mine", None, np.array([1]), np.array([2]), np.array([2]))
     with pytest.raises(SplitError, match="train part lists nodes twice: 1"):
         Split("toy", "mine", None, np.array([1, 1]), np.array(none), np.array([2]))
 
@@ -224,33 +206,13 @@ def test_a_split_of_other_nodes_is_refused(tmp_path: Path) -> None:
         Split.from_parts(toy([1, 1], unlabelled=1), "mine", [0], [], [2])
 
 
-def test_row_18_no_label_at_all() -> None:
+def test_rows_18_19_no_label_or_one_class() -> None:
     with pytest.raises(SplitError, match="no labelled node"):
         check_training(toy([3, 3]), [])
     with pytest.raises(SplitError, match="1 training nodes have no label: 6"):
         check_training(toy([3, 3], unlabelled=1), [0, 3, 6])
-
-
-def test_row_19_one_class_only() -> None:
     with pytest.raises(SplitError, match="All 2 training labels are of one class, 0"):
         check_training(toy([3, 3]), [0, 1])
-
-
-def test_row_20_a_class_with_one_label() -> None:
-    (finding,) = check_training(toy([3, 3]), [0, 1, 3])
-    assert (finding.level, finding.code) == ("warning", "single-label-classes")
-    assert finding.text.endswith("only: 1.")
-
-
-def test_row_21_a_class_without_labels() -> None:
-    (finding,) = check_training(toy([3, 3, 3]), [0, 1, 3, 4])
-    assert finding.code == "unseen-classes"
-    assert finding.text.endswith("probability 0: 2.")
-
-
-def test_row_24_every_node_labelled() -> None:
-    (finding,) = check_training(toy([2, 2]), [0, 1, 2, 3])
-    assert finding.code == "all-labelled"
 
 
 def test_row_25_a_component_without_label() -> None:
@@ -265,3 +227,41 @@ def test_sound_training_nodes_have_no_findings(cora: Dataset) -> None:
     codes = [finding.code for finding in check_training(cora.graph, cora.splits["public"].train)]
     assert codes == ["unreached-components"]  # 77 of Cora's 78 components are tiny
     assert check_training(toy([3, 3]), [0, 1, 3, 4]) == []
+
+
+@pytest.mark.parametrize(
+    ("share", "tested"), [(0.3, [3, 1, 0]), (0.01, [1, 1, 0]), (0.5, [5, 2, 0]), (0.99, [9, 3, 0])]
+)
+def test_hold_out_tests_a_share_of_each_class_and_trains_on_the_rest(share, tested):
+    graph = toy([10, 4, 1])
+    split = hold_out(graph, share, seed=0)
+    assert np.bincount(graph.labels[split.test], minlength=3).tolist() == tested
+    assert np.bincount(graph.labels[split.train], minlength=3).tolist() == [10 - tested[0], 4 - tested[1], 1]
+    assert hold_out(graph, 0.5, 1).hash != hold_out(graph, 0.5, 0).hash
+
+
+def test_the_draw_never_changes(cora: Dataset) -> None:
+    """Stored results belong to these splits: if one of these hashes moves, every table must be made again."""
+    splits = per_class(cora.graph, 20, seed=0), by_rate(cora.graph, 0.005, seed=0), cora.splits["public"]
+    assert [split.hash for split in splits] == [
+        "effacc5355826dc26e9f8035e0d3d3f82cdc21c47c4ee033b9f0cbbc3a8c872c",
+        "e18c8966e6b331987a5e44bec68f410995f171fb64765c4d1ab4921c58b1c39d",
+        "376a4753e3d8cc24dd3ec4e626ba7c683a75aa5dde2391a2f91473f284b80b20",
+    ]
+    assert len({per_class(cora.graph, 5, seed).hash for seed in range(20)}) == 20
+
+
+@pytest.mark.parametrize(
+    ("sizes", "train", "code", "words"),
+    [
+        ([3, 3], [0, 1, 3], "single-label-classes", "only: 1."),
+        ([3, 3, 3], [0, 1, 3, 4], "unseen-classes", "probability 0: 2."),
+        ([2, 2], [0, 1, 2, 3], "all-labelled", ""),
+    ],
+)
+def test_rows_20_21_24_labels_that_are_few_missing_or_all_there_are(
+    sizes: list[int], train: list[int], code: str, words: str
+) -> None:
+    (finding,) = check_training(toy(sizes), train)
+    assert (finding.level, finding.code) == ("warning", code)
+    assert finding.text.endswith(words)

@@ -1,8 +1,6 @@
 """A person at the labelling page, driven by Playwright."""
 
-from pathlib import Path
-
-from helpers.browser import AXE, keep_messages
+from helpers.browser import Visitor
 
 WAIT = 300_000  # milliseconds: the kernels may have to be compiled first, on a busy machine
 SLOW = """([path, before, after]) => {
@@ -19,16 +17,12 @@ SLOW = """([path, before, after]) => {
 }"""
 
 
-class Person:
+class Person(Visitor):
     """A browser of its own, with a name."""
 
-    def __init__(self, browser, address, name, width=1280, height=900, **options):
-        viewport = {"width": width, "height": height}
-        self.context = browser.new_context(viewport=viewport, reduced_motion="reduce", **options)
-        self.page = self.context.new_page()
+    def __init__(self, browser, address, name, **options):
+        super().__init__(browser, **options)
         self.page.set_default_timeout(WAIT)
-        self.messages = []
-        keep_messages(self.page, self.messages)
         self.open(address)
         self.page.fill("#name", name)
         self.page.keyboard.press("Enter")
@@ -95,20 +89,6 @@ class Person:
         self.page.keyboard.press("Enter" if right == drawn else str(names.index(right) + 1))
         script = "text => document.getElementById('audit-state').textContent.includes(text)"
         self.page.wait_for_function(script, arg=f"{number} check")
-
-    def faults(self):
-        self.page.evaluate(AXE.read_text(encoding="utf-8"))
-        found = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-        return [
-            (f["id"], [n["html"][:150] for n in f["nodes"][:3]])
-            for f in found
-            if f["impact"] in ("serious", "critical")
-        ]
-
-    def download(self, name):
-        with self.page.expect_download() as waiting:
-            self.page.click(f"a[href$='{name}']")
-        return Path(waiting.value.path()).read_bytes()
 
     def slow(self, path, before=0, after=0):
         """Requests of a path are sent and answered so many milliseconds later."""

@@ -1,6 +1,6 @@
 """The formulas as they are printed, in loops over nodes and in dense matrices: slow, short and easy to verify.
 
-Nothing here is shared with the package but its settings, so an error there is not repeated here.
+Nothing here is shared with the package but its settings and its seeds, so an error there is not repeated here.
 """
 
 import math
@@ -8,6 +8,34 @@ import math
 import numpy as np
 import torch
 from torch import Tensor
+
+from dccgcn.networks.training import seeded
+
+
+def dense_features(graph):
+    x = graph.features.toarray() if hasattr(graph.features, "toarray") else graph.features
+    return np.asarray(x, dtype=np.float64)
+
+
+def dense_adjacency(graph):
+    a = np.zeros((graph.n, graph.n))
+    for (u, v), weight in zip(graph.edges, graph.weights, strict=True):
+        a[u, v] = a[v, u] = weight
+    return a
+
+
+def glorot(seed, *shapes):
+    """Weights as a model makes them that draws them in this order."""
+    with seeded(seed):
+        return [torch.nn.init.xavier_uniform_(torch.empty(shape)).double().requires_grad_() for shape in shapes]
+
+
+def train(loss, optimiser, epochs):
+    for epoch in range(epochs):
+        optimiser.zero_grad()
+        loss(epoch).backward()
+        optimiser.step()
+
 
 # Section 3.1: the feature graph
 
@@ -136,12 +164,8 @@ def step_loss(
     p holds a model's parameters by name, in double precision. rounds: passes of Eq. 7.
     """
     s, n, c = settings, graph.n, graph.c
-    x = graph.features if isinstance(graph.features, np.ndarray) else graph.features.toarray()
-    x = np.asarray(x, dtype=np.float64)
-    topology = np.zeros((n, n))
-    for (u, v), weight in zip(graph.edges, graph.weights, strict=True):
-        topology[u, v] = topology[v, u] = weight
-    adjacency = [topology, feature_adjacency(x, s.k)]
+    x = dense_features(graph)
+    adjacency = [dense_adjacency(graph), feature_adjacency(x, s.k)]
     inputs = torch.from_numpy(normalise_rows(x, s.features))
     truth = torch.from_numpy(np.eye(c)[graph.labels[train]])
 

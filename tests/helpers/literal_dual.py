@@ -7,34 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dccgcn.networks.training import seeded
 from helpers import literal
-
-
-def dense(graph):
-    """Features and adjacency as plain matrices."""
-    x = graph.features if isinstance(graph.features, np.ndarray) else graph.features.toarray()
-    a = np.zeros((graph.n, graph.n))
-    for u, v in graph.edges:
-        a[u, v] = a[v, u] = 1
-    return np.asarray(x, dtype=np.float64), a
-
-
-def train(loss, parameters, optimiser, epochs):
-    for epoch in range(epochs):
-        optimiser.zero_grad()
-        loss(epoch).backward()
-        optimiser.step()
-    return parameters
-
-
-def glorot(seed, *shapes):
-    """Weights as a model makes them that draws them in this order."""
-    with seeded(seed):
-        return [torch.nn.init.xavier_uniform_(torch.empty(shape)).double().requires_grad_() for shape in shapes]
-
-
-# DGCN
 
 
 def expected_counts(adjacency, walks, length):
@@ -68,7 +41,7 @@ def ppmi(counts):
 
 def dgcn(graph, labelled, s, seed, counts):
     """Probabilities of both branches after training without dropout."""
-    x, a = dense(graph)
+    x, a = literal.dense_features(graph), literal.dense_adjacency(graph)
     x = torch.from_numpy(literal.normalise_rows(x, s.features))
     p = ppmi(counts)
     degree = np.where(p.sum(1) > 0, p.sum(1), 1)
@@ -76,7 +49,7 @@ def dgcn(graph, labelled, s, seed, counts):
         torch.from_numpy(m)
         for m in (literal.normalised_adjacency(a, "symmetric"), p / np.sqrt(np.outer(degree, degree)))
     ]
-    w = glorot(seed, (graph.d, s.hidden), (s.hidden, graph.c))
+    w = literal.glorot(seed, (graph.d, s.hidden), (s.hidden, graph.c))
     y = torch.from_numpy(np.eye(graph.c)[graph.labels[labelled]])
 
     def branch(prop):
@@ -91,19 +64,16 @@ def dgcn(graph, labelled, s, seed, counts):
         return known + strength * ((z_a - z_p) ** 2).sum()
 
     optimiser = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[s.optimiser]
-    train(loss, w, optimiser(w, lr=s.lr, weight_decay=s.weight_decay), s.epochs)
+    literal.train(loss, optimiser(w, lr=s.lr, weight_decay=s.weight_decay), s.epochs)
     return [branch(prop).detach().numpy() for prop in props]
-
-
-# ConfGCN
 
 
 def confgcn(graph, labelled, s, seed):
     """Probabilities after training without dropout."""
-    x, a = dense(graph)
+    x, a = literal.dense_features(graph), literal.dense_adjacency(graph)
     x = torch.from_numpy(literal.normalise_rows(x, s.features))
     joined = torch.from_numpy(a + np.eye(graph.n))
-    theta1, theta2, mu_scores = glorot(seed, (graph.d, s.hidden), (s.hidden, graph.c), (graph.n, graph.c))
+    theta1, theta2, mu_scores = literal.glorot(seed, (graph.d, s.hidden), (s.hidden, graph.c), (graph.n, graph.c))
     s_scores = torch.ones(graph.n, graph.c, dtype=torch.float64, requires_grad=True)
     y = torch.from_numpy(np.eye(graph.c)[graph.labels[labelled]])
     parameters = [theta1, theta2, mu_scores, s_scores]
@@ -129,11 +99,8 @@ def confgcn(graph, labelled, s, seed):
             + sum(s.l2 * (s.l2 * (w**2).sum() / 2) ** 2 / 2 for w in parameters)
         )
 
-    train(loss, parameters, torch.optim.Adam(parameters, lr=s.lr), s.epochs)
+    literal.train(loss, torch.optim.Adam(parameters, lr=s.lr), s.epochs)
     return forward()[3].softmax(1).detach().numpy()
-
-
-# AM-GCN
 
 
 def hsic(z1: Tensor, z2: Tensor) -> Tensor:
@@ -182,7 +149,7 @@ def am_gcn_logits(x: Tensor, t: Tensor, f: Tensor, p: dict[str, Tensor]):
 
 def am_gcn(graph, labelled, s, parameters):
     """Probabilities after training from these parameters without dropout."""
-    x, a = dense(graph)
+    x, a = literal.dense_features(graph), literal.dense_adjacency(graph)
     knn = later_neighbours(x, s.k) if s.feature_edges == "later" else literal.feature_adjacency(x, s.k)
     t, f = (torch.from_numpy(literal.normalised_adjacency(m, "row")) for m in (a, knn))
     x = torch.from_numpy(literal.normalise_rows(x, s.features))
@@ -195,5 +162,5 @@ def am_gcn(graph, labelled, s, parameters):
         return literal.l_cross(logits[labelled], y, "mean") + s.beta * apart + s.theta * gram_difference(c_t, c_f)
 
     optimiser = torch.optim.Adam(p.values(), lr=s.lr, weight_decay=s.weight_decay)
-    train(loss, p, optimiser, s.epochs)
+    literal.train(loss, optimiser, s.epochs)
     return am_gcn_logits(x, t, f, p)[1].softmax(1).detach().numpy()

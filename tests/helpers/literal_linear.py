@@ -5,13 +5,6 @@ import numpy as np
 from helpers import literal
 
 
-def dense_adjacency(graph):
-    a = np.zeros((graph.n, graph.n))
-    for (u, v), weight in zip(graph.edges, graph.weights, strict=True):
-        a[u, v] = a[v, u] = weight
-    return a
-
-
 def components(a):
     """Sets of nodes that can reach each other."""
     found, left = [], set(range(len(a)))

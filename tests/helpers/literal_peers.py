@@ -5,18 +5,13 @@ import torch
 from scipy.optimize import minimize
 
 from helpers import literal
-from helpers.literal_linear import dense_adjacency
+from helpers.literal import dense_adjacency, dense_features
 
 
 def neighbour_mean(graph):
     """D^-1 A; rows of nodes without an edge are 0."""
     a = dense_adjacency(graph)
     return np.array([row / row.sum() if row.sum() > 0 else row for row in a])
-
-
-def dense_features(graph):
-    x = graph.features
-    return (x.toarray() if hasattr(x, "toarray") else x).astype(float)
 
 
 def unit(rows):
@@ -100,14 +95,14 @@ def d2pt(graph, train, s, weights):
     w1, b1, w2, b2, w3, b3 = weights
     labels = {int(i): int(graph.labels[i]) for i in train}
     optimiser = torch.optim.Adam(weights, lr=s.lr, weight_decay=s.weight_decay)
-    for _ in range(s.epochs):
-        optimiser.zero_grad()
+
+    def loss(_):
         h, h2 = (torch.clamp(each @ w1 + b1, min=0) for each in (p, p2))
         o, o2 = (torch.log_softmax(each @ w2 + b2, 1) for each in (h, h2))
         nll, nll2 = (-sum(each[i, y] for i, y in labels.items()) / len(train) for each in (o, o2))
-        loss = nll + s.lambda_ce * nll2 + s.lambda_pa * alignment(o, h @ w3 + b3, h2 @ w3 + b3, labels)
-        loss.backward()
-        optimiser.step()
+        return nll + s.lambda_ce * nll2 + s.lambda_pa * alignment(o, h @ w3 + b3, h2 @ w3 + b3, labels)
+
+    literal.train(loss, optimiser, s.epochs)
     return torch.softmax(torch.clamp(p @ w1 + b1, min=0) @ w2 + b2, 1).detach().numpy()
 
 
@@ -127,14 +122,13 @@ def iceberg(graph, train, s, weights):
             loss = loss - torch.log(counts[answer] * torch.exp(z[i, answer]) / below)
         return loss / len(answers)
 
-    for _ in range(s.epochs):
-        optimiser.zero_grad()
+    def loss(_):
         z = torch.clamp(p @ w1 + b1, min=0) @ w2 + b2
         q = torch.softmax(z.detach(), 1)
         rest = [i for i in range(graph.n) if i not in train]
         threshold = sum(q[i].max() for i in rest) / len(rest)
         chosen = {i: int(q[i].argmax()) for i in rest if q[i].max() >= threshold}
-        loss = balanced(z, {int(i): int(graph.labels[i]) for i in train}) + s.pseudo_weight * balanced(z, chosen)
-        loss.backward()
-        optimiser.step()
+        return balanced(z, {int(i): int(graph.labels[i]) for i in train}) + s.pseudo_weight * balanced(z, chosen)
+
+    literal.train(loss, optimiser, s.epochs)
     return torch.softmax(torch.clamp(p @ w1 + b1, min=0) @ w2 + b2, 1).detach().numpy()

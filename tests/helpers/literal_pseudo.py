@@ -5,34 +5,27 @@ import math
 import numpy as np
 import torch
 
-from dccgcn.networks.training import seeded
 from helpers import literal
-
-
-def adjacency(graph):
-    a = np.zeros((graph.n, graph.n))
-    for (u, v), w in zip(graph.edges, graph.weights, strict=True):
-        a[u, v] = a[v, u] = w
-    return a
 
 
 def gcn(graph, targets, s, seed, a=None):
     """GCN on Σ weight(epoch) · cross-entropy over targets (node, class, weight), dropout left out: logits, (n, c)."""
-    prop = torch.from_numpy(literal.normalised_adjacency(adjacency(graph) if a is None else a, s.normalisation))
-    x = graph.features if isinstance(graph.features, np.ndarray) else graph.features.toarray()
-    x = torch.from_numpy(literal.normalise_rows(x.astype(float), s.features))
-    with seeded(seed):
-        weights = [torch.empty(graph.d, s.hidden), torch.empty(s.hidden, graph.c)]
-        weights = [torch.nn.init.xavier_uniform_(w).double().requires_grad_() for w in weights]
-    groups = [{"params": weights[:1], "weight_decay": s.weight_decay}, {"params": weights[1:]}]
-    optimiser = torch.optim.Adam(groups, lr=s.lr)
-    for epoch in range(s.epochs):
-        optimiser.zero_grad()
-        logits = prop @ torch.clamp(prop @ x @ weights[0], min=0) @ weights[1]
-        log_p = logits - logits.exp().sum(1, keepdim=True).log()
-        sum(-w(epoch) * log_p[node, k] for node, k, w in targets).backward()
-        optimiser.step()
-    return (prop @ torch.clamp(prop @ x @ weights[0], min=0) @ weights[1]).detach().numpy()
+    a = literal.dense_adjacency(graph) if a is None else a
+    prop = torch.from_numpy(literal.normalised_adjacency(a, s.normalisation))
+    x = torch.from_numpy(literal.normalise_rows(literal.dense_features(graph), s.features))
+    w = literal.glorot(seed, (graph.d, s.hidden), (s.hidden, graph.c))
+
+    def logits():
+        return prop @ torch.clamp(prop @ x @ w[0], min=0) @ w[1]
+
+    def loss(epoch):
+        z = logits()
+        log_p = z - z.exp().sum(1, keepdim=True).log()
+        return sum(-weight(epoch) * log_p[node, k] for node, k, weight in targets)
+
+    groups = [{"params": w[:1], "weight_decay": s.weight_decay}, {"params": w[1:]}]
+    literal.train(loss, torch.optim.Adam(groups, lr=s.lr), s.epochs)
+    return logits().detach().numpy()
 
 
 def mean_targets(pairs):
@@ -61,7 +54,7 @@ def confident(probabilities, t, free):
 
 def absorption(graph, train, alpha):
     """Σ_{v ∈ L_k} P_uv with the whole inverse."""
-    a = adjacency(graph)
+    a = literal.dense_adjacency(graph)
     p = np.linalg.inv(np.diag(a.sum(axis=1)) - a + alpha * np.eye(graph.n))
     return np.stack([sum(p[:, v] for v in train if graph.labels[v] == k) for k in range(graph.c)], axis=1)
 
@@ -77,7 +70,7 @@ def absorbed(scores, t, free, reached):
 
 def calibrator(graph, logits, p, s):
     """t of CaGCN for each node, from parameters in p."""
-    prop = torch.from_numpy(literal.normalised_adjacency(adjacency(graph), s.normalisation))
+    prop = torch.from_numpy(literal.normalised_adjacency(literal.dense_adjacency(graph), s.normalisation))
     hidden = torch.clamp(prop @ logits @ p["theta1"] + p["b1"], min=0)
     return torch.log(torch.exp(prop @ hidden @ p["theta2"] + p["b2"]) + 1.1)
 

@@ -1,6 +1,9 @@
-"""Rows as runs of the experiments would leave them."""
+"""Rows as runs of the experiments would leave them, and the pages made from them."""
 
 from dataclasses import asdict
+
+from paper.pages import files_of
+from paper.results import Results
 
 
 def make_row(job, **values):
@@ -28,3 +31,12 @@ def fake_rows(spec, splits=10, spread=0.0, **values):
                     value = 0.5 + 0.01 * i + 0.001 * nth + spread * ((nth * 7 + i * 3) % 5)
                     rows |= row_of(spec, system.name, c, nth, accuracy=value, macro_f1=value - 0.1, **values)
     return rows
+
+
+def page_of(spec, rows, **about):
+    files = files_of(Results(spec, rows, **about), f"python -m paper {spec.name}")
+    return files[f"{spec.page or spec.name}.md"]
+
+
+def table_lines(page):
+    return [line for line in page.splitlines() if line.startswith("|")]

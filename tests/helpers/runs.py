@@ -10,6 +10,23 @@ from dccgcn.workflow.result import Result
 
 # a network that trains within a second
 QUICK = ["--method", "dcc-gcn", "--set", "epochs=5", "--set", "hidden1=16", "--set", "hidden2=8"]
+SHORT = {
+    "epochs": 4, "most_epochs": 4, "calibration_epochs": 3, "patience": 2, "alpha_after": 2, "stages": 2, "clusters": 5,
+    "steps": 5, "confident": 0.5, "calibrate_from": 0.5, "walks": 5, "dcc": {"epochs": 3},
+}  # fmt: skip
+
+
+def short(method, **options):
+    """Settings with which the method ends within a fraction of a second."""
+    every = {**SHORT, **options}
+    return method.settings.of({name: value for name, value in every.items() if name in method.settings.model_fields})
+
+
+def words_graph() -> NodeGraph:
+    """40 nodes with a few words each, edges at random and three classes."""
+    rng = np.random.default_rng(0)
+    words = np.eye(40)[:, rng.permutation(40)[:12]] + (rng.random((40, 12)) < 0.15)
+    return NodeGraph(words, rng.integers(0, 39, (70, 2)), np.arange(40) % 3)
 
 
 def toy(n=60, c=3, seed=0, names=None, ids=None) -> NodeGraph:

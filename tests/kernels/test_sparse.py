@@ -31,12 +31,6 @@ def test_kernels_and_operators_do_not_import_torch():
     assert subprocess.run([sys.executable, "-c", stub + code], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("width", [1, 7, 40])
-def test_spmm_against_dense(width):
-    matrix, right = random_matrix(30, 20), np.random.default_rng(1).normal(size=(width, 20)).astype(np.float32).T
-    np.testing.assert_allclose(spmm(matrix, right), matrix.toarray() @ right, atol=1e-5)
-
-
 @pytest.mark.parametrize("steps", [0, 1, 6])
 def test_smoothing_against_dense_steps(steps):
     matrix = random_matrix(7, 7, 0.7)
@@ -64,14 +58,6 @@ def test_softmax_of_columns_side_by_side_takes_each_group_alone():
         np.testing.assert_allclose(found[:, group], expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("width", [1, 7, 8])
-def test_narrow_product_for_rows_of_every_length(width):
-    rng = np.random.default_rng(width)
-    left = np.tril(rng.normal(size=(9, 9)), -1).astype(np.float32)  # rows of 0 to 8 entries
-    right = rng.normal(size=(9, width)).astype(np.float32)
-    np.testing.assert_allclose(sparse_times(sp.csr_array(left), right), left @ right, atol=1e-5)
-
-
 @pytest.mark.parametrize("width", [5, 128, 300])
 @pytest.mark.parametrize("transposed", [False, True])
 @pytest.mark.parametrize("kernel", [column_blocks.spmm, multiply_rows], ids=["column blocks", "rows"])
@@ -95,3 +81,12 @@ def test_column_blocks_are_for_many_entries_and_a_dense_beyond_the_cache():
     assert not column_blocks.worthwhile(100_000, np.empty((5000, 512), np.float32))  # rows are read a few times only
     assert not column_blocks.worthwhile(2_000_000, np.empty((5000, 16), np.float32))  # small
     assert not column_blocks.worthwhile(2_000_000, np.empty((9000, 128), np.float32))  # no wider than a block
+
+
+@pytest.mark.parametrize("width", [1, 7, 8, 40])
+@pytest.mark.parametrize("product", [spmm, sparse_times])
+def test_products_against_dense(width, product):
+    rng = np.random.default_rng(width)
+    for left in (random_matrix(30, 20).toarray(), np.tril(rng.normal(size=(9, 9)), -1)):  # rows of 0 to 8 entries
+        left, right = left.astype(np.float32), rng.normal(size=(width, left.shape[1])).astype(np.float32).T
+        np.testing.assert_allclose(product(sp.csr_array(left), right), left @ right, atol=1e-5)

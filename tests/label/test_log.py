@@ -126,9 +126,6 @@ def test_an_event_with_the_id_of_another_one_is_not_acknowledged(path, other):
     assert log.append("Ann", "label", id="one", node="1", label="a").clock == 1
 
 
-# damage
-
-
 def test_every_flipped_bit_is_found_or_changes_nothing(path, tmp_path):
     events, content, rng = read_events(path, "graph"), path.read_bytes(), np.random.default_rng(0)
     used = np.flatnonzero(np.frombuffer(content, np.uint8))  # most of a small file is zeros
@@ -210,9 +207,6 @@ def test_a_cut_log_gives_what_is_left(tmp_path):
     assert kept.items() <= {event.id: event.label for event in written}.items()
     assert lost
     assert {entry.suffix for entry in tmp_path.iterdir()} == {".sqlite", ".lock"}
-
-
-# while it is open
 
 
 def delete(path):

@@ -45,6 +45,12 @@ def answer(session, count=1, who="Ann", client="one"):
     return asked
 
 
+def label(session, count):
+    """Answer so many questions, and wait for the picture that follows."""
+    answer(session, count)
+    session.wait()
+
+
 def test_without_labels_the_questions_cover_the_graph(session):
     assert session.picture.result is None
     assert len({session.truth[name] for name in answer(session, 3)}) == 3  # one of each community
@@ -55,8 +61,7 @@ def test_without_labels_the_questions_cover_the_graph(session):
 
 
 def test_the_answers_are_those_of_a_run_without_the_page(session):
-    answer(session, 8)
-    session.wait()
+    label(session, 8)
     graph = toy()
     labels = [session.labels.labels.get(str(node)) for node in range(graph.n)]
     alone = run(graph.with_labels(labels, classes=CLASSES), None, "ssgc")
@@ -64,8 +69,7 @@ def test_the_answers_are_those_of_a_run_without_the_page(session):
 
 
 def test_labelling_goes_on_while_a_fit_runs_and_the_picture_knows_its_labels(session, monkeypatch):
-    answer(session, 4)
-    session.wait()
+    label(session, 4)
     fit, go_on = session._fit, threading.Event()
 
     def slowly(labels):
@@ -84,8 +88,7 @@ def test_labelling_goes_on_while_a_fit_runs_and_the_picture_knows_its_labels(ses
 
 
 def test_answers_are_shown_before_the_next_questions_are_chosen(session, monkeypatch):
-    answer(session, 4)
-    session.wait()
+    label(session, 4)
     chosen, go_on = session.picture.queue, threading.Event()
 
     def slowly(*given):
@@ -128,8 +131,7 @@ def test_an_open_page_keeps_its_question(session):
 
 
 def test_a_picture_says_why_nothing_is_trusted(session):
-    answer(session, 3)
-    session.wait()
+    label(session, 3)
     assert session.picture.warning is None
     result = session.picture.result
     doubtful = replace(result.prediction, findings=(Finding("warning", "too-few-labels", "Too few."),))
@@ -138,8 +140,7 @@ def test_a_picture_says_why_nothing_is_trusted(session):
 
 def test_questions_of_a_large_graph_are_chosen_among_some_nodes(session, monkeypatch):
     monkeypatch.setattr("dccgcn.label.session.CANDIDATES", 20)
-    answer(session, 4)
-    session.wait()
+    label(session, 4)
     assert len(session.picture.queue) == 20
     assert not {session.source.ids[node] for node, _ in session.picture.queue} & set(session.labels.given)
 
@@ -202,8 +203,7 @@ def test_nobody_undoes_the_events_of_others(session):
 
 
 def test_a_restarted_session_has_the_same_labels_and_answers(session, tmp_path):
-    answer(session, 5)
-    session.wait()
+    label(session, 5)
     session.close()
     again = Session(session.source, EventLog(tmp_path / "log", session.source.fingerprint))
     again.start()
@@ -217,8 +217,7 @@ def test_a_restarted_session_has_the_same_labels_and_answers(session, tmp_path):
 
 
 def test_an_audit_is_drawn_from_trusted_predictions_and_checked_in_order(session):
-    answer(session, 15)
-    session.wait()
+    label(session, 15)
     result = session.picture.result
     event = session.start_audit("Ann", 0.3)
     audit = session.labels.audits[-1]
@@ -253,8 +252,7 @@ def test_what_was_undone_is_asked_again(session):
 
 def test_the_draw_of_an_audit_cannot_be_undone(session):
     """To draw again until the answers please would break the bound; and the checks of others hang on it."""
-    answer(session, 15)
-    session.wait()
+    label(session, 15)
     event = session.start_audit("Ann", 0.3)
     with pytest.raises(DccgcnError, match="nothing to undo"):
         session.record("Ann", "undo", {"target": event.id})
@@ -263,8 +261,7 @@ def test_the_draw_of_an_audit_cannot_be_undone(session):
 
 def test_an_audit_checks_in_order_what_others_are_asked_to_label(session):
     """Checks count from the first of the draw on: one that were left out would keep all later ones from counting."""
-    answer(session, 15)
-    session.wait()
+    label(session, 15)
     event = session.start_audit("Ann", 0.3)
     first, second, third, *_ = session.labels.audits[-1].draw.nodes
     session._leases = {("label", first): ("two", float("inf"))}
@@ -291,8 +288,7 @@ def test_a_failed_fit_is_told_and_the_next_label_is_another_try(session, monkeyp
         answer(session)
         session.wait()
         assert session.error == "No memory. Buy some."
-    answer(session)
-    session.wait()
+    label(session, 1)
     assert session.error is None
 
 
@@ -352,8 +348,7 @@ def test_a_long_class_name_of_a_table_can_be_chosen_renamed_and_audited(tmp_path
 
 
 def test_an_audit_has_an_author(session):
-    answer(session, 6)
-    session.wait()
+    label(session, 6)
     for who in ("", " \n"):
         with pytest.raises(DccgcnError, match="name is empty"):
             session.start_audit(who, 0.3)
@@ -361,8 +356,7 @@ def test_an_audit_has_an_author(session):
 
 
 def test_evidence_is_the_row_the_prediction_and_the_neighbours(session):
-    answer(session, 6)
-    session.wait()
+    label(session, 6)
     picture = session.picture
     node = next(i for i in range(60) if str(i) not in session.labels.given)
     shown = evidence(session.source, session.labels, node, picture.result, picture.trusted)

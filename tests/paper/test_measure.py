@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dccgcn.errors import DataFileError
 from dccgcn.methods.prediction import Prediction
 from dccgcn.quality import calibration
 from dccgcn.workflow.jobs import graph_and_split
@@ -82,13 +81,6 @@ def test_runs_of_other_stores_count_and_the_own_store_takes_precedence(tmp_path)
     assert read_all(own, stores_in(tmp_path))[key]["accuracy"] == 0.25
 
 
-def test_an_incomplete_parquet_file_is_refused(tmp_path):
-    content = packed({"a": make_row(JOB)}, ())
-    (tmp_path / "runs.parquet").write_bytes(content[:-9])
-    with pytest.raises(DataFileError, match="no complete Parquet file"):
-        unpacked(tmp_path / "runs.parquet")
-
-
 def test_a_run_carries_its_processor():
     row = measure(JOB)
     assert row["cpu"] == cpu_description()
@@ -137,3 +129,13 @@ def test_a_map_is_of_labelled_nodes_and_pure_where_classes_lie_apart():
     assert len(made["map"]) == 2 * 60
     assert made["purity"] > 0.95
     assert len(embedding_map(Prediction(np.full((90, 2), 0.5)), labels, 20, 0)["map"]) == 2 * 20
+
+
+def test_agreement_then_margin_ranks_by_agreement_first():
+    p = np.array([[0.95, 0.05], [0.55, 0.45], [0.9, 0.1], [0.6, 0.4]])
+    agree = np.array([False, True, False, True])
+    truth = np.array([1, 0, 1, 0])  # right where the channels agree, though the margin is small there
+    record = trust_columns(Prediction(p, {"one": p, "two": p}, channels_agree=agree), np.arange(4), truth)
+    assert record["final_auroc_agreement_then_margin"] == 1
+    assert record["final_auroc_margin"] == 0
+    assert calibration.auroc(2.0 * agree + calibration.margin(p), p.argmax(axis=1) == truth) == 1

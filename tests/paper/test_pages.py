@@ -9,25 +9,15 @@ import pytest
 
 from dccgcn.methods.prediction import Prediction
 from dccgcn.quality.paired import paired_difference
-from helpers.pages import page_of, table_lines
-from helpers.paper_rows import fake_rows, row_of
+from helpers.paper_rows import fake_rows, page_of, row_of, table_lines
 from paper import figures, theory
 from paper.confidence import pooled_bins, rankings
 from paper.dcc_parts import parts_table
 from paper.pages import files_of, readme
 from paper.results import Results
 from paper.signals import trust_columns
-from paper.spec import PAPER, Column, Spec, System, read_spec
+from paper.spec import Column, read_spec
 from paper.theorems import theorem_checks
-
-# results
-
-
-def test_values_come_in_the_order_of_the_splits():
-    spec = Spec("x", "overview", (Column("cora", "rate", 0.005, 4),), (System("gcn", "gcn"),), 4)
-    found = Results(spec, fake_rows(spec)).values(spec.systems[0], 0)
-    assert list(found.index) == [0, 1, 2, 3]
-    np.testing.assert_allclose(found, [50, 50.1, 50.2, 50.3])
 
 
 def test_the_paired_differences_are_on_the_first_and_on_the_further_splits_that_both_have():
@@ -146,9 +136,6 @@ def test_pooled_bins_hold_all_nodes_in_bins_of_similar_size():
     assert len(pooled) == 15
     np.testing.assert_allclose(pooled[:, 2], pooled[:, 1] / 2)
     assert len(pooled_bins(pd.DataFrame())) == 0
-
-
-# pages
 
 
 def test_a_cell_holds_paper_ours_and_difference():
@@ -284,18 +271,3 @@ def test_the_best_is_of_those_with_the_most_runs_and_higher_ones_are_named():
     first = next(one for one in Results(few, rows).comparisons("accuracy") if one.baselines == "all")
     assert (first.best, [name.split(" ")[0] for name in first.higher]) == ("glp", ["grand"])
     assert "Higher than glp, with fewer runs: grand" in readme([Results(few, rows)], "python -m paper")
-
-
-def test_table_6_is_over_seeds_not_splits():
-    spec = read_spec("table6")
-    assert {one.unit for one in Results(spec, fake_rows(spec)).comparisons("accuracy")} == {"seeds"}
-
-
-def test_the_page_of_all_experiments_states_in_words_what_the_tables_show():
-    rows = fake_rows(read_spec("table3"))
-    every = [Results(read_spec(name), rows) for name in PAPER]
-    page = readme(every, "python -m paper")
-    headings = [line for line in page.splitlines() if line.startswith("## ")]
-    assert headings[:-1] == [f"## {results.spec.title}" for results in every]
-    assert "cora, 0.5 %: DCC-GCN is above ConfGCN, the best of the paper's baselines here (+2.0" in page
-    assert "The paper has +3.1." in page

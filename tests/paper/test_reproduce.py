@@ -153,10 +153,3 @@ def test_a_study_is_measured_whole_and_its_page_is_made_from_stored_runs(tmp_pat
     done = paper("label-errors", "--stored", "--out", tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "label-errors.md").exists()
-
-
-def test_pages_of_what_is_stored_run_nothing(tmp_path) -> None:
-    done = paper("table3", "--stored", "--store", tmp_path / "store", "--out", tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "not measured" in (tmp_path / "table3.md").read_text(encoding="utf-8")
-    assert not (tmp_path / "store").exists()

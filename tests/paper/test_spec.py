@@ -6,7 +6,6 @@ import pytest
 from dccgcn import datasets
 from dccgcn.errors import DccgcnError
 from dccgcn.methods.registry import METHODS
-from dccgcn.palette import OKABE_ITO, colours
 from dccgcn.workflow.run_store import append
 from helpers.paper_rows import fake_rows, row_of
 from paper.reproduction import Reproduction, estimator
@@ -83,9 +82,6 @@ def test_an_unknown_method_is_refused():
         parse_spec("x", content)
 
 
-# jobs
-
-
 def test_the_first_split_of_everything_comes_first_and_shared_runs_are_one():
     seeds = [job.split_seed for job in jobs_of([read_spec(name) for name in PAPER], 10)]
     assert seeds == sorted(seeds)
@@ -107,22 +103,6 @@ def test_slow_systems_have_fewer_runs_and_excluded_ones_none():
     results = Results(table5, fake_rows(table5))
     assert results.cell(table5.system("m3s"), 0).ours.n == 1
     assert "quarter of an hour" in results.cell(table5.system("grand"), 0).reason
-
-
-def test_the_further_specs_have_the_jobs_of_their_pages():
-    assert len(jobs_of([read_spec("overview")], 10)) == 6 * 6 * 10
-    assert len(jobs_of([read_spec("choices")], 10)) == 27 * (4 * 10 + 5 + 3 * 3)
-    slow, peers = 4 * 7 + 9 + 7 + 3 * 7, 3 * 6 * 5 - 2 * 2 * 2  # runs left out on large graphs; on per-class splits
-    assert len(jobs_of([read_spec("systems")], 10)) == 57 * 10 - slow + peers  # published values only
-    concord = read_spec("concord")
-    n_ablation = len(concord.of_group("ablation"))
-    assert len(concord.columns) == 16 * 5
-    peers = 13 * 5 * 2  # columns without IceBerg and D2PT
-    assert len(jobs_of([concord], 1)) == 80 * (12 + n_ablation) - peers
-    # three networks on eight large graphs: three runs instead of ten; IceBerg and D2PT on Pubmed: one
-    large = 8 * 5 * 3 * 7 + 5 * 2 * 9
-    assert len(jobs_of([concord], 10)) == 80 * (10 * 12 + 2 * n_ablation) - 10 * peers - large
-    assert len(jobs_of([read_spec("many-labels")], 10)) == 6 * 12 * 5
 
 
 def test_further_splits_are_for_the_subject_and_the_best_others_only():
@@ -160,9 +140,3 @@ def test_a_smoke_run_is_of_cora_with_every_system(name):
     assert [system.name for system in small.systems] == [system.name for system in spec.systems]
     assert {job.dataset for job in jobs_of([small], 10)} <= {"cora"}
     assert len(jobs_of([small], 10)) <= 2 * len(spec.systems)
-
-
-def test_colours_differ():
-    assert len(set(OKABE_ITO)) == 9
-    assert len(set(colours(27))) == 27
-    assert colours(9) == list(OKABE_ITO)

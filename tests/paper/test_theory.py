@@ -31,9 +31,6 @@ def independent_binary():
     return truth, first, second
 
 
-# the identity
-
-
 @given(channels())
 def test_identity_is_exact_for_any_predictions(arrays):
     truth, first, second = arrays
@@ -70,9 +67,6 @@ def test_eq18_with_measured_gamma_is_too_small_by_exactly_the_jointly_wrong(arra
     assert stats.p_low - value == pytest.approx(stats.w / (1 - stats.agreement), abs=1e-9)
 
 
-# Theorem 1
-
-
 @given(shares, shares, classes, st.floats(0, 0.5))
 def test_eq18_inequality_is_true_of_its_left_side(p1, p2, c, gamma):
     assume(p1 * p2 + theory.independent_w(p1, p2, c) + gamma < 0.999)
@@ -85,12 +79,15 @@ def test_independent_channels_break_theorem1_for_any_w(p1, p2, part):
     assert theory.low_accuracy(p1, r, w) > theory.theorem1_bound(p1, p2)
 
 
-def test_theorem1_is_broken_on_nodes_one_can_count():
+def test_theorems_are_broken_on_nodes_one_can_count():
     stats = theory.measure(*independent_binary())
     assert (stats.p1, stats.p2, stats.r, stats.w) == (0.8, 0.7, 0.56, 0.06)
     assert stats.excess(2) == pytest.approx((0, 0), abs=1e-15)
     assert stats.p_low == 24 / 38
     assert stats.p_low > theory.theorem1_bound(0.8, 0.7) == pytest.approx(24 / 44)
+    perfect = theory.gain(stats.p1, stats.r, stats.w, 1.0)  # without the assumption of Theorem 2
+    assert perfect == pytest.approx(0.14)
+    assert perfect > theory.theorem2_bound(stats.p1, stats.agreement)
 
 
 @given(channels())
@@ -116,9 +113,6 @@ def test_eq2_middle_is_its_bound_for_independent_channels(p1, p2):
     assert value == pytest.approx(theory.theorem1_bound(p1, p2))
 
 
-# Theorem 2
-
-
 @given(channels(arrays=4))
 def test_theorem2_holds_under_its_assumptions_and_the_corrected_one_is_tighter(arrays):
     truth, first, second, other = arrays
@@ -140,17 +134,6 @@ def test_theorem2_holds_under_its_assumptions_and_the_corrected_one_is_tighter(a
         assert gained > corrected
 
 
-def test_theorem2_needs_its_assumption():
-    truth, first, second = independent_binary()
-    stats = theory.measure(truth, first, second)
-    perfect = theory.gain(stats.p1, stats.r, stats.w, 1.0)
-    assert perfect == pytest.approx(0.14)
-    assert perfect > theory.theorem2_bound(stats.p1, stats.agreement)
-
-
-# Analysis 2
-
-
 @pytest.mark.parametrize("c", [3, 7, 70])
 def test_surfaces_of_figure_7(c):
     axis = np.linspace(0, 1, 41)
@@ -170,6 +153,10 @@ def test_analysis_2_is_true_of_the_gain_over_the_better_channel_only(c):
     p1, p2 = np.meshgrid(axis, axis, indexing="ij")
     assert (theory.upper_bound(p1, p2, c).argmax(axis=1) == len(axis) - 1).all()  # at the best p2 on offer
     assert (theory.upper_bound_over_better(p1, p2, c).argmax(axis=1) == np.arange(len(axis))).all()  # at p2 = p1
+    # but not for poor channels
+    assert theory.upper_bound_over_better(0.4, 0.45, 70) > theory.upper_bound_over_better(0.4, 0.4, 70)
+    assert theory.upper_bound(0.8, 0.7, 7, gamma=0.1) == pytest.approx(0.2 * 0.67)
+    assert theory.corrected_upper_bound(0.8, 0.7, 7, alpha=0.06, beta=0.04) == pytest.approx(0.2 * 0.62 - 0.8 * 0.05)
 
 
 def test_channel_counts_has_a_place_for_every_node():
@@ -180,22 +167,10 @@ def test_channel_counts_has_a_place_for_every_node():
     assert (counts.agree, counts.disagree, counts.n) == (3, 3, 6)
 
 
-def test_analysis_2_fails_for_poor_channels():
-    assert theory.upper_bound_over_better(0.4, 0.45, 70) > theory.upper_bound_over_better(0.4, 0.4, 70)
-
-
-def test_gamma_and_its_parts():
-    assert theory.upper_bound(0.8, 0.7, 7, gamma=0.1) == pytest.approx(0.2 * 0.67)
-    assert theory.corrected_upper_bound(0.8, 0.7, 7, alpha=0.06, beta=0.04) == pytest.approx(0.2 * 0.62 - 0.8 * 0.05)
-
-
 def test_perfect_channels_leave_no_low_confidence_accuracy():
     assert np.isnan(theory.theorem1_bound(1.0, 1.0))
     grid = theory.theorem1_bound(np.array([0.5, 1.0]), np.array([0.5, 1.0]))
     np.testing.assert_allclose(grid, [1 / 3, np.nan])
-
-
-def test_one_class_is_refused():
     with pytest.raises(DccgcnError, match="Two classes or more"):
         theory.independent_w(0.5, 0.5, 1)
 

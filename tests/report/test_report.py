@@ -10,7 +10,9 @@ import pytest
 from dccgcn.errors import DccgcnError, Finding
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
+from dccgcn.methods.prediction import Prediction
 from dccgcn.palette import OKABE_ITO
+from dccgcn.quality import calibration
 from dccgcn.report import data as report
 from dccgcn.report import write_report
 from dccgcn.report.data import report_data
@@ -53,9 +55,9 @@ def test_counts_add_up(data, full):
     for kind in ("trusted", "doubtful"):
         assert sum(getattr(row, kind) for row in data.classes) == getattr(trust, kind)
     assert sum(map(sum, data.channel_contingency)) == trust.predictions
-    first, second = (p.argmax(1) for p in full.prediction.channels.values())
-    predicted = np.setdiff1d(np.arange(graph.n), full.split.train)
-    assert data.channel_contingency[0][1] == ((first == 0) & (second == 1))[predicted].sum()
+    first, second = (p.argmax(1)[full.is_predicted] for p in full.prediction.channels.values())
+    counts = [[int(((first == i) & (second == j)).sum()) for j in range(3)] for i in range(3)]  # the first in its rows
+    assert data.channel_contingency == counts != np.transpose(counts).tolist()
     assert [row.colour for row in data.classes] == list(OKABE_ITO[:3])
 
 
@@ -107,11 +109,6 @@ def test_each_node_lists_its_classes_and_neighbours(data, full):
         assert set(nodes.neighbours[node]) <= near
     labelled = [node for node in range(graph.n) if set(nodes.neighbours[node]) & set(full.split.train.tolist())]
     assert all(nodes.neighbours[node][0] in full.split.train for node in labelled)
-
-
-def test_the_csv_is_that_of_the_run(data, full, tmp_path):
-    full.save(tmp_path)
-    assert data.predictions_csv == (tmp_path / "predictions.csv").read_text()
 
 
 def test_suggestions_have_no_label_and_findings_come_once(data, full, plain):
@@ -227,14 +224,6 @@ def test_the_layout_puts_neighbours_near_one_another():
     assert near < 0.2 * far
 
 
-def test_long_names_leave_fewer_nodes_on_the_page():
-    names = ["x" * 10_000, "b", "c"]
-    graph = toy(300, names=names)
-    result = run(graph, per_class(graph, 3, seed=0), "lp")
-    most = report.max_nodes(result)
-    assert report.MAX_CSV / 10_000 < most < report.MAX_NODES
-
-
 def test_names_with_markup_stay_text(tmp_path):
     names = [HOSTILE, "&amp; </style>\u2028", "\u202eevil"]
     ids = [f"{HOSTILE}-->{i}" for i in range(60)]
@@ -255,24 +244,44 @@ def test_the_policy_allows_the_pages_own_script_and_style_only(data):
     assert not re.search(r"\sstyle=|\son\w+=", page[: page.index('<script id="data"')])
 
 
-def test_a_command_with_a_file_name_that_is_not_utf8_is_shown(plain):
+def test_what_is_long_is_cut_and_what_is_not_utf8_is_shown(plain):
+    names = ["x" * 10_000, "b", "c"]
+    graph = toy(300, names=names)
+    most = report.max_nodes(run(graph, per_class(graph, 3, seed=0), "lp"))
+    assert report.MAX_CSV / 10_000 < most < report.MAX_NODES
     assert report_data(plain, "dccgcn fit --nodes n\udce9.csv").run.command == "dccgcn fit --nodes n?.csv"
-
-
-def test_a_long_id_is_cut():
     assert clip("a" * 10_000, 20) == "a" * 19 + "…"
     assert clip(" one\ntwo\u202e ", 20) == "one two"
 
 
 def test_one_function_writes_page_and_data(full, tmp_path):
     stages = []
-    data = write_report(
-        full, tmp_path / "page.html", False, tmp_path, "dccgcn fit toy", lambda *step: stages.append(step)
-    )
+    page = tmp_path / "page.html"
+    data = write_report(full, page, False, tmp_path, "dccgcn fit toy", lambda *step: stages.append(step))
     assert load_data(tmp_path) == data
-    assert (tmp_path / "page.html").read_text() == render(data)
+    full.save(tmp_path / "run")
+    assert data.predictions_csv == (tmp_path / "run" / "predictions.csv").read_text()
+    assert page.read_text() == render(data)
     assert stages[-1] == ("report", 2, 2)
     full.report(tmp_path / "other.html")
     assert (tmp_path / "other.html").read_text().startswith("<!DOCTYPE html>")
     write_report(full, folder=tmp_path / "only data")
     assert [path.name for path in (tmp_path / "only data").iterdir()] == ["report.json"]
+
+
+def test_the_report_shows_precision_and_counts_training_labels(plain):
+    wrong = plain.prediction.probabilities.copy()
+    wrong[:25] = [0.1, 0.2, 0.7]  # class 2 is predicted too often
+    result = replace(plain, prediction=Prediction(wrong))
+    shown = report_data(result)
+    test, y_pred, y = result.split.test, result.prediction.y_pred, result.graph.labels
+    right = (y_pred == y)[test]
+    precision = [right[y_pred[test] == k].mean() if (y_pred[test] == k).any() else None for k in range(3)]
+    recall = [right[y[test] == k].mean() for k in range(3)]
+    assert precision[2] != pytest.approx(recall[2])
+    assert [row.precision for row in shown.classes] == [
+        p if p is None else pytest.approx(p, abs=1e-6) for p in precision
+    ]
+    assert [row.labels for row in shown.classes] == [3, 3, 3]
+    curve = calibration.risk_coverage(wrong.max(axis=1)[test], right)
+    assert shown.calibration.aurc == pytest.approx(curve.area, abs=1e-6)

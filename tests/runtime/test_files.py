@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dccgcn.errors import DataFileError
-from dccgcn.runtime.files import sha256, write_atomically
+from dccgcn.runtime.files import write_atomically
 
 
 def test_writes_text_and_bytes_and_makes_the_folder(tmp_path: Path) -> None:
@@ -41,9 +41,3 @@ def test_others_may_read_what_was_written(tmp_path: Path) -> None:
     plain.write_text("x")
     write_atomically(atomic, "x")
     assert stat.S_IMODE(atomic.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
-
-
-def test_sha256_of_a_known_text(tmp_path: Path) -> None:
-    path = tmp_path / "abc"
-    path.write_bytes(b"abc")
-    assert sha256(path) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

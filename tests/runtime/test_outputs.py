@@ -71,16 +71,11 @@ def test_no_output_replaces_a_file_of_the_user(name: str, option: Any, kind: str
     mine = tmp_path / "mine.csv"
     mine.write_text(MINE)
     out = tmp_path / "out.csv"
-    match kind:
-        case "file":
-            out = mine
-        case "symlink":
-            out.symlink_to(mine)
-        case "hard link":
-            out.hardlink_to(mine)
-        case "relative":
-            out = tmp_path / "." / "x" / ".." / "mine.csv"
-            (tmp_path / "x").mkdir()
+    (tmp_path / "x").mkdir()
+    if kind.endswith("link"):
+        (out.symlink_to if kind == "symlink" else out.hardlink_to)(mine)
+    else:
+        out = mine if kind == "file" else tmp_path / "x" / ".." / "mine.csv"
     has_overwrite = any(param.name == "overwrite" for param in COMMANDS[name].params)
     for extra in [[], ["--overwrite"]] if has_overwrite else [[]]:
         refused(dccgcn(*command(name, option.opts[0], out, folder), *extra))

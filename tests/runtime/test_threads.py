@@ -29,17 +29,14 @@ def _two_threads():
 def test_small_graphs_use_one_thread(nnz, count):
     wanted = min(count, os.cpu_count())
     before = kernel_threads(), torch.get_num_threads()
-    with threads_for(nnz):
+
+    def work():
         assert (kernel_threads(), torch.get_num_threads()) == (wanted, wanted)
         assert {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"} <= {1}
-    assert (kernel_threads(), torch.get_num_threads()) == before
+        raise KeyError  # an error restores them as well
 
-
-@pytest.mark.usefixtures("_two_threads")
-def test_an_error_restores_the_number_of_threads():
-    before = kernel_threads(), torch.get_num_threads()
-    with pytest.raises(KeyError), threads_for(10):
-        raise KeyError
+    with pytest.raises(KeyError), threads_for(nnz):
+        work()
     assert (kernel_threads(), torch.get_num_threads()) == before
 
 

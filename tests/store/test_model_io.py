@@ -260,9 +260,6 @@ def test_row_41_and_56_kill_9_while_saving_leaves_a_whole_model(tmp_path):
     assert not [path.name for path in tmp_path.iterdir() if path.name.startswith(".") and path.name != ".lock"]
 
 
-# the card
-
-
 def test_the_card_says_what_it_was_trained_on_and_where_it_is_uncertain(cora):
     split = per_class(cora.graph, 2, seed=0)
     result = run(cora.graph, split, "ssgc")

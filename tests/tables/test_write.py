@@ -58,6 +58,12 @@ def test_hidden_labels_go_to_the_truth(small_cora, tmp_path):
     assert graph.labelled.tolist() == kept.tolist()
     truth = pd.read_csv(tmp_path / "truth.csv")
     assert len(truth) == cora.graph.n - 2
+    write_tables(NodeGraph(np.eye(4), [(0, 1)], ["a", "b", "a", None]), tmp_path / "some", np.array([0]))
+    assert (tmp_path / "some" / "truth.csv").read_text().splitlines() == [
+        "id,label",
+        "1,b",
+        "2,a",
+    ]
 
 
 def test_csv_in_blocks_of_rows_is_the_same_text(monkeypatch):

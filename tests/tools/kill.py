@@ -39,9 +39,7 @@ WRITING = 0.05  # seconds in which a fit writes its files, roughly
 def fit(count: int, folder: Path, seed: int) -> Counter[str]:
     """Kill ``dccgcn fit --out --report``, half of the times while it writes its files."""
     rng = np.random.default_rng(seed)
-    truth = np.arange(N) % 3
-    x = rng.normal(size=(N, 5)) + np.eye(5)[truth] * 3
-    write_tables(NodeGraph(x, rng.integers(0, N, (600, 2)), truth), folder, np.arange(60))
+    write_small_tables(folder, rng)
     out = folder / "out"
     command = ["fit", "--nodes", str(folder / "nodes.csv"), "--edges", str(folder / "edges.csv")]
     command += ["--label", "label", "--hold-out", "0.5", "--out", str(out), "--report", "--overwrite"]
@@ -63,6 +61,13 @@ def fit(count: int, folder: Path, seed: int) -> Counter[str]:
         assert check_run(out) == number, "not completed by the next run"
         assert not list(out.glob(".*.tmp"))
     return stages
+
+
+def write_small_tables(folder: Path, rng: np.random.Generator) -> None:
+    """Two tables of nodes whose numbers tell their class; the first 60 are labelled."""
+    truth = np.arange(N) % 3
+    x = rng.normal(size=(N, 5)) + np.eye(5)[truth] * 3
+    write_tables(NodeGraph(x, rng.integers(0, N, (600, 2)), truth), folder, np.arange(60))
 
 
 def check_run(out: Path) -> int | None:
@@ -163,9 +168,7 @@ def save(count: int, folder: Path, seed: int) -> Counter[str]:
 def answers(count: int, folder: Path, seed: int) -> Counter[str]:
     """Kill a process that writes the files of predict, label-next and report in turn, each with two contents."""
     rng = np.random.default_rng(seed)
-    truth = np.arange(N) % 3
-    x = rng.normal(size=(N, 5)) + np.eye(5)[truth] * 3
-    write_tables(NodeGraph(x, rng.integers(0, N, (600, 2)), truth), folder, np.arange(60))
+    write_small_tables(folder, rng)
     tables = ["--nodes", folder / "nodes.csv", "--edges", folder / "edges.csv", "--label", "label", "--method", "lp"]
     for number in (0, 1):
         run_command("fit", *tables, "--hold-out", "0.5", "--seed", number, "--out", folder / f"run{number}", "--report")

@@ -23,25 +23,12 @@ N, CLASSES = 200, ("a", "b", "c")
 def tables(folder: Path) -> list[str]:
     """A small graph, and the options that read it."""
     rng = np.random.default_rng(0)
-    pd.DataFrame({"id": [f"n{i}" for i in range(N)], "x": rng.random(N), "y": rng.random(N)}).to_csv(
-        folder / "nodes.csv", index=False
-    )
-    ends = rng.integers(0, N, (400, 2))
-    pd.DataFrame({"source": [f"n{i}" for i in ends[:, 0]], "target": [f"n{i}" for i in ends[:, 1]]}).to_csv(
-        folder / "edges.csv", index=False
-    )
-    return [
-        "--nodes",
-        "nodes.csv",
-        "--edges",
-        "edges.csv",
-        "--id",
-        "id",
-        "--classes",
-        ",".join(CLASSES),
-        "--method",
-        "lp",
-    ]
+    nodes = pd.DataFrame({"id": [f"n{i}" for i in range(N)], "x": rng.random(N), "y": rng.random(N)})
+    nodes.to_csv(folder / "nodes.csv", index=False)
+    edges = pd.DataFrame(rng.integers(0, N, (400, 2)), columns=["source", "target"]).map(lambda i: f"n{i}")
+    edges.to_csv(folder / "edges.csv", index=False)
+    tables = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--id", "id"]
+    return [*tables, "--classes", ",".join(CLASSES), "--method", "lp"]
 
 
 def fingerprint(folder: Path) -> str:

@@ -7,12 +7,9 @@ import pandas as pd
 import pytest
 
 import dccgcn.workflow.active_learning as module
-from benchmarks.label_next import query_strategies
-from benchmarks.seeds import for_each_seed
 from dccgcn import NodeGraph, Prediction, per_class, run, suggest_labels
-from dccgcn.errors import DataFileError, DccgcnError
-from dccgcn.workflow.active_learning import largest_similarity, similarity
-from helpers.command import benchmarks, dccgcn
+from dccgcn.errors import DccgcnError
+from helpers.command import dccgcn, refused, success
 
 
 @pytest.fixture(scope="module")
@@ -130,99 +127,21 @@ def test_a_node_similar_to_no_other_represents_itself():
     assert (found[0].position, found[0].n_represented, found[0].reason[:22]) == (4, 1, "represents itself only")
 
 
-def test_the_largest_similarity_does_not_depend_on_the_block_size(monkeypatch):
-    rng = np.random.default_rng(0)
-    one, other = rng.standard_normal((50, 4)), rng.standard_normal((7, 4))
-    whole = similarity(one, other)
-    monkeypatch.setattr("dccgcn.workflow.active_learning.BLOCK_SIZE", 8)
-    assert np.array_equal(largest_similarity(one, other), whole.max(axis=1))
-
-
-def test_the_query_strategies_of_the_benchmark(cora):
-    split = per_class(cora.graph, 2, seed=0)
-    found = run(cora.graph, split, "ssgc").prediction
-    ways = query_strategies(cora.graph, found, split.train, split.test, 10, seed=0)
-    assert {name: len(np.unique(nodes)) for name, nodes in ways.items()} == dict.fromkeys(ways, 10)
-    least = found.probabilities.max(axis=1)
-    assert least[ways["uncertain"]].max() <= np.sort(least[split.test])[9]
-    for nodes in ways.values():
-        assert np.isin(nodes, split.test).all()
-
-
-def test_the_benchmark_on_the_command_line():
-    code, out, err = benchmarks(
-        "label-next", "--graphs", "cora", "--method", "ssgc", "--starts", "4", "--first-seed", "1000", "--json"
-    )
-    assert code == 0, err
-    (measured,) = json.loads(out)
-    assert measured["over_random"]["n"] == 4
-    for way in ("random", "uncertain"):
-        gained = measured["chosen"]["mean"] - measured[way]["mean"]
-        assert measured[f"over_{way}"]["mean"] == pytest.approx(gained)
-        assert gained > 0  # these four development starts
-    assert measured["chosen"]["mean"] > measured["start"]["mean"]
-
-
-def test_a_stopped_benchmark_goes_on(tmp_path):
-    measured = []
-
-    def measure(seed):
-        if seed == 3 and len(measured) < 4:
-            measured.append(None)
-            raise KeyboardInterrupt
-        measured.append(seed)
-        return {"accuracy": seed / 10}
-
-    store, about = tmp_path / "bench.jsonl", {"dataset": "cora"}
-    with pytest.raises(KeyboardInterrupt):
-        for_each_seed(measure, range(5), about, store)
-    found = for_each_seed(measure, range(5), about, store)
-    np.testing.assert_array_equal(found["accuracy"], np.arange(5) / 10)
-    assert measured == [0, 1, 2, None, 3, 4]
-    for_each_seed(measure, range(2), {"dataset": "citeseer"}, store)
-    for_each_seed(measure, range(2), about)
-    assert measured[6:] == [0, 1, 0, 1]
-    store.write_text(store.read_text().replace('"accuracy":0.1', '"accuracy":0.2', 1))
-    with pytest.raises(DataFileError, match="line 2: the line was altered"):
-        for_each_seed(measure, range(5), about, store)
-
-
-def test_label_next_of_a_run_and_of_a_graph(cora, tmp_path):
+def test_label_next_of_a_run_and_of_a_graph(small_cora, cora_is_small, tmp_path):
     given = ("--count", "3", "--json")
-    code, out, err = dccgcn("label-next", "cora", "--method", "ssgc", *given)
-    assert code == 0, err
-    by_name = json.loads(out)
-    run(cora.graph, per_class(cora.graph, 2, seed=0), "ssgc").save(tmp_path / "run")
-    code, out, err = dccgcn("label-next", tmp_path / "run", *given)
-    assert code == 0, err
-    by_folder = json.loads(out)
+    by_name = json.loads(success("label-next", "cora", "--method", "ssgc", *given).stdout)
+    run(small_cora.graph, per_class(small_cora.graph, 2, seed=0), "ssgc").save(tmp_path / "run")
+    by_folder = json.loads(success("label-next", tmp_path / "run", *given).stdout)
     assert [s["node_id"] for s in by_folder["next"]] == [s["node_id"] for s in by_name["next"]]
     assert by_folder["labels"] == 14
-    code, out, err = dccgcn("label-next", tmp_path / "run", "--count", "2", "--out", tmp_path / "next.csv")
-    assert code == 0, err
+    out = success("label-next", tmp_path / "run", "--count", "2", "--out", tmp_path / "next.csv").stdout
     written = pd.read_csv(tmp_path / "next.csv")
     assert written["node_id"].tolist() == [s["node_id"] for s in by_name["next"]][:2]
     assert str(written["node_id"][0]) in out
     assert "represents" in out
-
-
-def test_label_next_refuses_what_it_cannot_find(tmp_path):
-    for arguments, words in (
-        (("label-next", "coraa"), "neither a folder nor a benchmark graph"),
-        (("label-next", tmp_path), "no model in"),
-        (("label-next", "cora", "--count", "5000", "--method", "ssgc"), "5000 nodes cannot be chosen"),
-    ):
-        code, out, err = dccgcn(*arguments)
-        assert (code, out) == (2, "")
-        assert words in err
-        assert "Remedy: " in err
-
-
-def test_the_first_suggestions_do_not_depend_on_how_many_are_asked_for(cora):
-    split = per_class(cora.graph, 2, seed=0)
-    found = run(cora.graph, split, "ssgc").prediction
-    few, many = (suggest_labels(cora.graph, found, split.train, count) for count in (5, 20))
-    assert many[:5] == few
+    refused(dccgcn("label-next", "coraa"), "neither a folder nor a benchmark graph")
+    refused(dccgcn("label-next", tmp_path), "no model in")
+    refused(dccgcn("label-next", "cora", "--count", "5000", "--method", "ssgc"), "5000 nodes cannot be chosen")
 
 
 def test_a_graph_of_one_number_per_node_is_not_one_similar_heap():
@@ -244,3 +163,10 @@ def test_a_large_graph_has_a_sample_of_candidates(cora, monkeypatch):
     chosen = {s.position for s in suggest_labels(cora.graph, found, split.train, 10)}
     assert chosen <= set(few.tolist())
     assert len(suggest_labels(cora.graph, found, split.train, 60)) == 60
+
+
+def test_a_node_hardly_similar_to_any_label_is_represented_by_none():
+    cosines = np.array([1.0, 0.5, 0.32, 0.31, 0.0])  # to the power of four: 0.0105 and 0.0092
+    embedding = np.vstack([np.stack([cosines, np.sqrt(1 - cosines**2), np.zeros(5)], axis=1), [0, 0, 1]])
+    (represented,) = module.represented_nodes(embedding, np.array([5]), np.array([0]))
+    assert represented.tolist() == [0, 1, 2]

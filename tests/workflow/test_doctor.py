@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -12,8 +11,8 @@ from dccgcn.graph import NodeGraph
 from dccgcn.methods import resources
 from dccgcn.tables.columns import TableOptions
 from dccgcn.tables.read import check_tables
-from dccgcn.workflow.doctor import examine, facts
-from helpers.command import dccgcn, refused
+from dccgcn.workflow.doctor import examine
+from helpers.command import dccgcn, refused, success
 
 
 def clusters(labelled, between=0, n=60):
@@ -128,24 +127,15 @@ def test_imbalance_hubs_and_what_the_reader_found():
 
 def test_too_little_memory_comes_first(monkeypatch):
     graph = clusters(labelled=6)
-    monkeypatch.setattr(resources, "available_memory", lambda: (1e6, 2e6))
-    assert examine(graph)[0].code == "memory"
-    assert examine(graph)[0].level == "error"
-    monkeypatch.setattr(resources, "available_memory", lambda: (1e6, 1e12))
-    assert examine(graph)[0].code == "memory"
-    assert examine(graph)[0].level == "warning"
-
-
-def test_facts_of_cora(cora):
-    known = facts(cora.graph)
-    assert (known["nodes"], known["edges"], known["components"], known["labelled"]) == (2708, 5278, 78, 2708)
+    for total, level in ((2e6, "error"), (1e12, "warning")):
+        monkeypatch.setattr(resources, "available_memory", lambda total=total: (1e6, total))
+        assert (examine(graph)[0].code, examine(graph)[0].level) == ("memory", level)
 
 
 def test_the_command(tmp_path, cora_is_small):
-    assert dccgcn("export", "cora", str(tmp_path), "--labels-per-class", "2").returncode == 0
+    success("export", "cora", tmp_path, "--labels-per-class", "2")
     tables = ["--nodes", str(tmp_path / "nodes.csv"), "--edges", str(tmp_path / "edges.csv")]
-    done = dccgcn("doctor", *tables, "--label", "label")
-    assert done.returncode == 0, done.stderr
+    done = success("doctor", *tables, "--label", "label")
     assert "400 nodes in 16 components" in done.stdout
     assert "components without a label hold" in done.stdout
     printed = json.loads(dccgcn("doctor", *tables, "--json").stdout)
@@ -156,25 +146,8 @@ def test_the_command(tmp_path, cora_is_small):
     assert dccgcn("doctor", *tables).returncode == 1
     refused(dccgcn("doctor", *tables, "--label", "lable"), "Did you mean 'label'?")
     refused(dccgcn("doctor"), "A graph is missing")
+    refused(dccgcn("fit", *tables[:2]), "--edges is missing")
     refused(dccgcn("doctor", "cora", *tables), "Both 'cora' and tables")
-
-
-def test_fit_on_tables(tmp_path, cora_is_small):
-    assert dccgcn("export", "cora", str(tmp_path), "--labels-per-class", "5").returncode == 0
-    tables = ["--nodes", str(tmp_path / "nodes.csv"), "--edges", str(tmp_path / "edges.csv"), "--label", "label"]
-    done = dccgcn("fit", *tables, "--method", "ssgc", "--out", str(tmp_path / "out"))
-    assert done.returncode == 0, done.stderr
-    assert "35 labels, 365 predictions" in done.stdout
-    assert "Neural_Networks" in done.stdout
-    predictions = pd.read_csv(tmp_path / "out" / "predictions.csv").set_index("node_id")
-    truth = pd.read_csv(tmp_path / "truth.csv").set_index("id")
-    assert len(truth) == 365
-    assert (predictions.loc[truth.index, "prediction"] == truth["label"]).mean() > 0.6
-    assert (predictions["role"] == "train").sum() == 35
-    refused(dccgcn("fit", "--nodes", str(tmp_path / "nodes.csv")), "--edges is missing")
-    (tmp_path / "nodes.csv").write_text("id,kind_of,a\nx,p,1\ny,q,2\n")
-    (tmp_path / "edges.csv").write_text("source,target\nx,y\n")
-    refused(dccgcn("fit", *tables[:4]), "No column of nodes.csv looks like a label")
 
 
 def test_all_mistakes_are_listed_in_one_go(tmp_path):
@@ -214,3 +187,11 @@ def test_an_empty_end_of_an_edge_does_not_hide_unknown_ones(tmp_path):
     first, second = (problem.what for problem in problems)
     assert "empty, on line 4 of e.csv" in first
     assert "('z'), on line 3 of e.csv" in second
+
+
+@pytest.mark.parametrize(
+    ("n", "degree", "found"), [(300, 99, False), (300, 102, True), (2000, 199, False), (2000, 202, True)]
+)
+def test_a_hub_has_more_than_a_tenth_of_the_nodes_and_more_than_a_hundred(n, degree, found):
+    graph = NodeGraph(np.eye(n, 3) + 1, [(0, i) for i in range(1, degree + 1)])
+    assert ("hubs" in by_code(graph)) == found

@@ -1,6 +1,5 @@
 """NodeClassifier as scikit-learn expects an estimator to be, and as a graph needs it."""
 
-import pickle
 import re
 from pathlib import Path
 
@@ -138,12 +137,6 @@ def test_with_a_graph_rows_are_ids_and_no_other_label_is_seen(graph):
         NodeClassifier().fit(graph, edges=[(0, 1)])
 
 
-def test_other_labels_than_the_graphs(graph):
-    y = [None] * 40
-    y[0], y[20] = 1, 2
-    assert NodeClassifier("ssgc").fit(graph, y).classes_.tolist() == [1, 2]
-
-
 def test_cross_validation_keeps_the_graph_and_hides_the_fold(cora):
     graph = cora.graph
     shown = np.array(cora.splits["public"].train)
@@ -165,27 +158,6 @@ def test_grid_search_over_the_methods_settings(cora):
     assert search.score(graph.ids[test], graph.labels[test]) > 0.7
 
 
-def test_the_constructor_only_stores_and_fit_checks(graph):
-    model = NodeClassifier("no such method", {"k": 0}, seed=-1)
-    assert model.get_params() == {
-        "method": "no such method",
-        "settings": {"k": 0},
-        "seed": -1,
-        "graph": None,
-        "device": "cpu",
-        "directed": False,
-    }
-    with pytest.raises(DccgcnError, match="no method"):
-        model.fit(graph)
-    settings = {"epochs": 5}
-    model = NodeClassifier("ssgc", settings).set_params(settings__k=0)
-    assert settings == {"epochs": 5}
-    with pytest.raises(SettingsError, match="k = 0"):
-        model.fit(graph)
-    with pytest.raises(ValueError, match="Invalid parameter 'kk'"):
-        model.set_params(kk=3)
-
-
 def test_what_cannot_be_fitted_is_refused(graph):
     with pytest.raises(SplitError, match="no labelled node"):
         NodeClassifier("ssgc").fit(graph.features, [-1] * 40)
@@ -195,14 +167,11 @@ def test_what_cannot_be_fitted_is_refused(graph):
         NodeClassifier("ssgc").fit(graph.features)
     with pytest.raises(GraphError, match="fractions"):
         NodeClassifier("ssgc").fit(graph.features, [0.5, 1] * 20)
+    with pytest.raises(GraphError, match="outside") as caught:
+        NodeClassifier("lp").fit(np.eye(4), [0, 1, 0, 1], [(0, 9)])
+    assert "graph=" in caught.value.remedy
     with pytest.raises(NotFittedError):
         NodeClassifier("ssgc").predict()
-
-
-def test_a_fitted_estimator_can_be_pickled(graph):
-    fitted = NodeClassifier("ssgc").fit(graph)
-    again = pickle.loads(pickle.dumps(fitted))
-    assert again.predict_proba().tobytes() == fitted.predict_proba().tobytes()
 
 
 def test_the_page_on_models_runs(cora):
@@ -231,12 +200,6 @@ def test_score_is_over_the_rows_whose_label_is_known():
         model.score(X, np.full(40, -1))
 
 
-def test_edges_that_do_not_fit_the_rows_point_to_graph():
-    with pytest.raises(GraphError, match="outside") as caught:
-        NodeClassifier("lp").fit(np.eye(4), [0, 1, 0, 1], [(0, 9)])
-    assert "graph=" in caught.value.remedy
-
-
 def test_run_takes_options_and_says_what_it_wants():
     graph = NodeGraph(np.eye(6), [(0, 1), (2, 3), (4, 5)], [0, 1, None, None, None, None])
     assert dccgcn.run(graph, method="sgc", settings={"k": 3}).settings.k == 3
@@ -248,3 +211,15 @@ def test_run_takes_options_and_says_what_it_wants():
         dccgcn.run(np.eye(3))
     with pytest.raises(DccgcnError, match="The seed is -1"):
         dccgcn.run(graph, seed=-1)
+
+
+def test_parameters_are_checked_by_fit_and_options_set_one_by_one(graph):
+    with pytest.raises(DccgcnError, match="no method"):
+        NodeClassifier("no such method", {"k": 0}, seed=-1).fit(graph)
+    settings = {"epochs": 5}
+    model = NodeClassifier("ssgc", settings).set_params(settings__k=0)
+    assert settings == {"epochs": 5}
+    with pytest.raises(SettingsError, match="k = 0"):
+        model.fit(graph)
+    with pytest.raises(ValueError, match="Invalid parameter 'kk'"):
+        model.set_params(kk=3)

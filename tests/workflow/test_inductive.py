@@ -7,14 +7,13 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from benchmarks.new_nodes import remove_nodes, restore_nodes
 from dccgcn import NodeGraph, append_nodes, load_model, per_class, read_tables, run
 from dccgcn.errors import DccgcnError, GraphError
 from dccgcn.graph.splits import Split
 from dccgcn.methods.registry import METHODS
 from dccgcn.workflow.inductive import predict_new
 from helpers import literal
-from helpers.command import benchmarks, dccgcn
+from helpers.command import dccgcn, refused, success
 
 ABLE = [name for name, method in METHODS.items() if method.predict_new]
 
@@ -58,8 +57,8 @@ def test_predictions_do_not_depend_on_the_order_of_new_nodes(graph, more, name):
 
 
 @pytest.mark.parametrize("name", ABLE)
-def test_only_training_labels_are_used(cora, name):
-    graph = cora.graph
+def test_only_training_labels_are_used(small_cora, name):
+    graph = small_cora.graph
     split = per_class(graph, 2, seed=0)
     result = run(graph, split, name)
     blind = np.full(graph.n, None, dtype=object)
@@ -111,9 +110,6 @@ def test_nodes_that_do_not_fit_are_refused(graph, more):
         append_nodes(graph, more[0], [(64, 0)], ids=list("wxyz"))
 
 
-# the benchmark
-
-
 def test_edges_of_new_nodes_are_checked_as_those_of_a_graph(graph):
     new = np.ones((2, 8))
     with pytest.raises(GraphError, match="PyG"):
@@ -134,13 +130,6 @@ def test_ids_are_found_where_none_are_given(graph, ids):
     assert len({type(i) for i in made.ids.tolist()}) == 1
 
 
-def test_training_labels_are_those_of_the_run_not_of_the_new_graph(graph, more):
-    result = run(graph, method="sgc")
-    made = append_nodes(graph, *more)
-    blank = made.with_labels(None, classes=made.classes)
-    assert np.array_equal(predict_new(result, made).probabilities, predict_new(result, blank).probabilities)
-
-
 def test_a_loaded_model_predicts_new_nodes_as_before_it_was_saved(tmp_path):
     tiny = NodeGraph(np.eye(4) + 0.1, [(0, 1), (2, 3)], ["a", None, "b", None])
     result = run(tiny)
@@ -149,36 +138,6 @@ def test_a_loaded_model_predicts_new_nodes_as_before_it_was_saved(tmp_path):
     direct = predict_new(result, append_nodes(tiny, more)).probabilities
     model = load_model(tmp_path / "tiny")
     assert np.array_equal(direct, predict_new(model.result, append_nodes(model.result.graph, more)).probabilities)
-
-
-def test_taking_nodes_out_and_putting_them_back_gives_the_graph_again(cora):
-    graph = cora.graph
-    split = per_class(graph, 2, seed=0)
-    held = np.sort(np.random.default_rng(0).choice(split.test, 500, replace=False))
-    smaller, part, order = remove_nodes(graph, split, held)
-    assert not set(smaller.ids.tolist()) & set(graph.ids[held].tolist())
-    assert smaller.ids[part.train].tolist() == graph.ids[np.sort(split.train)].tolist()
-    again = restore_nodes(graph, smaller, order)
-    assert (again.ids == graph.ids[order]).all()
-    assert (again.adjacency != graph.adjacency[order][:, order]).nnz == 0
-    assert (again.features != graph.features[order]).nnz == 0
-    assert (again.labels[smaller.n :] == -1).all()
-
-
-def test_bench_new_nodes_on_the_command_line():
-    code, out, err = benchmarks("new-nodes", "--graphs", "cora", "--method", "ssgc", "--splits", "2", "--json")
-    assert code == 0, err
-    (measured,) = json.loads(out)
-    assert measured["held_out"] == 542
-    assert measured["difference"]["n"] == 2
-    assert measured["inductive"]["mean"] > 70
-    assert abs(measured["difference"]["mean"]) < 5
-    assert measured["difference"]["mean"] == pytest.approx(
-        measured["inductive"]["mean"] - measured["transductive"]["mean"]
-    )
-
-
-# tables and the command
 
 
 def tables(folder):
@@ -232,8 +191,7 @@ def test_tables_of_new_nodes_are_read_as_at_training(model):
 
 def test_predict_on_the_command_line(model, tmp_path):
     given = ("predict", model / "model", "--nodes", model / "new.csv", "--edges", model / "new-edges.csv")
-    code, out, err = dccgcn(*given, "--out", tmp_path / "predictions.csv")
-    assert code == 0, err
+    out = success(*given, "--out", tmp_path / "predictions.csv").stdout
     assert "3 new nodes" in out
     assert "n3" in out
     assert "probability" in out
@@ -241,13 +199,11 @@ def test_predict_on_the_command_line(model, tmp_path):
     written = pd.read_csv(tmp_path / "predictions.csv")
     assert written["prediction"].tolist() == ["hill", "sea", "sea"]
     assert written["node_id"].tolist() == ["n1", "'=n2", "n3"]  # a spreadsheet must not run it
-    code, out, _ = dccgcn(*given, "--json")
-    printed = json.loads(out)["predictions"]
+    printed = json.loads(success(*given, "--json").stdout)["predictions"]
     assert [row["prediction"] for row in printed] == ["hill", "sea", "sea"]
     assert [row["node_id"] for row in printed] == ["n1", "=n2", "n3"]
-    code, _, err = dccgcn("predict", model / "model", "--nodes", model / "new.csv")
-    assert code == 0
-    assert "only their features are used" in err
+    done = success("predict", model / "model", "--nodes", model / "new.csv")
+    assert "only their features are used" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -270,18 +226,11 @@ def test_tables_that_do_not_fit_the_model_are_refused(model, tmp_path, nodes, ed
     if edges is not None:
         (tmp_path / "e.csv").write_text(edges)
         arguments += ["--edges", tmp_path / "e.csv"]
-    code, out, err = dccgcn(*arguments)
-    assert code == 2, err
-    assert out == ""
-    assert words in err
-    assert "Remedy: " in err
-    assert "Traceback" not in err
+    refused(dccgcn(*arguments), words)
 
 
 def test_a_model_without_tables_refuses_them(graph, tmp_path):
     run(graph, method="ssgc").save(tmp_path)
     with pytest.raises(DccgcnError, match="not trained on tables"):
         load_model(tmp_path).predict(tmp_path / "any.csv")
-    code, _, err = dccgcn("predict", tmp_path / "nowhere", "--nodes", "any.csv")
-    assert code == 2
-    assert "no model in" in err
+    refused(dccgcn("predict", tmp_path / "nowhere", "--nodes", "any.csv"), "no model in")

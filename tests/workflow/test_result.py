@@ -112,10 +112,6 @@ def test_a_file_of_another_kind_is_refused(result, tmp_path):
         result.write(tmp_path / "notes.db")
 
 
-def test_conversions_are_reached_from_the_package():
-    assert dccgcn.tables.convert.from_networkx is dccgcn.from_networkx
-
-
 def test_a_result_prints_five_lines(result, cora):
     shown = repr(result)
     assert len(shown.splitlines()) == 5

@@ -1,22 +1,16 @@
 """DGCN, ConfGCN and AM-GCN: each against its literal version, and on degenerate graphs."""
 
-import json
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
 
-from benchmarks import gcn as gcn_benchmark
 from dccgcn.features import topology_operator
 from dccgcn.graph import NodeGraph
 from dccgcn.methods.base import Task
-from dccgcn.methods.registry import METHODS
 from dccgcn.networks.baselines import am_gcn, confgcn, dgcn
 from dccgcn.networks.training import seeded
-from dccgcn.workflow.fitting import run
 from helpers import literal_dual
-from helpers.command import benchmarks
 
 TRAIN = np.array([0, 1, 2, 6, 7, 9])
 
@@ -95,19 +89,6 @@ def test_confgcn_without_activation_still_drops_hidden_units(graph):
     assert np.abs(kept - confgcn.fit(Task(graph, TRAIN), s.changed({"dropout": 0})).probabilities).max() > 1e-4
 
 
-def test_confgcns_published_settings():
-    settings = METHODS["confgcn"].published_settings
-    assert settings("cora") == confgcn.ConfGcnSettings()
-    assert (settings("citeseer").bias, settings("citeseer").l_const, settings("citeseer").dropout) == (0.1, 10, 0.3)
-    assert (settings("pubmed").l_smooth, settings("pubmed").l2, settings("pubmed").gamma) == (10, 0.1, 1)
-
-
-def test_confgcn_on_coras_public_split(cora):
-    s = METHODS["confgcn"].published_settings("cora", {"epochs": 100})
-    result = run(cora.graph, cora.splits["public"], METHODS["confgcn"], s, seed=0)
-    assert result.accuracy > 0.79  # published: 82.0
-
-
 # AM-GCN
 
 
@@ -151,80 +132,6 @@ def test_am_gcn_trains_as_dense_matrices_do(graph, options):
     np.testing.assert_allclose(found, literal_dual.am_gcn(graph, TRAIN, s, start), atol=1e-4)
 
 
-def test_am_gcns_published_settings():
-    settings = METHODS["am-gcn"].published_settings
-    chosen = {name: settings(name) for name in ("acm", "flickr", "uai2010")}
-    assert {name: (s.hidden1, s.hidden2, s.k, s.epochs) for name, s in chosen.items()} == {
-        "acm": (768, 256, 5, 20),
-        "flickr": (512, 128, 5, 60),
-        "uai2010": (512, 128, 5, 50),
-    }
-    assert chosen["flickr"].beta == pytest.approx(1e-10 * 7574**2, rel=1e-3)  # as released, without (n-1)^-2
-
-
 # All three
 
-QUICK = {
-    "dgcn": {"epochs": 8, "ramp_up": 4},
-    "confgcn": {"epochs": 8},
-    "am-gcn": {"epochs": 8, "hidden1": 16, "hidden2": 8, "k": 2},
-}
-
-
-@pytest.fixture(scope="module")
-def odd_graph():
-    """An isolated node (8), a row of zeros (5) and a component without a label (5 to 7)."""
-    features = sp.csr_array(np.abs(np.random.default_rng(0).normal(size=(9, 4))))
-    features = sp.csr_array(sp.diags_array([1.0] * 5 + [0] + [1] * 3) @ features)
-    return NodeGraph(features, [(0, 1), (1, 2), (2, 3), (3, 4), (5, 6), (6, 7)], [0, 1, 0, 1, 1] + [None] * 4)
-
-
-@pytest.mark.parametrize("name", QUICK)
-def test_probabilities_are_valid_on_a_degenerate_graph(odd_graph, name):
-    s = METHODS[name].published_settings("mine", QUICK[name])
-    prediction = METHODS[name].fit(Task(odd_graph, np.array([0, 1])), s)
-    for probabilities in (prediction.probabilities, *prediction.channels.values()):
-        assert probabilities.dtype == np.float32
-        assert probabilities.shape == (9, 2)
-        assert np.isfinite(probabilities).all()
-        np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-6)
-    assert all(np.isfinite(embedding).all() for embedding in prediction.embeddings.values())
-
-
-@pytest.mark.parametrize("name", QUICK)
-def test_the_same_to_the_bit_for_a_seed(graph, name):
-    s = METHODS[name].published_settings("mine", QUICK[name])
-    fits = [METHODS[name].fit(Task(graph, TRAIN, seed), s).probabilities for seed in (1, 1, 2)]
-    assert fits[0].tobytes() == fits[1].tobytes()
-    assert fits[0].tobytes() != fits[2].tobytes()
-
-
-@pytest.mark.parametrize("name", QUICK)
-def test_validation_nodes_choose_the_epoch(graph, name):
-    s = METHODS[name].published_settings("mine", {**QUICK[name], "epochs": 30})
-    validation = np.setdiff1d(np.arange(graph.n), TRAIN)
-    last, chosen = (METHODS[name].fit(Task(graph, TRAIN, 0, validation=v), s) for v in (None, validation))
-    truth = graph.labels[validation]
-    right = [float((prediction.y_pred[validation] == truth).mean()) for prediction in (last, chosen)]
-    assert right[1] >= right[0]
-    assert (chosen.probabilities != last.probabilities).any()
-
-
 # The benchmark of GCN itself
-
-BENCH = ["gcn", "--dataset", "cora", "--hidden", "8", "--rounds", "1", "--threads", "1", "--json"]
-
-
-def test_bench_gcn_compares_what_computes_the_same():
-    measured = json.loads(benchmarks(*BENCH).stdout)
-    assert measured["parity"] < 1e-4
-    assert measured["labels"] == 140
-    assert 140 < measured["nodes_in_field"][0] < measured["nodes_in_field"][1] == 2708
-    assert all(measured[what] > 0 for what in ("pyg_ms", "whole_graph_ms", "receptive_field_ms"))
-
-
-def test_bench_gcn_refuses_forms_that_differ(monkeypatch):
-    monkeypatch.setattr(gcn_benchmark.OurForm, "copy_weights", lambda *_: None)
-    done = benchmarks(*BENCH)
-    assert done.returncode == 2
-    assert "differ" in done.stderr

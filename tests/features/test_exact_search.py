@@ -12,6 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from dccgcn import datasets
 from dccgcn.errors import SettingsError
 from dccgcn.features import exact_knn, knn_operator
+from dccgcn.features.approximate_search import approximate_knn
 from dccgcn.graph import NodeGraph
 from helpers import literal
 from helpers.threads import kernel_threads
@@ -142,16 +143,8 @@ def test_row_32_opposite_directions_rank_last(path):
     assert exact_knn(x, 3).indices[0].tolist() == [3, 2, 1]
 
 
-@pytest.mark.parametrize(
-    "above",
-    [
-        pytest.param(-1.0, id="dense"),
-        pytest.param(2.0, id="sparse"),
-    ],
-)
-def test_similarities_that_round_to_nothing_tie_with_none(above, monkeypatch):
+def test_similarities_that_round_to_nothing_tie_with_none(path):
     """Node 0 shares a word with the last three only, and so little that it is 0 to nine decimals."""
-    monkeypatch.setattr(MODULE, "DENSE_ABOVE", above)
     x = np.zeros((40, 40))
     x[np.arange(36), np.arange(36)] = 1
     x[36, 36] = 1
@@ -165,9 +158,10 @@ def test_similarities_that_round_to_nothing_tie_with_none(above, monkeypatch):
 
 
 @pytest.mark.parametrize("k", [-1, 0, 10, 11])
-def test_row_29_k_is_at_most_all_other_nodes(k):
+@pytest.mark.parametrize("search", [exact_knn, approximate_knn])
+def test_row_29_k_is_at_most_all_other_nodes(k, search):
     with pytest.raises(SettingsError, match=rf"k = {k} .* among 10 nodes.* from 1 to 9"):
-        exact_knn(np.eye(10), k)
+        search(np.eye(10), k)
 
 
 def test_progress_ends_with_all_nodes(path):

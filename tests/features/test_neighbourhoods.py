@@ -74,9 +74,8 @@ def test_a_self_loop_is_no_neighbour():
 
 def test_hops_do_not_depend_on_the_threads():
     adjacency = adjacency_of(random_graph(100, 0.03, seed=0))
-    with kernel_threads(1):
-        alone = hops(adjacency, np.arange(100), 3)
-    with kernel_threads(2):
-        found = hops(adjacency, np.arange(100), 3)
-    np.testing.assert_array_equal(found.indices, alone.indices)
-    np.testing.assert_array_equal(found.indptr, alone.indptr)
+    found = []
+    for count in (1, 2):
+        with kernel_threads(count):
+            found.append(hops(adjacency, np.arange(100), 3))
+    assert (found[0] != found[1]).nnz == 0

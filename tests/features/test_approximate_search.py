@@ -1,17 +1,19 @@
 """The approximate search against the exact one: how much it finds, and everything in which they must agree."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from dccgcn.datasets.synthetic import synthetic_graph
-from dccgcn.errors import SettingsError
-from dccgcn.features import exact_knn, knn_operator, neighbours, weight_columns
-from dccgcn.features.approximate_search import approximate_knn, recall
+from dccgcn.features import exact_knn, knn_operator, neighbours, operator, weight_columns
+from dccgcn.features.approximate_search import MOST_WORK, approximate_knn, recall
 from dccgcn.features.embedding import idf
-from dccgcn.features.exact_search import Neighbours, exact_work
+from dccgcn.features.exact_search import Neighbours, empty_neighbours, exact_work
 from dccgcn.graph import NodeGraph
 from helpers import literal
+from helpers.runs import toy
 from helpers.threads import kernel_threads
 
 N, K = 5000, 6
@@ -79,15 +81,10 @@ def test_similarities_are_cosines_of_others_and_none_is_named_twice(found, x):
     for i in range(0, N, 97):
         there = found.indices[i][found.indices[i] >= 0]
         assert i not in there
+        assert (norm[there] > 0).all()
         assert len(set(there)) == len(there) == (K if norm[i] > 0 else 0)
         np.testing.assert_allclose(found.similarity[i, : len(there)], unit[there] @ unit[i], atol=1e-6)
         assert (np.diff(found.similarity[i]) <= 0).all()
-
-
-def test_a_row_of_zeros_has_no_neighbours_and_is_none():
-    found = approximate_knn(clusters(np.random.default_rng(0)), K)
-    assert (found.indices[::500] == -1).all()
-    assert not np.isin(found.indices, np.arange(0, N, 500)).any()
 
 
 def test_neither_threads_nor_blocks_change_it(x, found, monkeypatch):
@@ -111,12 +108,6 @@ def test_degenerate_features_are_searched_as_well(kind):
     expected, tied = literal.exact_knn(x, k)
     assert [row.tolist() for row in found.indices] == expected  # so few are all compared
     assert found.tied.tolist() == tied
-
-
-@pytest.mark.parametrize("k", [-1, 0, 10, 11])
-def test_k_is_at_most_all_other_nodes(k):
-    with pytest.raises(SettingsError, match=rf"k = {k} .* among 10 nodes.* from 1 to 9"):
-        approximate_knn(np.eye(10), k)
 
 
 def test_recall_counts_what_is_as_similar_and_nothing_else():
@@ -146,12 +137,12 @@ def test_beyond_that_approximate_with_its_recall_and_a_finding(graph, no_exact_s
     assert 0.95 < found.recall <= 1
     assert seen[-1] == (N, N)
     assert seen == sorted(set(seen))
-    operator = knn_operator(NodeGraph(graph.features, graph.edges), K, "symmetric")
-    assert operator.recall == found.recall
-    note = next(finding for finding in operator.findings if finding.code == "knn-approximate")
+    made = knn_operator(NodeGraph(graph.features, graph.edges), K, "symmetric")
+    assert made.recall == found.recall
+    note = next(finding for finding in made.findings if finding.code == "knn-approximate")
     assert note.level == "note"
     assert f"{found.recall:.1%}" in note.text
-    assert (operator.adjacency != operator.adjacency.T).nnz == 0
+    assert (made.adjacency != made.adjacency.T).nnz == 0
 
 
 def test_fewer_nodes_than_the_sample_for_recall(monkeypatch):
@@ -160,16 +151,23 @@ def test_fewer_nodes_than_the_sample_for_recall(monkeypatch):
     assert neighbours(few, 3).recall == pytest.approx(1, abs=0.1)
 
 
-def test_a_poor_recall_is_a_warning(graph, no_exact_search, monkeypatch):
-    monkeypatch.setattr("dccgcn.features.approximate_search.MAX_ENTRIES", 8)
-    monkeypatch.setattr("dccgcn.features.approximate_search.STEPS", 1)
-    monkeypatch.setattr("dccgcn.features.approximate_search.MAX_CANDIDATES", 3)
-    operator = knn_operator(NodeGraph(graph.features, graph.edges), K, "row")
-    assert operator.recall < 0.8
-    assert [f.level for f in operator.findings if f.code == "knn-approximate"] == ["warning"]
-
-
 def test_an_exact_search_of_some_rows_is_that_of_all(exact, x):
     rows = np.array([7, 3, 4999, 500])
     part = exact_knn(x, K, rows=rows, block=3)
     assert same(part, Neighbours(exact.indices[rows], exact.similarity[rows], exact.tied[rows]))
+
+
+@pytest.mark.parametrize(("recall", "level"), [(0.5, "warning"), (0.79, "warning"), (0.81, "note")])
+def test_a_feature_graph_that_misses_a_fifth_of_the_neighbours_is_a_warning(recall, level):
+    found = replace(empty_neighbours(3, 1), recall=recall)
+    first = next(operator._findings(toy(n=6), found))
+    assert (first.code, first.level) == ("knn-approximate", level)
+
+
+def test_twenty_thousand_nodes_are_searched_exactly_and_a_hundred_thousand_are_not():
+    """With 500 terms of which every node has 50, as in Pubmed."""
+    work = {n: 500 * (n / 10) ** 2 for n in (1000, 20_000, 100_000)}
+    rng = np.random.default_rng(0)
+    x = sp.csr_array((np.ones(50_000), rng.integers(0, 500, 50_000), np.arange(0, 50_001, 50)), shape=(1000, 500))
+    assert exact_work(x) == pytest.approx(work[1000], rel=0.05)
+    assert work[20_000] < MOST_WORK < work[100_000]

@@ -48,12 +48,7 @@ def test_row_54_without_any_folder_kernels_are_not_kept_and_that_is_said_once(tm
     )
     source = Path(dccgcn.__file__).parents[1]
     (script := tmp_path / "script.py").write_text(code, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, script],
-        env={**os.environ, "PYTHONPATH": str(source)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment = {**os.environ, "PYTHONPATH": str(source)}
+    done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=False)
     assert done.stderr.count("compiled kernels are not kept") == 1, done.stderr
     assert not Path(done.stdout.split()[0]).exists()  # removed at the end

@@ -24,11 +24,13 @@ def small_server(folder, classes):
 
 
 @pytest.fixture
-def small(tmp_path):
-    """A server on a small graph, and the true class of each node."""
+def small(browser, tmp_path):
+    """A server on a small graph, a person at its page, and the true class of each node."""
     truth = source_of()[1]
     with small_server(tmp_path, sorted(set(truth.values()))) as server:
-        yield server, truth
+        ann = Person(browser, server.address, "Ann")
+        yield server, ann, truth
+        ann.close()
 
 
 def test_classes_that_are_numbers_are_chosen_by_them(browser, tmp_path):
@@ -39,24 +41,21 @@ def test_classes_that_are_numbers_are_chosen_by_them(browser, tmp_path):
             truth[ann.node] = typed
             ann.page.keyboard.type(typed)
             ann.wait_for_labels(count)
-        ann.context.close()
+        ann.close()
     with closing(sqlite3.connect(tmp_path / "nodes.labels.sqlite")) as log:
         assert dict(log.execute("SELECT node, label FROM events WHERE kind = 'label'")) == truth
 
 
-def test_a_label_and_the_next_question_are_shown_at_once(browser, small):
+def test_a_label_and_the_next_question_are_shown_at_once(small):
     """The stream may tell of a label before the server has answered the request that gave it."""
-    server, truth = small
-    ann = Person(browser, server.address, "Ann")
+    _, ann, truth = small
     ann.slow("/api/event", after=1500)
     nodes = [ann.answer(truth) for _ in range(3)]
     assert len(set(nodes)) == 3
-    ann.context.close()
 
 
-def test_a_late_answer_does_not_bring_a_question_back(browser, small):
-    server, truth = small
-    ann = Person(browser, server.address, "Ann")
+def test_a_late_answer_does_not_bring_a_question_back(small):
+    _, ann, truth = small
     for _ in range(3):
         ann.answer(truth)
     ann.slow("/api/question", after=1500)
@@ -66,12 +65,10 @@ def test_a_late_answer_does_not_bring_a_question_back(browser, small):
     assert asked != last
     ann.page.wait_for_timeout(2000)
     assert ann.node != asked
-    ann.context.close()
 
 
-def test_a_node_that_is_searched_for_comes_before_a_refreshed_question(browser, small):
-    server, truth = small
-    ann = Person(browser, server.address, "Ann")
+def test_a_node_that_is_searched_for_comes_before_a_refreshed_question(small):
+    _, ann, truth = small
     asked = [ann.answer(truth) for _ in range(4)]
     wanted = next(node for node in truth if node not in (*asked, ann.node))
     ann.slow("/api/picture", after=1500)  # the new picture arrives while the node is fetched
@@ -79,13 +76,11 @@ def test_a_node_that_is_searched_for_comes_before_a_refreshed_question(browser, 
     ann.answer(truth)
     ann.search(wanted)
     assert ann.node == wanted
-    ann.context.close()
 
 
-def test_a_key_is_heard_as_soon_as_the_next_question_is_shown(browser, small):
+def test_a_key_is_heard_as_soon_as_the_next_question_is_shown(small):
     """A refreshed question may be answered before the label that was pressed meanwhile: it waits for that label."""
-    server, truth = small
-    ann = Person(browser, server.address, "Ann")
+    _, ann, truth = small
     for _ in range(3):
         ann.answer(truth)
     ann.wait_for_picture(3)
@@ -98,13 +93,11 @@ def test_a_key_is_heard_as_soon_as_the_next_question_is_shown(browser, small):
     following = ann.wait_for_another_node(before)
     ann.page.keyboard.press("1")
     assert ann.wait_for_another_node(following) not in (before, following)
-    ann.context.close()
 
 
-def test_only_a_proposal_that_changed_has_to_settle(browser, small):
+def test_only_a_proposal_that_changed_has_to_settle(small):
     """Enter for the next question is heard, however soon after the proposal of the one before has changed."""
-    server, truth = small
-    ann = Person(browser, server.address, "Ann")
+    _, ann, truth = small
     for _ in range(4):
         ann.answer(truth)
     ann.wait_for_picture(4)
@@ -136,12 +129,10 @@ def test_only_a_proposal_that_changed_has_to_settle(browser, small):
     )
     ann.wait_for_labels(7)
     assert ann.labels == 7
-    ann.context.close()
 
 
-def test_undo_asks_again_what_was_undone(browser, small):
-    server, truth = small
-    ann = Person(browser, server.address, "Ann")
+def test_undo_asks_again_what_was_undone(small):
+    _, ann, truth = small
     ann.answer(truth)
     wrong = ann.answer(truth)
     ann.page.keyboard.press("u")
@@ -152,23 +143,20 @@ def test_undo_asks_again_what_was_undone(browser, small):
     ann.wait_for_another_node(skipped)
     ann.page.keyboard.press("u")
     ann.page.wait_for_function("before => document.querySelector('.row dd').textContent === before", arg=skipped)
-    ann.context.close()
 
 
-def test_what_cannot_be_downloaded_yet_is_said(browser, small):
-    ann = Person(browser, small[0].address, "Ann")
+def test_what_cannot_be_downloaded_yet_is_said(small):
+    ann = small[1]
     ann.page.click("a[href$='predictions.csv']")
     ann.page.wait_for_selector("#banner-text:has-text('Nothing is predicted yet')")
     ann.page.click("#get-report")
     ann.page.wait_for_selector("#banner-text:has-text('Nothing is predicted yet')")
-    assert ann.download("labels.csv").startswith(b"node_id")
+    assert ann.download("a[href$='labels.csv']").startswith(b"node_id")
     ann.page.wait_for_selector("#banner", state="hidden")
-    ann.context.close()
 
 
-def test_a_label_that_is_not_saved_is_told_beside_the_lost_connection(browser, small):
-    server, truth = small
-    ann = Person(browser, server.address, "Ann")
+def test_a_label_that_is_not_saved_is_told_beside_the_lost_connection(small):
+    server, ann, truth = small
     ann.answer(truth)
     server.kill()
     ann.page.wait_for_selector("#offline")
@@ -180,12 +168,10 @@ def test_a_label_that_is_not_saved_is_told_beside_the_lost_connection(browser, s
     first, second = (ann.page.locator(name).bounding_box() for name in ("#banner", "#offline"))
     assert first["y"] >= 0
     assert first["y"] + first["height"] <= second["y"]
-    ann.context.close()
 
 
-def test_a_screen_reader_is_told_what_enter_accepts(browser, small):
-    server, truth = small
-    ann = Person(browser, server.address, "Ann")
+def test_a_screen_reader_is_told_what_enter_accepts(small):
+    _, ann, truth = small
     for _ in range(4):
         ann.answer(truth)
     ann.wait_for_picture(4)
@@ -193,4 +179,3 @@ def test_a_screen_reader_is_told_what_enter_accepts(browser, small):
     ann.answer(truth)
     shown = ann.page.locator("#accept .class-label").inner_text().strip()
     assert f"Enter accepts {shown}" in ann.page.locator("#live").inner_text()
-    ann.context.close()

@@ -1,5 +1,7 @@
 """A training step of DCC-GCN against dense matrices."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 import torch
@@ -29,52 +31,38 @@ def compare_step(graph, s, epoch, calibrating):
             torch.testing.assert_close(parameter.grad.double(), known, rtol=1e-4, atol=tolerance, msg=name)
 
 
-@pytest.mark.parametrize("calibrate_from", [0.0, 1.0])
-@pytest.mark.parametrize("influence", ["softmax", "inverse"])
-@pytest.mark.parametrize("propagation", ["product", "normalised", "influence"])
-@pytest.mark.parametrize("calibration_sum", ["normalised", "plain"])
-def test_step_with_every_kind_of_weight(graph, calibrate_from, influence, propagation, calibration_sum):
-    s = settings_of(
-        calibrate_from=calibrate_from, influence=influence, propagation=propagation, calibration_sum=calibration_sum
-    )
-    compare_step(graph, s, epoch=0, calibrating=calibrate_from == 0)
+def choices(**values):
+    """Every combination of the values."""
+    return [dict(zip(values, combination, strict=True)) for combination in product(*values.values())]
+
+
+KINDS = {
+    "weights": choices(
+        influence=["softmax", "inverse"],
+        propagation=["product", "normalised", "influence"],
+        calibration_sum=["normalised", "plain"],
+    ),
+    "label distributions": choices(
+        mu=["softmax", "free"],
+        share_mu=[True, False],
+        smooth_over=["topology", "both"],
+        penalty_reduction=["sum", "mean"],
+    ),
+    "classification": choices(
+        channel_classifier=["padded", "mlp"],
+        aggregation=[True, False],
+        cross_entropy_reduction=["mean", "sum"],
+        calibration_bias=[1e-9, 1.0],
+        output_activation=[False],
+    ),
+}
 
 
 @pytest.mark.parametrize("calibrate_from", [0.0, 1.0])
-@pytest.mark.parametrize("mu", ["softmax", "free"])
-@pytest.mark.parametrize("share_mu", [True, False])
-@pytest.mark.parametrize("smooth_over", ["topology", "both"])
-@pytest.mark.parametrize("penalty_reduction", ["sum", "mean"])
-def test_step_with_every_kind_of_label_distribution(
-    graph, calibrate_from, mu, share_mu, smooth_over, penalty_reduction
-):
-    s = settings_of(
-        calibrate_from=calibrate_from,
-        mu=mu,
-        share_mu=share_mu,
-        smooth_over=smooth_over,
-        penalty_reduction=penalty_reduction,
-    )
-    compare_step(graph, s, epoch=0, calibrating=calibrate_from == 0)
-
-
-@pytest.mark.parametrize("calibrate_from", [0.0, 1.0])
-@pytest.mark.parametrize("channel_classifier", ["padded", "mlp"])
-@pytest.mark.parametrize("aggregation", [True, False])
-@pytest.mark.parametrize("cross_entropy_reduction", ["mean", "sum"])
-@pytest.mark.parametrize("calibration_bias", [1e-9, 1.0])
-def test_step_with_every_kind_of_classification(
-    graph, calibrate_from, channel_classifier, aggregation, cross_entropy_reduction, calibration_bias
-):
-    s = settings_of(
-        calibrate_from=calibrate_from,
-        channel_classifier=channel_classifier,
-        aggregation=aggregation,
-        cross_entropy_reduction=cross_entropy_reduction,
-        calibration_bias=calibration_bias,
-        output_activation=False,
-    )
-    compare_step(graph, s, epoch=0, calibrating=calibrate_from == 0)
+@pytest.mark.parametrize("kind", KINDS)
+def test_step_with_every_combination_of_choices(graph, calibrate_from, kind):
+    for options in KINDS[kind]:
+        compare_step(graph, settings_of(calibrate_from=calibrate_from, **options), 0, calibrate_from == 0)
 
 
 @pytest.mark.parametrize("calibrate_from", [0.0, 1.0])

@@ -9,9 +9,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler
 
-from dccgcn import NodeGraph, load, read_tables
+from dccgcn import load, read_tables
 from dccgcn.features import neighbour_mean, normalise_rows, numeric_columns, standardised
 from dccgcn.features.operator import normalise
+from helpers import literal
 
 RNG = np.random.default_rng(0)
 
@@ -43,13 +44,6 @@ def test_words_are_left_alone(form: Any) -> None:
     assert standardised(words, None) is words
 
 
-def test_embeddings_are_numeric() -> None:
-    x = RNG.normal(3, 2, (40, 5)).astype(np.float32)
-    by = numeric_columns(x)
-    assert by is not None
-    np.testing.assert_allclose(standardised(x, by), StandardScaler().fit_transform(x), atol=1e-4)
-
-
 def test_columns_of_one_unit_are_left_alone() -> None:
     words = (RNG.random((50, 8)) < 0.2).astype(np.float32)
     numbers = 0.3 * StandardScaler().fit_transform(RNG.normal(3, 2, (50, 4))).astype(np.float32)
@@ -71,13 +65,12 @@ def test_cora_has_none() -> None:
     assert numeric_columns(load("cora").graph.features) is None
 
 
-def test_a_graph_with_other_features_forgets_what_followed_from_the_old_ones() -> None:
-    graph = NodeGraph(np.eye(4), [(0, 1), (2, 3)], [0, 0, 1, 1])
-    graph.cached("sum", lambda: graph.features.sum())
-    other = graph.with_features(2 * graph.features)
-    assert other.cached("sum", lambda: other.features.sum()) == 8
-    assert other.edges is graph.edges
-    assert other.labels is graph.labels
+def test_columns_of_different_units_are_standardised() -> None:
+    x = RNG.normal(size=(200, 2))
+    assert numeric_columns(x) is None
+    scaling = numeric_columns(x * [1, 5])
+    assert scaling.columns.tolist() == [0, 1]
+    np.testing.assert_allclose(standardised(x * [1, 5], scaling), StandardScaler().fit_transform(x), atol=1e-4)
 
 
 def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,5 +85,22 @@ def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(import_module("dccgcn.features.columns"), "_BLOCK_ROWS", 7)
     for one, other in zip(made(), whole, strict=True):
         np.testing.assert_array_equal(one, other)
-    lengths = np.linalg.norm(x.toarray(), axis=1, keepdims=True)
-    np.testing.assert_allclose(whole[1], x.toarray() / np.where(lengths > 0, lengths, 1), rtol=1e-6)
+
+
+def test_a_column_is_numeric_if_three_quarters_of_the_nodes_have_a_value():
+    rng = np.random.default_rng(0)
+    x = rng.normal(5, 1, size=(100, 2))
+    x[:30, 1] = 0
+    assert numeric_columns(x).columns.tolist() == [0]
+    x[:10, 1] = 5
+    assert numeric_columns(x).columns.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("how", ["raw", "row", "unit"])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_rows_are_scaled_by_the_formula(form: Any, how: str) -> None:
+    x = RNG.normal(size=(60, 15)) * (RNG.random((60, 15)) < 0.15)
+    found = normalise_rows(form(x), how)
+    assert sp.issparse(found) == (form is sp.csr_array)
+    found = found.toarray() if sp.issparse(found) else found
+    np.testing.assert_allclose(found, literal.normalise_rows(x, how), rtol=1e-5)

@@ -1,0 +1,61 @@
+"""The benchmark of label-next: its strategies, and what it measures."""
+
+import json
+
+import numpy as np
+import pytest
+
+from benchmarks.label_next import query_strategies
+from benchmarks.seeds import for_each_seed
+from dccgcn import per_class, run
+from dccgcn.errors import DataFileError
+from helpers.command import benchmarks
+
+
+def test_the_query_strategies_choose_among_test_nodes(small_cora):
+    split = per_class(small_cora.graph, 2, seed=0)
+    found = run(small_cora.graph, split, "ssgc").prediction
+    ways = query_strategies(small_cora.graph, found, split.train, split.test, 10, seed=0)
+    assert {name: len(np.unique(nodes)) for name, nodes in ways.items()} == dict.fromkeys(ways, 10)
+    least = found.probabilities.max(axis=1)
+    assert least[ways["uncertain"]].max() <= np.sort(least[split.test])[9]
+    for nodes in ways.values():
+        assert np.isin(nodes, split.test).all()
+
+
+def test_the_benchmark_on_the_command_line():
+    code, out, err = benchmarks(
+        "label-next", "--graphs", "cora", "--method", "ssgc", "--starts", "4", "--first-seed", "1000", "--json"
+    )
+    assert code == 0, err
+    (measured,) = json.loads(out)
+    assert measured["over_random"]["n"] == 4
+    for way in ("random", "uncertain"):
+        gained = measured["chosen"]["mean"] - measured[way]["mean"]
+        assert measured[f"over_{way}"]["mean"] == pytest.approx(gained)
+        assert gained > 0  # these four development starts
+    assert measured["chosen"]["mean"] > measured["start"]["mean"]
+
+
+def test_a_stopped_benchmark_goes_on(tmp_path):
+    measured = []
+
+    def measure(seed):
+        if seed == 3 and len(measured) < 4:
+            measured.append(None)
+            raise KeyboardInterrupt
+        measured.append(seed)
+        return {"accuracy": seed / 10}
+
+    store, about = tmp_path / "bench.jsonl", {"dataset": "cora"}
+    with pytest.raises(KeyboardInterrupt):
+        for_each_seed(measure, range(5), about, store)
+    found = for_each_seed(measure, range(5), about, store)
+    np.testing.assert_array_equal(found["accuracy"], np.arange(5) / 10)
+    assert measured == [0, 1, 2, None, 3, 4]
+    for_each_seed(measure, range(2), {"dataset": "citeseer"}, store)
+    for_each_seed(measure, range(2), about)
+    assert measured[6:] == [0, 1, 0, 1]
+    store.write_text(store.read_text().replace('"accuracy":0.1', '"accuracy":0.2', 1))
+    with pytest.raises(DataFileError, match="line 2: the line was altered"):
+        for_each_seed(measure, range(5), about, store)

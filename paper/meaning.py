@@ -33,7 +33,7 @@ def graph_of(name: str) -> NodeGraph:
     if name == "debian":
         nodes, edges = folder / "debian-nodes.csv.gz", folder / "debian-edges.csv.gz"
         ends = {"source": "package", "target": "needs", "unknown_ids": "drop"}
-        options = {"id": "package", "label": "section", "impute": "mean", "text": "description"}
+        options = {"id": "package", "label": "section", "text": "description"}
         return read_tables(nodes, pd.read_csv(edges)[["package", "needs"]], **(options | ends)).graph  # type: ignore[arg-type]
     table = pd.read_csv(folder / f"{name}.csv")
     known = set(table.node_id)

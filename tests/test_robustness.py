@@ -34,7 +34,7 @@ from helpers.runs import short
 from tools import kill
 
 ROWS = {
-    1: "NaN or infinite feature: error with count and ids; impute on request",
+    1: "NaN or infinite feature: error with count and ids; in tables imputed with a warning, or an error on request",
     2: "all-zero feature row: warning; no feature-graph edge but itself",
     3: "all rows zero or constant: error; featureless on request",
     4: "no feature columns: error",

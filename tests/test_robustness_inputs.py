@@ -60,7 +60,7 @@ def table(**columns):
 
 def test_row_48_a_feature_that_is_too_large_is_not_called_missing():
     with pytest.raises(GraphError, match="too large") as refusal:
-        read_tables(*table(x=[1e15] * 7 + [2e15]), label="topic", features=["x"], scale=False)
+        read_tables(*table(x=[1e15] * 7 + [2e15]), label="topic", features=["x"], scale=False, impute="error")
     assert "missing" not in refusal.value.what
 
 

@@ -19,9 +19,13 @@ from helpers.tables import NODES, refused
 
 def test_row_01_missing_numbers_are_named_or_imputed(tables):
     nodes = NODES.replace("44", "").replace("33", "inf")
-    refused(tables, "2 features are missing or not finite, in columns 'age'", "line 4, 5", nodes=nodes)
-    filled = tables(nodes, impute="mean", features=["age"])
+    words = "2 features are missing or not finite, in columns 'age'", "line 4, 5"
+    refused(tables, *words, nodes=nodes, impute="error")
+    filled = tables(nodes, features=["age"])
     assert filled.graph.features.toarray()[2:, 0] == pytest.approx([0, 0])  # the mean, standardised
+    assert filled.graph.features.toarray()[:, 1].tolist() == [0, 0, 1, 1]  # 1 where it is missing
+    assert filled.encoder.names == ["age", "age is missing"]
+    assert "imputed-features" in [finding.code for finding in filled.graph.findings]
     zero = tables(nodes, impute="zero", features=["age"], scale=False)
     assert zero.graph.features.toarray()[:, 0].tolist() == [12, 15, 0, 0]
 
@@ -77,7 +81,7 @@ def test_blocks_of_several_kinds_have_equal_weight():
 
 
 def test_the_encoder_is_restored_from_json_and_encodes_new_nodes(tables, tmp_path):
-    read = tables()
+    read = tables(impute="error")
     encoder = FeatureEncoder.from_dict(json.loads(json.dumps(read.encoder.to_dict())))
     assert encoder == read.encoder
     frame = read_table(tmp_path / "nodes.csv", "nodes").frame
@@ -165,14 +169,15 @@ def test_a_few_bad_cells_are_named_or_imputed(bad):
     nodes = pd.DataFrame({"id": range(40), "x": [1.5, None, *range(38)], "year": year})
     edges = pd.DataFrame({"source": [0], "target": [1]})
     with pytest.raises(GraphError, match=f"'year' holds numbers except '{bad[0]}'.*--impute mean.*--categorical year"):
-        read_tables(nodes, edges)
-    made = read_tables(nodes, edges, impute="mean")
+        read_tables(nodes, edges, impute="error")
+    made = read_tables(nodes, edges)
     assert made.columns.features["year"] == "standard"
     texts = {finding.code: finding.text for finding in made.graph.findings}
     assert f"{1 + len(bad)} numbers in columns 'x', 'year'" in texts["imputed-features"]
     assert "count as missing" in texts["nearly-numbers"]
     new = made.encoder.transform(pd.DataFrame({"x": ["?"], "year": ["unknown"]}))
-    assert new.toarray() == pytest.approx(0, abs=1e-6)  # the mean, standardised
+    assert new.toarray()[:, :2] == pytest.approx(0, abs=1e-6)  # the mean, standardised
+    assert new.toarray()[:, 2:].tolist() == [[1, 1]]
     assert read_tables(nodes, edges, impute="mean", categorical="year").columns.features["year"] == "categorical"
     with pytest.raises(GraphError, match=r"the table of nodes: .*'x'"):
         read_tables(nodes, edges, ignore="year")

@@ -154,7 +154,7 @@ def test_all_mistakes_are_listed_in_one_go(tmp_path):
     rows = "".join(f"n{i},{i * 1.5},{'ab'[i % 2] if i < 8 else ''}\n" for i in range(40))
     (tmp_path / "nodes.csv").write_text("id,x,topic\n" + rows.replace("n3,4.5", "n3,").replace("n9,13.5", "n9,old"))
     (tmp_path / "edges.csv").write_text("source,target\nn1,n2\nn2,nobody\nn3,n4\n")
-    done = dccgcn("doctor", "--nodes", "nodes.csv", "--edges", "edges.csv", cwd=tmp_path)
+    done = dccgcn("doctor", "--nodes", "nodes.csv", "--edges", "edges.csv", "--impute", "error", cwd=tmp_path)
     assert done.returncode == 1
     for words in ("holds numbers except 'old', on line 11", "'nobody'", "40 nodes in", "8 of 40 nodes are labelled"):
         assert words in done.stdout

@@ -78,7 +78,7 @@ def _load(source: GraphOptions) -> "tuple[NodeGraph | None, list[Diagnosis]]":
         return source.load().graph, []
     tables, problems = source.check_tables()
     if tables is None:
-        tables, _ = source.check_tables(unknown_ids="drop", impute="mean")
+        tables, _ = source.check_tables(unknown_ids="drop")
     if tables is None and not (source.features or source.text or source.categorical):
         tables, _ = source.check_tables(unknown_ids="drop", featureless=True)
     if tables is None and len(problems) == 1:

@@ -193,9 +193,10 @@ class GraphOptions:
     unknown_ids: Annotated[Literal["error", "drop"], _table_option(help="What to do with edges to unknown ids.")] = (
         "error"
     )
-    impute: Annotated[Literal["error", "zero", "mean"], _table_option(help="What to do with missing numbers.")] = (
-        "error"
-    )
+    impute: Annotated[
+        Literal["mean", "zero", "error"],
+        _table_option(help="What a missing number becomes, beside a feature that says that it is missing."),
+    ] = "mean"
     decimal: Annotated[Literal[".", ","], _table_option(help="Decimal sign of numbers in text.")] = "."
     encoding: Annotated[str, _table_option(help="Encoding of text files, such as latin-1.")] = "utf-8"
     text_model: Annotated[

@@ -156,7 +156,7 @@ def _run(description: ModelDescription, arrays: Mapping[str, Any]) -> Result:
     result = measure(graph, split, prediction, FitDetails(method=method.name, settings=settings, **given))
     if (tables := description.tables) is None:
         return result
-    tables.encoder.check(graph.d)
+    tables.encoder.check(graph.d, tables.columns.id)
     encoder = FeatureEncoder.from_dict(tables.encoder.model_dump())
     columns = tables.columns.model_dump()
     columns["edges"] = {name: EdgeColumns(**roles) for name, roles in columns["edges"].items()}

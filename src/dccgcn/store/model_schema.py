@@ -62,12 +62,13 @@ class ColumnsDescription(_Part):
 
 
 class NumbersDescription(_Part):
-    """Scaling of the numeric columns; all lists have the same length."""
+    """Scaling of the numeric columns; all lists but the last have the same length."""
 
     columns: list[str]
     centre: list[float]
     scale: list[Positive]
     fill: list[float] | None
+    gaps: list[str]
 
 
 class CategoriesDescription(_Part):
@@ -104,19 +105,24 @@ class EncoderDescription(_Part):
     weights: list[Positive]
     meaning: MeaningDescription | None
 
-    def check(self, d: int) -> None:
-        """Raise a DataFileError unless lengths agree and the encoder makes d features."""
+    def check(self, d: int, id: str) -> None:
+        """Raise a DataFileError unless lengths agree and the encoder makes d features. id: the column of ids."""
+        if self.meaning and not (
+            {*self.meaning.columns} <= {t.column for t in self.texts} and self.meaning.id in (None, id)
+        ):
+            raise DataFileError("model.json, tables, encoder, meaning names columns that are not read as text.")
         numbers, n_blocks = self.numbers, bool(self.numbers.columns) + len(self.categories) + len(self.texts)
         lengths = {len(numbers.columns), len(numbers.centre), len(numbers.scale)}
         lengths |= set() if numbers.fill is None else {len(numbers.fill)}
         values = [c.values for c in self.categories] + [t.words for t in self.texts]
         columns = [*numbers.columns, *(c.column for c in self.categories), *(t.column for t in self.texts)]
-        n_features = len(numbers.columns) + sum(map(len, values))
+        n_features = len(numbers.columns) + len(numbers.gaps) + sum(map(len, values))
         if (
             len(lengths) > 1
             or len(self.weights) != n_blocks
+            or not set(numbers.gaps) <= set(numbers.columns)
             or any(len(t.words) != len(t.idf) for t in self.texts)
-            or any(len(set(listed)) != len(listed) for listed in (*values, columns))
+            or any(len(set(listed)) != len(listed) for listed in (*values, columns, numbers.gaps))
             or (n_features or 1) != d
         ):
             raise DataFileError(f"model.json, tables, encoder does not make the {d} features of the graph.")

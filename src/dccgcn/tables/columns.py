@@ -61,7 +61,7 @@ class TableOptions:
     classes: Sequence[Any] | None = None
     unlabelled: Sequence[Any] | None = ()
     unknown_ids: UnknownIds = "error"
-    impute: Impute = "error"
+    impute: Impute = "mean"
     scale: bool = True
     encoding: str = "utf-8"
     featureless: bool = False

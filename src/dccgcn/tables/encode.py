@@ -28,12 +28,13 @@ _MAX_WORDS = 20_000  # of one text column
 
 @dataclass(frozen=True)
 class Numbers:
-    """Columns of numbers: (x - centre) / scale."""
+    """Columns of numbers: (x - centre) / scale, and for each with missing numbers 1 where they are, else 0."""
 
     columns: list[str]
     centre: list[float]  # 0 where a column must stay sparse
     scale: list[float]
     fill: list[float] | None  # replaces missing numbers; None: they are an error
+    gaps: list[str]  # columns with missing numbers at training
 
     @classmethod
     def fit(cls, frame: pd.DataFrame, roles: Mapping[str, Role], impute: Impute) -> Self:
@@ -55,12 +56,14 @@ class Numbers:
             scale[is_max_abs] = MaxAbsScaler().fit(values[:, is_max_abs]).scale_
         if impute == "mean":
             fill = np.nansum(values, axis=0) / np.maximum((~np.isnan(values)).sum(axis=0), 1)
-        return cls(columns, centre.tolist(), scale.tolist(), None if impute == "error" else fill.tolist())
+        numbers = cls(columns, centre.tolist(), scale.tolist(), None if impute == "error" else fill.tolist(), [])
+        at = np.flatnonzero(numbers.replaced(frame).any(axis=0))
+        return replace(numbers, gaps=[columns[i] for i in at])
 
     @property
     def names(self) -> list[str]:
         """A name for each feature."""
-        return self.columns
+        return [*self.columns, *(f"{column} is missing" for column in self.gaps)]
 
     def matrix(self, frame: pd.DataFrame) -> sp.csr_array:
         """(rows, columns) scaled numbers; missing ones are replaced, or an error."""
@@ -82,7 +85,7 @@ class Numbers:
             )
         if self.fill is not None:
             values = np.where(bad, (np.array(self.fill) - self.centre) / np.array(self.scale), values)
-        return sp.csr_array(values)
+        return sp.csr_array(np.hstack([values, bad[:, [self.columns.index(column) for column in self.gaps]]]))
 
     def replaced(self, frame: pd.DataFrame) -> np.ndarray:
         """(rows, columns) bool: numbers that are missing or too large and so are replaced."""
@@ -207,7 +210,7 @@ class FeatureEncoder:
         cls,
         frame: pd.DataFrame,
         roles: Mapping[str, Role],
-        impute: Impute = "error",
+        impute: Impute = "mean",
         progress: Progress | None = None,
     ) -> tuple[Self, sp.csr_array]:
         """Fit an encoder to the columns of a table; the encoder and its matrix of the table, (rows, features) float32.
@@ -230,7 +233,7 @@ class FeatureEncoder:
     @classmethod
     def featureless(cls) -> Self:
         """For nodes of which only the edges are known: one constant feature."""
-        return cls(Numbers([], [], [], None), (), (), ())
+        return cls(Numbers([], [], [], None, []), (), (), ())
 
     @property
     def blocks(self) -> "list[Numbers | Categories | Words]":

@@ -50,7 +50,7 @@ def read_tables(
     classes: Sequence[Any] | None = None,
     unlabelled: Sequence[Any] = (),
     unknown_ids: UnknownIds = "error",
-    impute: Impute = "error",
+    impute: Impute = "mean",
     scale: bool = True,
     encoding: str = "utf-8",
     featureless: bool = False,
@@ -92,8 +92,9 @@ def read_tables(
         As for ``NodeGraph``.
     unknown_ids : {"error", "drop"}, default "error"
         An edge with an id that is not among the nodes is refused or dropped.
-    impute : {"error", "zero", "mean"}, default "error"
-        A missing number is refused, or replaced by zero or by the mean of its column.
+    impute : {"mean", "zero", "error"}, default "mean"
+        A missing number is replaced by the mean of its column or by zero, with a warning and a feature that is 1 where
+        the column is missing; or it is refused.
     scale : bool, default True
         Standardise dense numeric columns to mean 0 and variance 1. False: use all numbers as they are.
     encoding : str, default "utf-8"

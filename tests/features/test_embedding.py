@@ -71,10 +71,7 @@ def test_filters_are_their_polynomials(
     graph = NodeGraph(np.ones((n, 1)), edges, edge_weights=weights, featureless=True)
     h = RNG.standard_normal((graph.n, 5)).astype(np.float32)
     s, n = with_loops(graph), without_loops(graph)
-    for filtered, exact in (
-        (ssgc(graph), dense_filter(s, 4, 0.05)),
-        (two_hop(graph, 3), dense_filter(n @ n, 3, 0.05)),
-    ):
+    for filtered, exact in ((ssgc(graph), dense_filter(s, 4, 0.05)), (two_hop(graph, 3), dense_filter(n @ n, 3, 0.05))):
         error = filtered(np.eye(graph.n, dtype=np.float32)) - exact
         assert np.linalg.norm(error, 2) <= tolerance + 1e-4
         np.testing.assert_allclose(filtered(h.copy()), filtered(np.eye(graph.n, dtype=np.float32)) @ h, atol=1e-4)

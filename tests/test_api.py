@@ -60,21 +60,6 @@ def test_importing_the_package_loads_nothing_heavy():
     assert subprocess.run([sys.executable, "-c", code], timeout=600).returncode == 0
 
 
-def test_a_graph_of_ones_own_is_classified_from_the_labels_it_has():
-    rng = np.random.default_rng(0)
-    truth = np.repeat([0, 1], 20)
-    features = rng.normal(size=(40, 6)) + 3 * truth[:, None] * np.array([1, -1, 1, -1, 1, -1])
-    labels = [["cat", "dog"][t] if node % 20 < 3 else None for node, t in enumerate(truth)]
-    graph = dccgcn.NodeGraph(features, [(i, i + 1) for i in range(39)], labels, ids=[f"n{i}" for i in range(40)])
-    result = dccgcn.run(graph)
-    frame = result.to_frame()
-    assert (frame["prediction"] == np.array(["cat", "dog"])[truth]).mean() > 0.8
-    assert frame["node_id"].tolist() == graph.ids.tolist()
-    assert set(frame["role"]) == {"train", "unlabelled"}
-    assert result.accuracy is None
-    assert result.summary()["n_test"] == 0
-
-
 def test_the_columns_of_a_method_with_channels(cora, tmp_path):
     result = dccgcn.run(cora.graph, dccgcn.per_class(cora.graph, 2, seed=0))
     frame = result.to_frame()

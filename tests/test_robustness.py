@@ -283,8 +283,6 @@ def test_row_42_hostile_names_come_back_and_harm_nothing(write, tmp_path):
     assert set(again.graph.classes) <= {"=cmd()", "<b>"}
 
 
-# what must hold of any graph
-
 LINEAR = ["sgc", "ssgc", "lp", "lp-series", "lp-absorption", "poisson"]
 
 

@@ -115,11 +115,8 @@ def test_row_58_every_altered_byte_of_a_store_is_found_and_its_line_named(tmp_pa
         store.write_bytes(other)
         with pytest.raises(DataFileError, match=r"line [23]"):
             read_store(store, repair=False)
-    for kept in (
-        [lines[0], lines[1][:-80] + b"}\n", lines[2]],
-        [lines[0], lines[1].replace(b"0.005", b"0.006"), lines[2]],
-    ):
-        store.write_bytes(b"".join(kept))
+    for second in (lines[1][:-80] + b"}\n", lines[1].replace(b"0.005", b"0.006"), b"nonsense\n"):
+        store.write_bytes(lines[0] + second + lines[2])
         with pytest.raises(DataFileError, match="line 2"):
             read_store(store, repair=False)
     bare = lines[0][: lines[0].index(b',"sha256"')] + b"}\n"

@@ -8,7 +8,6 @@ import pytest
 from benchmarks.label_next import query_strategies
 from benchmarks.seeds import for_each_seed
 from dccgcn import per_class, run
-from dccgcn.errors import DataFileError
 from helpers.command import benchmarks
 
 
@@ -24,11 +23,9 @@ def test_the_query_strategies_choose_among_test_nodes(small_cora):
 
 
 def test_the_benchmark_on_the_command_line():
-    code, out, err = benchmarks(
-        "label-next", "--graphs", "cora", "--method", "ssgc", "--starts", "4", "--first-seed", "1000", "--json"
-    )
-    assert code == 0, err
-    (measured,) = json.loads(out)
+    starts = ("--starts", "4", "--first-seed", "1000")
+    done = benchmarks("label-next", "--graphs", "cora", "--method", "ssgc", *starts, "--json")
+    (measured,) = json.loads(done.stdout)
     assert measured["over_random"]["n"] == 4
     for way in ("random", "uncertain"):
         gained = measured["chosen"]["mean"] - measured[way]["mean"]
@@ -56,6 +53,3 @@ def test_a_stopped_benchmark_goes_on(tmp_path):
     for_each_seed(measure, range(2), {"dataset": "citeseer"}, store)
     for_each_seed(measure, range(2), about)
     assert measured[6:] == [0, 1, 0, 1]
-    store.write_text(store.read_text().replace('"accuracy":0.1', '"accuracy":0.2', 1))
-    with pytest.raises(DataFileError, match="line 2: the line was altered"):
-        for_each_seed(measure, range(5), about, store)

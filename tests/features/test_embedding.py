@@ -71,10 +71,7 @@ def test_filters_are_their_polynomials(
     graph = NodeGraph(np.ones((n, 1)), edges, edge_weights=weights, featureless=True)
     h = RNG.standard_normal((graph.n, 5)).astype(np.float32)
     s, n = with_loops(graph), without_loops(graph)
-    for filtered, exact in (
-        (ssgc(graph), dense_filter(s, 4, 0.05)),
-        (two_hop(graph, 3), dense_filter(n @ n, 3, 0.05)),
-    ):
+    for filtered, exact in ((ssgc(graph), dense_filter(s, 4, 0.05)), (two_hop(graph, 3), dense_filter(n @ n, 3, 0.05))):
         error = filtered(np.eye(graph.n, dtype=np.float32)) - exact
         assert np.linalg.norm(error, 2) <= tolerance + 1e-4
         np.testing.assert_allclose(filtered(h.copy()), filtered(np.eye(graph.n, dtype=np.float32)) @ h, atol=1e-4)
@@ -137,11 +134,7 @@ def test_block_krylov_svd_against_a_dense_svd(shape: tuple[int, int]) -> None:
     ours = block_krylov_svd(lambda m: a @ m, lambda m: a.T @ m, shape, 20)
     np.testing.assert_allclose(ours.T @ ours, np.eye(len(exact)), atol=1e-4)
     assert np.square(a @ ours).sum() > 0.999 * np.square(exact).sum()
-
-
-def test_the_svd_of_a_zero_matrix_is_zero() -> None:
-    none = np.zeros((30, 40), np.float32)
-    assert not block_krylov_svd(lambda m: none @ m, lambda m: none.T @ m, none.shape, 5).any()
+    assert not block_krylov_svd(lambda m: 0 * (a @ m), lambda m: 0 * (a.T @ m), shape, 5).any()
 
 
 def test_scarce_labels_weight_the_leading_singular_vectors(graph: NodeGraph) -> None:

@@ -8,13 +8,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.special import softmax
 
-from dccgcn.kernels import (
-    column_blocks,
-    ppr_smooth,
-    softmax_rows,
-    sparse_times,
-    spmm,
-)
+from dccgcn.kernels import column_blocks, ppr_smooth, softmax_rows, sparse_times, spmm
 from dccgcn.kernels.sparse import multiply_rows
 
 

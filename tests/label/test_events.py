@@ -1,5 +1,7 @@
 """Labels that follow from events."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -77,17 +79,10 @@ def test_people_who_disagree_are_listed_until_one_decides():
     assert decided.disagreements == {}
     again = replay(made(*two, ("Cy", "decide", {"node": "1", "label": "b"}), *two[:1]))
     assert again.disagreements == {"1": {"Ann": "a", "Bo": "b", "Cy": "b"}}
-
-
-def test_a_label_of_the_table_is_not_overwritten_either():
-    labels = replay(made(("Ann", "label", {"node": "1", "label": "b"})), ["a"], {"1": "a", "2": "a"})
-    assert labels.disagreements == {"1": {TABLE: "a", "Ann": "b"}}
-    assert labels.labels == {"2": "a"}
-
-
-def test_a_person_may_change_her_mind():
-    events = made(*(("Ann", "label", {"node": "1", "label": name}) for name in "ab"))
-    assert replay(events).labels == {"1": "b"}
+    changed = replay(made(two[0], ("Ann", "label", {"node": "1", "label": "b"})))
+    assert changed.labels == {"1": "b"}  # of a person who has changed her mind
+    table = replay(made(two[1]), ["a"], {"1": "a", "2": "a"})  # whose labels are not overwritten either
+    assert (table.disagreements, table.labels) == ({"1": {TABLE: "a", "Bo": "b"}}, {"2": "a"})
 
 
 def test_classes_are_renamed_merged_and_used_again():
@@ -128,8 +123,6 @@ def test_an_audit_counts_in_the_order_of_the_draw():
     "change", [{"planned": 4}, {"planned": 0}, {"population": 2}, {"nodes": ["1", "1", "2"]}, {"x": 1}]
 )
 def test_a_draw_is_checked(change):
-    import json
-
     with pytest.raises(DataFileError):
         Draw.from_json(json.dumps({**json.loads(DRAW.to_json()), **change}))
     assert Draw.from_json(DRAW.to_json()) == DRAW

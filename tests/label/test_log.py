@@ -209,36 +209,23 @@ def test_a_cut_log_gives_what_is_left(tmp_path):
     assert {entry.suffix for entry in tmp_path.iterdir()} == {".sqlite", ".lock"}
 
 
-def delete(path):
-    path.unlink()
-
-
 def replace(path):
-    shutil.copy(path, path.with_suffix(".copy"))
-    os.replace(path.with_suffix(".copy"), path)
+    os.replace(shutil.copy(path, path.with_suffix(".copy")), path)
 
 
-def move(path):
-    path.rename(path.with_suffix(".moved"))
+INSERT = "INSERT INTO events SELECT 5, 'x', who, time, kind, node, label, target, data, '' FROM events LIMIT 1"
+ACTS = {
+    "delete": lambda path: path.unlink(),
+    "replace": replace,
+    "move": lambda path: path.rename(path.with_suffix(".moved")),
+    "cut": lambda path: os.truncate(path, 0),
+    "overwrite": lambda path: path.write_bytes(bytes(path.stat().st_size)),
+    "alter": lambda path: change(path, "UPDATE events SET label = 'c' WHERE clock = 2"),
+    "add": lambda path: change(path, INSERT),
+}
 
 
-def cut(path):
-    os.truncate(path, 0)
-
-
-def overwrite(path):
-    path.write_bytes(bytes(path.stat().st_size))
-
-
-def alter(path):
-    change(path, "UPDATE events SET label = 'c' WHERE clock = 2")
-
-
-def add(path):
-    change(path, "INSERT INTO events SELECT 5, 'x', who, time, kind, node, label, target, data, '' FROM events LIMIT 1")
-
-
-@pytest.mark.parametrize("act", [delete, replace, move, cut, overwrite, alter, add])
+@pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
 def test_nothing_is_acknowledged_once_the_file_is_not_what_was_opened(path, act):
     told = []
     log = EventLog(path, "graph", told.append)

@@ -131,20 +131,6 @@ def test_only_a_proposal_that_changed_has_to_settle(small):
     assert ann.labels == 7
 
 
-def test_undo_asks_again_what_was_undone(small):
-    _, ann, truth = small
-    ann.answer(truth)
-    wrong = ann.answer(truth)
-    ann.page.keyboard.press("u")
-    ann.wait_for_labels(1)
-    assert ann.node == wrong
-    skipped = ann.node
-    ann.page.keyboard.press("s")
-    ann.wait_for_another_node(skipped)
-    ann.page.keyboard.press("u")
-    ann.page.wait_for_function("before => document.querySelector('.row dd').textContent === before", arg=skipped)
-
-
 def test_what_cannot_be_downloaded_yet_is_said(small):
     ann = small[1]
     ann.page.click("a[href$='predictions.csv']")

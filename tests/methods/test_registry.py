@@ -32,16 +32,11 @@ TRAINED = [name for name, method in METHODS.items() if "epochs" in method.settin
 def test_dcc_gcns_published_settings_are_table_8(dataset):
     settings = METHODS["dcc-gcn"].published_settings(dataset)
     assert tuple(getattr(settings, column) for column in COLUMNS) == TABLE_8[dataset]
+    assert METHODS["pseudo-labels"].published_settings(dataset).dcc == settings.model_dump()
     assert settings.m == 2
     assert settings.features == ("row" if dataset in ("cora", "citeseer", "pubmed") else "raw")
     rest = settings.model_dump(exclude={*COLUMNS, "features"})
     assert rest == DccSettings().model_dump(exclude={*COLUMNS, "features"})  # the other choices are the same everywhere
-
-
-def test_pseudo_labels_choose_by_dcc_gcns_published_settings():
-    for dataset in TABLE_8:
-        theirs = METHODS["dcc-gcn"].published_settings(dataset).model_dump()
-        assert METHODS["pseudo-labels"].published_settings(dataset).dcc == theirs
 
 
 @pytest.mark.parametrize("dataset", [name for name, info in datasets.DATASETS.items() if info.paper_edges])
@@ -50,13 +45,10 @@ def test_every_dataset_of_the_paper_has_published_settings(dataset):
     assert tuple(getattr(settings, column) for column in COLUMNS) in TABLE_8.values()
 
 
-def test_another_source_of_a_dataset_shares_its_settings():
+def test_options_come_before_what_is_published_and_other_sources_of_a_dataset_share_it():
     method = METHODS["dcc-gcn"]
     assert method.published_settings("citeseer-amgcn") == method.published_settings("citeseer")
     assert method.published_settings("something of mine") == DccSettings()
-
-
-def test_options_come_before_what_is_published():
     settings = METHODS["dcc-gcn"].published_settings("pubmed", {"k": 4})
     assert (settings.k, settings.hidden2) == (4, 256)
     with pytest.raises(SettingsError, match="neighbours"):

@@ -71,14 +71,16 @@ def test_a_changed_default_makes_a_stored_run_another_job(tmp_path):
 
 
 def test_runs_of_other_stores_count_and_the_own_store_takes_precedence(tmp_path):
-    own, other = tmp_path / "paper.jsonl", tmp_path / "other.jsonl"
-    key, row = JOB.key(), make_row(JOB)
-    (tmp_path / "runs.parquet").write_bytes(packed({key: {**row, "accuracy": 0.5}}, ()))
-    assert read_all(own, stores_in(tmp_path))[key]["accuracy"] == 0.5
-    append(other, {**row, "accuracy": 0.125})
-    assert read_all(own, stores_in(tmp_path))[key]["accuracy"] == 0.125
-    append(own, {**row, "accuracy": 0.25})
-    assert read_all(own, stores_in(tmp_path))[key]["accuracy"] == 0.25
+    own, row = tmp_path / "paper.jsonl", make_row(JOB)
+
+    def accuracy():
+        return read_all(own, stores_in(tmp_path))[JOB.key()]["accuracy"]
+
+    (tmp_path / "runs.parquet").write_bytes(packed({JOB.key(): {**row, "accuracy": 0.5}}, ()))
+    assert accuracy() == 0.5
+    for store, value in ((tmp_path / "other.jsonl", 0.125), (own, 0.25)):
+        append(store, {**row, "accuracy": value})
+        assert accuracy() == value
 
 
 def test_a_run_carries_its_processor():
@@ -96,23 +98,22 @@ def test_trust_columns_are_those_of_the_measures():
         p, channels={"topology": p[::-1], "features": p}, channels_agree=agree, trust=p[:, 0], uncorrected=p[::-1]
     )
     found = trust_columns(prediction, test, truth[test])
-    right = p[test].argmax(axis=1) == truth[test]
-    assert found["final_ece"] == pytest.approx(calibration.ece(p[test], truth[test]), abs=1e-5)
-    assert found["final_gap"] == pytest.approx(p[test].max(axis=1).mean() - right.mean(), abs=1e-5)
-    assert found["final_auroc_margin"] == pytest.approx(calibration.auroc(calibration.margin(p[test]), right), abs=1e-5)
-    assert found["final_auroc_agreement"] == pytest.approx(calibration.auroc(agree[test] * 1.0, right), abs=1e-5)
-    assert found["final_aurc_trust"] == pytest.approx(calibration.risk_coverage(p[test, 0], right).area, abs=1e-5)
-    assert found["pool_auroc_margin"] == pytest.approx(
-        calibration.auroc(calibration.margin(p[::-1][test]), right), abs=1e-5
-    )
+    final, own, auroc, margin = p[test], p[::-1][test], calibration.auroc, calibration.margin
+    right, first = (q.argmax(axis=1) == truth[test] for q in (final, own))
+    expected = {
+        "final_ece": calibration.ece(final, truth[test]),
+        "final_gap": final.max(axis=1).mean() - right.mean(),
+        "final_auroc_margin": auroc(margin(final), right),
+        "final_auroc_agreement": auroc(agree[test] * 1.0, right),
+        "final_aurc_trust": calibration.risk_coverage(p[test, 0], right).area,
+        "pool_auroc_margin": auroc(margin(own), right),
+        "first_auroc_margin": auroc(margin(own), first),
+    }
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-5)
     assert len(found["final_risk_entropy"]) == len(COVERAGES)
     assert found["final_risk_entropy"][-1] == pytest.approx(1 - right.mean(), abs=1e-5)
-    own = p[::-1][test]
-    first = own.argmax(axis=1) == truth[test]
-    assert found["first_auroc_margin"] == pytest.approx(calibration.auroc(calibration.margin(own), first), abs=1e-5)
     assert "first_auroc_trust" not in found
-    bins = np.reshape(found["bins"], (-1, 3))
-    assert bins[:, 0].sum() == len(test)
+    assert np.reshape(found["bins"], (-1, 3))[:, 0].sum() == len(test)
 
 
 def test_a_method_with_nothing_but_probabilities_has_trust_columns_too():

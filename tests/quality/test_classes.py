@@ -10,14 +10,7 @@ import dccgcn
 from dccgcn.errors import DccgcnError
 from dccgcn.graph.splits import Split
 from dccgcn.methods.prediction import Prediction
-from dccgcn.quality.classes import (
-    class_findings,
-    class_rank,
-    class_table,
-    rank_nodes,
-    ranked_classes,
-    rare_classes,
-)
+from dccgcn.quality.classes import class_findings, class_rank, class_table, rank_nodes, ranked_classes, rare_classes
 from dccgcn.quality.metrics import average_precision, recall_at
 from dccgcn.workflow.fitting import FitDetails, measure
 from helpers.command import dccgcn as command

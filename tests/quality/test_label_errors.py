@@ -42,12 +42,3 @@ def test_one_wrong_label_among_clear_ones_is_the_only_suspect():
     assert found.positions.tolist() == [3]
     assert found.predicted.tolist() == [0]
     assert found.against.tolist() == [1.0]
-
-
-def test_a_class_that_is_less_probable_than_usual_contradicts_no_label():
-    y = np.repeat([0, 1], 10)
-    p = np.where(np.arange(2) == y[:, None], 0.99, 0.01)
-    p[3] = [0.1, 0.9]  # the labels of class 1 usually have 0.99
-    assert suspect_labels({"own": p, "pool": p}, {"own": 1.0}, y).positions.tolist() == []
-    p[3] = [0.01, 0.99]
-    assert suspect_labels({"own": p, "pool": p}, {"own": 1.0}, y).positions.tolist() == [3]

@@ -43,13 +43,9 @@ def data(full):
     return report_data(full, "dccgcn fit toy")
 
 
-def test_data_are_the_same_every_time(data, full):
-    again = report_data(full, "dccgcn fit toy")
-    created = {"run": {"created"}}
+def test_data_are_the_same_every_time_and_counts_add_up(data, full):
+    again, created = report_data(full, "dccgcn fit toy"), {"run": {"created"}}
     assert again.model_dump(exclude=created) == data.model_dump(exclude=created)
-
-
-def test_counts_add_up(data, full):
     trust, graph = data.trust, full.graph
     assert trust.predictions == graph.n - len(full.split.train) == trust.trusted + trust.doubtful
     for kind in ("trusted", "doubtful"):
@@ -153,11 +149,9 @@ def test_samples_hold_labels_and_the_least_confident():
     confidence = np.random.default_rng(0).uniform(size=400)
     train = np.array([3, 77])
     chosen = sample(graph, train, confidence, 100)
-    assert len(chosen) == 100
-    assert len(np.unique(chosen)) == 100
+    assert len(chosen) == len(np.unique(chosen)) == 100
     assert set(train) <= set(chosen)
-    least_confident = np.argsort(confidence)[:24]
-    assert set(least_confident) <= set(chosen)
+    assert set(np.argsort(confidence)[:24]) <= set(chosen)  # the least confident
     hops = np.eye(400) + graph.adjacency.toarray()
     assert set(chosen) <= set(np.flatnonzero((hops @ hops)[[*train, *np.argsort(confidence)[:26]]].any(axis=0)))
     np.testing.assert_array_equal(sample(graph, train, confidence, 400), np.arange(400))
@@ -197,8 +191,7 @@ def test_a_map_of_a_large_graph_has_each_community_in_proportion():
     whole, part = (np.bincount(drawn.community[nodes]) for nodes in (np.arange(3000), drawn.nodes))
     assert np.abs(part - whole / 10).max() <= 2
     assert len(drawn.edges) <= 200
-    assert drawn.position.min() >= 0
-    assert drawn.position.max() <= 1
+    assert 0 <= drawn.position.min() <= drawn.position.max() <= 1
 
 
 def test_the_own_rows_of_a_wide_table_show_texts_first():
@@ -216,8 +209,7 @@ def test_the_layout_puts_neighbours_near_one_another():
     graph = toy(200, 2)
     place = force_layout(graph.adjacency)
     assert place.shape == (200, 2)
-    assert place.min() >= 0
-    assert place.max() <= 1
+    assert 0 <= place.min() <= place.max() <= 1
     np.testing.assert_array_equal(place, force_layout(graph.adjacency))
     near = np.linalg.norm(place[graph.edges[:, 0]] - place[graph.edges[:, 1]], axis=1).mean()
     far = np.linalg.norm(place[:, None] - place[None], axis=2).mean()

@@ -180,7 +180,7 @@ def test_a_few_bad_cells_are_named_or_imputed(bad):
     assert new.toarray()[:, 2:].tolist() == [[1, 1]]
     assert read_tables(nodes, edges, impute="mean", categorical="year").columns.features["year"] == "categorical"
     with pytest.raises(GraphError, match=r"the table of nodes: .*'x'"):
-        read_tables(nodes, edges, ignore="year")
+        read_tables(nodes, edges, ignore="year", impute="error")
 
 
 def test_integers_of_sixteen_digits_are_numbers():

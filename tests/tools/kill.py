@@ -144,11 +144,9 @@ def save(count: int, folder: Path, seed: int) -> Counter[str]:
         result.save(folder / str(number))
     out = folder / "out"
     made[0].save(out)
-    tests = str(Path(__file__).parents[1])
-    code = f"import sys; sys.path.append({tests!r}); from tools.kill import save_in_turn; save_in_turn(sys.argv[1])"
     stages: Counter[str] = Counter()
     for number in range(count):
-        attempt = Attempt([sys.executable, "-c", code, str(folder)], folder, lambda: listed(out))
+        attempt = Attempt(in_a_process("save_in_turn", folder), folder, lambda: listed(out))
         attempt.wait_until(lambda: is_writing(out))
         start = time.monotonic()
         attempt.wait_until(lambda: not is_writing(out))
@@ -187,11 +185,9 @@ def answers(count: int, folder: Path, seed: int) -> Counter[str]:
             if not path.name.startswith("."):
                 known.setdefault(path.name, set()).add(path.read_bytes())
     assert {len(contents) for contents in known.values()} == {2}
-    tests = str(Path(__file__).parents[1])
-    code = f"import sys; sys.path.append({tests!r}); from tools.kill import answer_in_turn; answer_in_turn(sys.argv[1])"
     stages: Counter[str] = Counter()
     for _ in range(count):
-        attempt = Attempt([sys.executable, "-c", code, str(folder)], folder, lambda: listed(out))
+        attempt = Attempt(in_a_process("answer_in_turn", folder), folder, lambda: listed(out))
         attempt.wait_until(attempt.has_written)
         time.sleep(rng.uniform(0, 0.5))
         if rng.random() < 0.7:
@@ -227,6 +223,13 @@ def answer_in_turn(folder: str) -> None:
         for commands in answer_commands(Path(folder)):
             for command in commands:
                 run_command(*command)
+
+
+def in_a_process(name: str, folder: Path) -> list[str]:
+    """The command that calls a function of this module with the folder."""
+    tests = str(Path(__file__).parents[1])
+    code = f"import sys; sys.path.append({tests!r}); from tools import kill; kill.{name}({str(folder)!r})"
+    return [sys.executable, "-c", code]
 
 
 def is_writing(out: Path) -> bool:

@@ -3,6 +3,7 @@
 cd tests && ../.venv/bin/python -m tools.kill_label 50
 """
 
+import sqlite3
 import sys
 import tempfile
 import time
@@ -32,8 +33,6 @@ def tables(folder: Path) -> list[str]:
 
 
 def fingerprint(folder: Path) -> str:
-    import sqlite3
-
     with sqlite3.connect(folder / "nodes.labels.sqlite") as database:
         return str(database.execute("SELECT graph FROM about").fetchone()[0])
 

@@ -23,6 +23,13 @@ def cliques():
     return NodeGraph(features, edges, labels, ids=[f"n{i}" for i in range(49)])
 
 
+@pytest.fixture(scope="module")
+def fitted(cora):
+    """A split of Cora with two labels per class, and a prediction."""
+    split = per_class(cora.graph, 2, seed=0)
+    return split, run(cora.graph, split, "ssgc").prediction
+
+
 def prediction(graph, confidence=0.6, **more):
     p = np.full((graph.n, graph.c), (1 - confidence) / (graph.c - 1), dtype=np.float32)
     p[:, 0] = confidence
@@ -96,10 +103,9 @@ def test_classes_with_few_labels_come_first(cliques):
     assert "few labels of b so far" in first.reason
 
 
-def test_a_large_graph_is_judged_by_a_sample(cora, monkeypatch):
+def test_a_large_graph_is_judged_by_a_sample(cora, fitted, monkeypatch):
     monkeypatch.setattr(module, "SAMPLE_SIZE", 500)
-    split = per_class(cora.graph, 2, seed=0)
-    found = run(cora.graph, split, "ssgc").prediction
+    split, found = fitted
     some, again = (suggest_labels(cora.graph, found, split.train, 10) for _ in range(2))
     assert some == again
     assert not {s.position for s in some} & set(split.train.tolist())
@@ -154,10 +160,9 @@ def test_a_graph_of_one_number_per_node_is_not_one_similar_heap():
     assert chosen[0].n_represented > 10
 
 
-def test_a_large_graph_has_a_sample_of_candidates(cora, monkeypatch):
+def test_a_large_graph_has_a_sample_of_candidates(cora, fitted, monkeypatch):
     monkeypatch.setattr(module, "MOST_CANDIDATES", 50)
-    split = per_class(cora.graph, 2, seed=0)
-    found = run(cora.graph, split, "ssgc").prediction
+    split, found = fitted
     pool = np.setdiff1d(np.arange(cora.graph.n), split.train)
     few = pool[np.sort(np.random.default_rng(0).choice(len(pool), 50, replace=False))]
     chosen = {s.position for s in suggest_labels(cora.graph, found, split.train, 10)}

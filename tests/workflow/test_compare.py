@@ -14,7 +14,7 @@ from dccgcn.workflow.compare import conclusion, content_hash, fold_jobs, leaderb
 from dccgcn.workflow.fitting import fit_and_measure
 from dccgcn.workflow.run_store import read_store
 from dccgcn.workflow.runner import run_jobs
-from helpers.command import dccgcn, refused
+from helpers.command import dccgcn, refused, success
 from helpers.paper_rows import make_row
 from helpers.runs import toy
 
@@ -142,16 +142,9 @@ def test_the_hash_of_a_graph_depends_on_all_that_a_run_does():
 
 
 def test_the_command_compares_on_ones_own_tables(tmp_path):
-    graph = toy(60)
-    write_tables(graph, tmp_path)
-    arguments = ["compare", "--nodes", "nodes.csv", "--edges", "edges.csv", "--methods", "lp,logreg"]
-    arguments += ["--folds", "3", "--repeats", "1"]
-    done = dccgcn(*arguments, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    for words in ("60 labels in 3 folds", "95 % interval", "logreg"):
-        assert words in " ".join(done.stdout.split())
-    found = json.loads(dccgcn(*arguments, "--json", cwd=tmp_path).stdout)
-    assert {row["method"] for row in found["scores"]} == {"lp", "logreg"}
-    assert found["conclusion"]
+    write_tables(toy(60), tmp_path)
+    arguments = ["compare", "--nodes", "nodes.csv", "--edges", "edges.csv", "--methods", "lp,logreg", "--folds", "3"]
+    words = " ".join(success(*arguments, "--repeats", "1", cwd=tmp_path).stdout.split())
+    assert all(word in words for word in ("60 labels in 3 folds", "95 % interval", "logreg"))
     refused(dccgcn(*arguments, "--label-rate", "0.1", cwd=tmp_path), "over folds of your own labels")
     refused(dccgcn("compare", "--methods", "lp"), "A graph is missing")

@@ -150,11 +150,14 @@ def test_the_command(tmp_path, cora_is_small):
     refused(dccgcn("doctor", "cora", *tables), "Both 'cora' and tables")
 
 
+ROWS = "".join(f"n{i},{i * 1.5},{'ab'[i % 2] if i < 8 else ''}\n" for i in range(40))
+TABLES = ["--nodes", "nodes.csv", "--edges", "edges.csv"]
+
+
 def test_all_mistakes_are_listed_in_one_go(tmp_path):
-    rows = "".join(f"n{i},{i * 1.5},{'ab'[i % 2] if i < 8 else ''}\n" for i in range(40))
-    (tmp_path / "nodes.csv").write_text("id,x,topic\n" + rows.replace("n3,4.5", "n3,").replace("n9,13.5", "n9,old"))
+    (tmp_path / "nodes.csv").write_text("id,x,topic\n" + ROWS.replace("n3,4.5", "n3,").replace("n9,13.5", "n9,old"))
     (tmp_path / "edges.csv").write_text("source,target\nn1,n2\nn2,nobody\nn3,n4\n")
-    done = dccgcn("doctor", "--nodes", "nodes.csv", "--edges", "edges.csv", "--impute", "error", cwd=tmp_path)
+    done = dccgcn("doctor", *TABLES, "--impute", "error", cwd=tmp_path)
     assert done.returncode == 1
     for words in ("holds numbers except 'old', on line 11", "'nobody'", "40 nodes in", "8 of 40 nodes are labelled"):
         assert words in done.stdout
@@ -164,19 +167,17 @@ def test_all_mistakes_are_listed_in_one_go(tmp_path):
 def test_duplicates_unknown_ends_and_columns_are_listed_even_if_no_graph_can_be_made(tmp_path):
     (tmp_path / "nodes.csv").write_text("id,x,topic\na,1,u\na,2,v\nb,3,\n")
     (tmp_path / "edges.csv").write_text("source,target,weight\na,b,1\nb,zz,1\n")
-    done = dccgcn("doctor", "--nodes", "nodes.csv", "--edges", "edges.csv", cwd=tmp_path)
+    done = dccgcn("doctor", *TABLES, cwd=tmp_path)
     assert done.returncode == 1
     assert "'a' occurs 2 times" in done.stdout
     assert "'zz'" in done.stdout
 
 
 def test_the_doctor_proposes_the_label(tmp_path):
-    rows = "".join(f"n{i},{i * 1.5},{'ab'[i % 2] if i < 8 else ''}\n" for i in range(40))
-    (tmp_path / "nodes.csv").write_text("id,x,kind\n" + rows)
+    (tmp_path / "nodes.csv").write_text("id,x,kind\n" + ROWS)
     (tmp_path / "edges.csv").write_text("source,target\nn1,n2\n")
-    arguments = ["--nodes", "nodes.csv", "--edges", "edges.csv"]
-    assert "may hold the labels: --label kind" in dccgcn("doctor", *arguments, cwd=tmp_path).stdout
-    refused(dccgcn("fit", *arguments, cwd=tmp_path), "looks like a label", "--label kind")
+    assert "may hold the labels: --label kind" in dccgcn("doctor", *TABLES, cwd=tmp_path).stdout
+    refused(dccgcn("fit", *TABLES, cwd=tmp_path), "looks like a label", "--label kind")
 
 
 def test_an_empty_end_of_an_edge_does_not_hide_unknown_ones(tmp_path):

@@ -19,7 +19,7 @@ from dccgcn.errors import DccgcnError, GraphError, SettingsError, SplitError
 # Checks of scikit-learn that a classifier of nodes cannot pass, each with its reason.
 EXEMPT = {
     "check_classifiers_classes": "takes -1 for a class, which here means unlabelled, as in scikit-learn's own "
-    "LabelPropagation",
+    "LabelPropagation"
 }
 
 

@@ -104,14 +104,6 @@ def test_predictions_are_written_as_files_and_databases(result, tmp_path, ending
     np.testing.assert_allclose(again["probability_class 1"], expected["probability_class 1"], atol=1e-6)
 
 
-def test_a_file_of_another_kind_is_refused(result, tmp_path):
-    with pytest.raises(DataFileError, match="no form of a table"):
-        result.write(tmp_path / "answers.docx")
-    (tmp_path / "notes.db").write_text("no database" * 100)
-    with pytest.raises(DataFileError, match="cannot be written"):
-        result.write(tmp_path / "notes.db")
-
-
 def test_a_result_prints_five_lines(result, cora):
     shown = repr(result)
     assert len(shown.splitlines()) == 5

@@ -27,9 +27,6 @@ def graph(request):
     return NodeGraph(x, rng.integers(0, 14, (25, 2)), np.arange(15) % 3)
 
 
-# MLP and kNN-GCN are GCN on other graphs
-
-
 def fit(name, graph, seed=4, **options):
     method = METHODS[name]
     return method.fit(Task(graph, TRAIN, seed), method.settings.of(options))
@@ -136,17 +133,6 @@ def test_agnns_layer_is_pygs(graph):
     torch.testing.assert_close(agnn.cosine_attention(everything, torch.tensor(1.0), h), expected)
 
 
-def test_krylov_reads_the_same_from_rows_as_from_the_graph(graph):
-    s = krylov.KrylovSettings(blocks=4, hidden=300)
-    with seeded(0):
-        network = krylov.Krylov(graph, s).eval()
-    rows, every = network.inputs_of(np.array([5, 2])), network.classify_all(graph.n)
-    torch.testing.assert_close(network(rows), every[[5, 2]], atol=1e-4, rtol=1e-4)
-
-
-# GRAND's randomness
-
-
 def test_grand_drops_whole_nodes_and_scales_the_others(graph, monkeypatch):
     s = grand.GrandSettings(input_dropout=0, drop_node=0.5, samples=40)
     with seeded(0):
@@ -185,9 +171,6 @@ def test_grands_consistency_loss():
     p = np.random.default_rng(0).dirichlet(np.ones(3), size=(4, 5))
     found = grand.consistency_loss(torch.from_numpy(p), 0.4)
     assert float(found) == pytest.approx(literal_gnn.consistency_loss(p, 0.4))
-
-
-# All of them
 
 
 @pytest.mark.parametrize("name", NETWORKS)

@@ -10,12 +10,7 @@ from dccgcn.graph import NodeGraph, splits
 from dccgcn.methods.base import Task
 from dccgcn.methods.registry import METHODS
 from dccgcn.networks.baselines import filtered, label_propagation
-from dccgcn.networks.baselines.filtered import (
-    FilteredFeatures,
-    GlpSettings,
-    filter_strength,
-    ssgc_sum,
-)
+from dccgcn.networks.baselines.filtered import FilteredFeatures, GlpSettings, filter_strength, ssgc_sum
 from dccgcn.networks.training import seeded
 from dccgcn.workflow.fitting import run
 from helpers import literal, literal_linear
@@ -44,9 +39,6 @@ def graph():
 
 TRAIN = np.array([0, 1, 2, 6, 9, 12, 15])  # classes 0 1 2 1 0 | 0 1
 UNREACHED = [16, 17, 18, 19]
-
-
-# label propagation
 
 
 @pytest.mark.parametrize("class_mass", ["equal", "labels", "none"])
@@ -95,9 +87,6 @@ def test_label_propagation_needs_no_features(graph):
         assert fit(name, bare, TRAIN).probabilities.tobytes() == fit(name, graph, TRAIN).probabilities.tobytes()
 
 
-# Poisson learning
-
-
 @pytest.mark.parametrize("options", [{}, {"graph": "features", "k": 2}])
 def test_poisson_solves_each_component_by_itself(graph, options):
     a, labels = literal.dense_adjacency(graph), graph.labels[TRAIN]
@@ -112,9 +101,6 @@ def test_a_component_with_labels_of_one_class_is_of_that_class(graph):
     train = np.array([0, 1, 2, 12])  # 12 is alone in its component
     for name in SOLVED:
         np.testing.assert_allclose(fit(name, graph, train).probabilities[12:16], np.eye(3)[[0] * 4])
-
-
-# the solver
 
 
 def test_conjugate_gradients_solve_what_can_be_solved():
@@ -162,9 +148,6 @@ def test_a_long_series_is_the_auto_regressive_filter(graph):
     np.testing.assert_allclose(found, exact, atol=1e-5)
 
 
-# training
-
-
 @pytest.mark.parametrize(
     ("name", "kind", "options"),
     [
@@ -210,9 +193,6 @@ def test_glp_filters_more_where_labels_are_few():
 
 def test_glp_drops_units_in_training(graph):
     assert (fit("glp", graph, TRAIN).probabilities != fit("glp", graph, TRAIN, dropout=0).probabilities).any()
-
-
-# all of them
 
 
 @pytest.mark.parametrize("name", SOLVED)

@@ -52,17 +52,6 @@ def test_calibration_in_rounds_against_dense_matrices(graph, channel_classifier,
     assert joined > 0
 
 
-def test_padded_classification_has_no_weights_of_its_own(graph):
-    """What Eq. 12 does not train is not there: Eq. 8's layer classifies each channel too."""
-    model = random_model(graph, settings_of(channel_classifier="padded"))
-    assert not list(model.classifiers.parameters())
-    prediction = classify(graph, build_operators(graph, model.settings), model)
-    logits = [np.log(p) for p in prediction.channels.values()]
-    both = np.log(prediction.uncorrected) + torch.log_softmax(model.b, 0).detach().numpy()  # y1 + y2 = ŷ + b
-    difference = logits[0] + logits[1] - both
-    np.testing.assert_allclose(difference - difference[:, :1], 0, atol=1e-4)
-
-
 def test_classify_does_not_drop_units(graph):
     calm, dropping = settings_of(), settings_of(dropout=0.9)
     operators = build_operators(graph, calm)

@@ -16,10 +16,7 @@ from dccgcn.networks.dcc.equations import (
     calibrate_all,
     calibration_weights,
     distance,
-    high_confidence,
     influence,
-    padded_logits,
-    propagation_weights,
 )
 from dccgcn.networks.layers import ReceptiveField, TorchOperator, TwoLayerGcn
 from helpers import literal
@@ -81,17 +78,6 @@ def test_row_33_influence_is_finite_where_the_distance_is_nothing(operator, kind
         torch.testing.assert_close(r, torch.full_like(r, 10))
 
 
-def test_propagation_weights(operator, labels_of_nodes):
-    p, alpha = operator.pattern, operator.alpha.double()
-    r = influence(p, distance(p, *labels_of_nodes), "inverse", 1.0)
-    assert torch.equal(propagation_weights(p, r, alpha, "influence"), r)
-    np.testing.assert_allclose(propagation_weights(p, r, alpha, "product"), [r[e] * alpha[e] for e in range(p.entries)])
-    normalised = propagation_weights(p, r, alpha, "normalised")
-    for entries in rows_of(p):
-        product = [float(r[e] * alpha[e]) for e in entries]
-        np.testing.assert_allclose(normalised[list(entries)], [x / sum(product) for x in product])
-
-
 @pytest.mark.parametrize("activation", [False, True])
 @pytest.mark.parametrize("dropout_at", [None, (3, 7, 1)], ids=["evaluation", "training"])
 def test_eq_6_channel(graph, operator, labels_of_nodes, activation, dropout_at):
@@ -120,24 +106,6 @@ def test_eq_6_channel(graph, operator, labels_of_nodes, activation, dropout_at):
     h1 = np.maximum(layer(dropped(graph.features.astype(float), 2), theta1), 0)
     h2 = layer(dropped(h1, 3), theta2)
     np.testing.assert_allclose(found, np.maximum(h2, 0) if activation else h2, rtol=1e-4, atol=1e-5)
-
-
-def test_selection_where_both_channels_give_the_same_class():
-    first, second = torch.from_numpy(np.random.default_rng(6).normal(size=(2, 50, 4)))
-    second[::2] = first[::2] * 3 + 1  # the same order of classes
-    high = high_confidence(first, second)
-    pairs = zip(first.tolist(), second.tolist(), strict=True)
-    assert high.tolist() == [a.index(max(a)) == b.index(max(b)) for a, b in pairs]
-    assert high[::2].all()
-    assert not high.all()
-
-
-def test_padded_classification_is_eq_8_on_embeddings_beside_zeros():
-    rng = np.random.default_rng(8)
-    h, w, b = (torch.from_numpy(rng.normal(size=size)) for size in ((5, 6), (4, 12), (4,)))
-    zeros = torch.zeros_like(h)
-    for padded, block in ((torch.cat([h, zeros], 1), w[:, :6]), (torch.cat([zeros, h], 1), w[:, 6:])):
-        torch.testing.assert_close(padded_logits(h @ block.T, b), padded @ w.T + b)
 
 
 @pytest.fixture(params=[0.0, 0.3, 0.7, 1.0], ids=lambda share: f"{share:.0%} high")

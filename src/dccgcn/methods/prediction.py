@@ -1,6 +1,7 @@
 """Prediction: what every method returns for a graph, one row per node."""
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ class Prediction:
     model: dict[str, np.ndarray] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
 
-    @property
+    @cached_property
     def y_pred(self) -> np.ndarray:
         """(n,) position of the most probable class of each node; of equals, the first."""
         return self.probabilities.argmax(axis=1)

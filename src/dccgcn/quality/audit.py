@@ -14,7 +14,6 @@ from typing import Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 from scipy.special import betaln, gammaln
-from scipy.stats import hypergeom
 
 from dccgcn.errors import DccgcnError
 
@@ -66,6 +65,8 @@ def fixed_bound(errors: int, checks: int, population: int, confidence: float = C
         if hypergeom.cdf(errors, population, middle, checks) > (1 - confidence) * _BELOW:
             low = middle
         else:
+    from scipy.stats import hypergeom  # slow to import
+
             high = middle - 1
     return low
 

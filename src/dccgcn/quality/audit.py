@@ -58,6 +58,8 @@ def fixed_bound(errors: int, checks: int, population: int, confidence: float = C
     >>> fixed_bound(0, 59, 1000), fixed_bound(0, 59, 100)
     (48, 3)
     """
+    from scipy.stats import hypergeom  # slow to import
+
     _check(errors, checks, population, confidence)
     low, high = errors, population - checks + errors  # every unchecked prediction may be wrong
     while low < high:
@@ -65,8 +67,6 @@ def fixed_bound(errors: int, checks: int, population: int, confidence: float = C
         if hypergeom.cdf(errors, population, middle, checks) > (1 - confidence) * _BELOW:
             low = middle
         else:
-    from scipy.stats import hypergeom  # slow to import
-
             high = middle - 1
     return low
 

@@ -23,7 +23,7 @@ _REPAINTED = "n => performance.getEntriesByName(`repainted ${n}`).length > 0"
 
 
 def main() -> None:
-    cora = dccgcn.load("cora").graph
+    cora = dccgcn.load_dataset("cora").graph
     truth = {str(node): int(k) for node, k in zip(cora.ids, cora.labels, strict=True)}
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         command = [sys.executable, "-m", "dccgcn", "label", "cora", "--no-open", "--log", f"{folder}/labels.sqlite"]

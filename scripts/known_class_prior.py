@@ -11,7 +11,7 @@ import argparse
 import numpy as np
 from scipy.stats import t
 
-from dccgcn import NodeGraph, by_rate, load, per_class
+from dccgcn import NodeGraph, by_rate, load_dataset, per_class
 from dccgcn.concord import method
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.methods.base import Task
@@ -55,7 +55,7 @@ def main() -> None:
     arguments = parser.parse_args()
     print("| graph | no prior | true prior | gain | wrong prior | gain |\n|---|---:|---:|---:|---:|---:|")
     for name, size in CELLS:
-        graph = load(name).graph
+        graph = load_dataset(name).graph
         none, true, wrong = np.array([accuracies(graph, size, seed) for seed in range(arguments.splits)]).T
         amount = f"{100 * size:g} %" if size < 1 else f"{size} per class"
         columns = (

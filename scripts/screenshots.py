@@ -16,7 +16,7 @@ ARGUMENTS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--ena
 
 
 def main() -> None:
-    cora = dccgcn.load("cora").graph
+    cora = dccgcn.load_dataset("cora").graph
     result = dccgcn.run(cora, dccgcn.per_class(cora, 5, seed=0))
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         report = Path(folder) / "report.html"

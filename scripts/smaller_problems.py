@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dccgcn import NodeGraph, load
+from dccgcn import NodeGraph, load_dataset
 from dccgcn.methods.base import Task
 from dccgcn.methods.registry import METHODS
 
@@ -41,7 +41,7 @@ class Problem:
 
 def subproblem(name: str, seed: int) -> Problem:
     """Some classes of a graph, and equally many labels of each."""
-    rng, whole = np.random.default_rng(seed), load(name).graph
+    rng, whole = np.random.default_rng(seed), load_dataset(name).graph
     classes = np.sort(rng.choice(whole.c, rng.integers(2, min(whole.c, MAX_CLASSES) + 1), replace=False))
     nodes = np.flatnonzero(np.isin(whole.labels, classes))
     place = np.full(whole.n, -1)

@@ -1,5 +1,4 @@
 from . import datasets as datasets
-from .datasets import load as load
 from .datasets import load_dataset as load_dataset
 from .errors import DccgcnError as DccgcnError
 from .errors import Finding as Finding

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler
 
-from dccgcn import load, read_tables
+from dccgcn import load_dataset, read_tables
 from dccgcn.features import neighbour_mean, normalise_rows, numeric_columns, standardised
 from dccgcn.features.operator import normalise
 from helpers import literal
@@ -62,7 +62,7 @@ def test_a_table_keeps_the_balance_of_its_kinds() -> None:
 
 
 def test_cora_has_none() -> None:
-    assert numeric_columns(load("cora").graph.features) is None
+    assert numeric_columns(load_dataset("cora").graph.features) is None
 
 
 def test_columns_of_different_units_are_standardised() -> None:

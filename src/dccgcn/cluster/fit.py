@@ -82,7 +82,7 @@ class BlockJob:
 
     @property
     def labels_id(self) -> str:
-        """Of what channels and predictions depend on beside the graph."""
+        """A hash of what channels and predictions depend on beside the graph."""
         return digest_of(self.labels.nodes, self.labels.targets, self.seed, self.prior)
 
     def stages(self, rank: int) -> Stages:

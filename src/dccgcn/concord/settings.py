@@ -54,7 +54,7 @@ class ConcordSettings(Settings):
     )
 
     def excludes(self, channel: str) -> bool:
-        """By its name, or that of all such channels: hop1 of every relation."""
+        """Whether the channel is excluded, by its name or by that of all such channels: hop1 of every relation."""
         return channel in self.exclude or family(channel) in self.exclude
 
     @property

@@ -36,7 +36,7 @@ class FitState:
         return [channel.z[0] for channel in self.channels if channel.relation and channel.z]
 
     def share_of(self, name: str) -> float:
-        """Of a channel in the sum of all weights; 0 if there is no such channel."""
+        """The share of a channel in the sum of all weights; 0 if there is no such channel."""
         at = [channel.name for channel in self.channels]
         return float(self.weights[at.index(name)] / self.weights.sum()) if name in at else 0.0
 

@@ -26,7 +26,7 @@ def scaling(default: Scaling) -> Any:
 
 
 def normalise_rows(features: Any, how: Scaling) -> Any:
-    """The same kind of matrix with its rows scaled; zero rows stay zero."""
+    """A matrix of the same kind with its rows scaled; zero rows stay zero."""
     if how == "raw":
         return features
     if not sp.issparse(features):
@@ -54,7 +54,7 @@ def entry_blocks(indptr: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
 
 
 def weight_columns(features: Any, weights: np.ndarray | None) -> Any:
-    """The same kind of matrix with each column multiplied by its weight."""
+    """A matrix of the same kind with each column multiplied by its weight."""
     if weights is None:
         return features
     if not sp.issparse(features):
@@ -104,7 +104,7 @@ def numeric_columns(features: Any) -> NumericColumns | None:
 
 
 def numeric_columns_of(graph: NodeGraph) -> NumericColumns | None:
-    """Those of a graph's features, computed once."""
+    """The numeric columns of a graph's features, computed once."""
     return graph.cached(("numeric columns",), lambda: numeric_columns(graph.features))
 
 
@@ -123,7 +123,7 @@ def columns_to_standardise(graph: NodeGraph, few: int) -> NumericColumns | None:
 
 
 def standardised(features: Any, by: NumericColumns | None) -> Any:
-    """The same kind of matrix with its numeric columns at mean 0 and variance 1; constant ones become 0."""
+    """A matrix of the same kind with its numeric columns at mean 0 and variance 1; constant ones become 0."""
     if by is None:
         return features
     scale = np.divide(1, by.deviation, where=by.deviation > 0, out=np.zeros_like(by.deviation))

@@ -188,7 +188,7 @@ def _random_rows(n: int, width: int) -> Matrix:
 
 
 def _unit_embedding(h: Matrix, components: Matrix, mean: np.ndarray) -> Embedding:
-    """Of the centred H V, which becomes Z in place."""
+    """The embedding of the centred H V, which becomes Z in place."""
     scale_to_unit_rows(h)
     squares = unit_sum(len(h), lambda rows: np.einsum("ij,ij->j", h[rows], h[rows], dtype=np.float64))
     scale = np.sqrt(squares / max(1, row_count(len(h))))
@@ -204,5 +204,5 @@ def project(apply_filter: Filter, x: Any, fitted: Embedding) -> Embedding:
 
 
 def project_structural(apply_filter: Filter, n: int, fitted: Embedding) -> Embedding:
-    """The same for ``fit_structural``: new nodes have no column in X and are placed by their neighbours."""
+    """The structural view of a larger graph: new nodes have no column in X and are placed by their neighbours."""
     return project(apply_filter, sp.eye_array(n, len(fitted.components), dtype=np.float32, format="csr"), fitted)

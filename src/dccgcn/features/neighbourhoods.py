@@ -24,7 +24,7 @@ def hops(adjacency: sp.csr_array, rows: np.ndarray, m: int) -> sp.csr_array:
 def hop_blocks(
     adjacency: sp.csr_array, rows: np.ndarray, m: int, max_entries: int = _MAX_ENTRIES
 ) -> Iterator[tuple[np.ndarray, sp.csr_array]]:
-    """The same in blocks of rows with at most ``max_entries`` entries each (but at least one row)."""
+    """The nodes within m hops, in blocks of rows with at most ``max_entries`` entries each (but at least one row)."""
     rows = np.asarray(rows, dtype=np.int64)
     counts = np.empty(len(rows), np.int64)
     search = adjacency.indptr, adjacency.indices, m

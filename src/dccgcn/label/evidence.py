@@ -16,7 +16,7 @@ MAX_FOUND, MAX_QUERY = 12, 200
 def evidence(
     source: Source, labels: Annotations, node: int, result: Result | None, trusted: TrustedNodes | None
 ) -> Any:
-    """As plain values for JSON. Shares are between 0 and 1."""
+    """What is known of a node, as plain values for JSON. Shares are between 0 and 1."""
     name = source.ids[node]
     cells, more = source.row(node)
     return {

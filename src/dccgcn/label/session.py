@@ -40,7 +40,7 @@ class MapData:
 
 
 def map_data(graph: NodeGraph) -> MapData:
-    """As in the report, but without training labels: a sample holds the same share of each community."""
+    """The map as in the report, but without training labels: a sample holds the same share of each community."""
     drawn = draw_graph(graph, np.array([], dtype=np.int64))
     x, y = np.rint(drawn.position * 10_000).astype(int).T
     return MapData(drawn.nodes, x.tolist(), y.tolist(), drawn.edges.reshape(-1).tolist())

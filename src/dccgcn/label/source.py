@@ -75,7 +75,7 @@ class Source:
 
     @property
     def fingerprint(self) -> str:
-        """Of the nodes, so that a log of other nodes is noticed."""
+        """A hash of the nodes, so that a log of other nodes is noticed."""
         return fingerprint(self.graph)
 
     def replay(self, events: Iterable[Event]) -> Annotations:

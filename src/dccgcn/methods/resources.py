@@ -66,7 +66,7 @@ def graph_size(graph: NodeGraph, k: int) -> GraphSize:
 
 
 def network_cost(graph: NodeGraph, settings: Settings) -> Cost:
-    """Of a network of one or two channels; a method without hidden units is as wide as its output."""
+    """The cost of a network of one or two channels; a method without hidden units is as wide as its output."""
     s, values = graph_size(graph, settings.neighbours), settings.model_dump()
     hidden = {name: v for name, v in values.items() if name.startswith("hidden") and isinstance(v, int)}
     width = max(hidden.values(), default=s.c)

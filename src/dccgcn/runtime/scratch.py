@@ -218,7 +218,7 @@ def damage_findings(damaged: Sequence[str]) -> tuple[Finding, ...]:
 
 
 def _digest(path: Path, content: Mapping[str, Any]) -> str:
-    """Of a stage under its name, so that one in the place of another is noticed."""
+    """The digest of a stage under its name, so that one in the place of another is noticed."""
     return digest_of(path.name, json.dumps(content))
 
 

@@ -86,7 +86,7 @@ def leaderboard(jobs: Sequence[Job], rows: Rows) -> list[MethodScore]:
 
 
 def content_hash(graph: NodeGraph) -> str:
-    """Of everything that a run depends on: nodes, features, edges, relations and labels."""
+    """A hash of everything that a run depends on: nodes, features, edges, relations and labels."""
     digest = hashlib.sha256(repr((graph.ids.tolist(), graph.classes, list(graph.relations), graph.directed)).encode())
     for array in _arrays(graph):
         digest.update(repr((array.shape, array.dtype.str)).encode() + np.ascontiguousarray(array).tobytes())

@@ -210,7 +210,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
             return predict_new(self.result_, graph).probabilities[self.result_.graph.n :]
 
     def set_params(self, **params: Any) -> Self:
-        """As in scikit-learn; ``settings__k=5`` changes one option of the method."""
+        """Change parameters, as in scikit-learn; ``settings__k=5`` changes one option of the method."""
         options = {name.removeprefix(_SETTING): params.pop(name) for name in list(params) if name.startswith(_SETTING)}
         super().set_params(**params)
         if options:

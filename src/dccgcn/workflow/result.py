@@ -311,7 +311,7 @@ class Result:
 
 
 def _versions() -> dict[str, str]:
-    """Of Python, this package and the installed packages it computes with."""
+    """Versions of Python, this package and the installed packages it computes with."""
     found = {"python": platform.python_version(), "dccgcn": __version__}
     for name in _PACKAGES:
         try:

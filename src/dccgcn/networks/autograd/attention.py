@@ -28,7 +28,7 @@ def attend(p: Pattern, target: Tensor, source: Tensor, h: Tensor, slope: float, 
 def _attend_per_head(
     p: Pattern, target: Tensor, source: Tensor, h: Tensor, slope: float, drop: float, key: int
 ) -> Tensor:
-    """The same from the other operations, for devices without numba."""
+    """Attention from the other operations, for devices without numba."""
     scores = F.leaky_relu(target[p.rows] + source[p.cols], slope)  # (entries, heads)
     mask = dropout(torch.ones_like(scores).detach(), drop, key)
     heads = [

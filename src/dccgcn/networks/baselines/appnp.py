@@ -19,7 +19,7 @@ from dccgcn.settings import count, share, weight
 
 
 class AppnpSettings(NetworkSettings):
-    """Those of the paper for citation graphs; it stops on a validation set, the number of epochs is ours."""
+    """The settings of the paper for citation graphs; it stops on a validation set, the number of epochs is ours."""
 
     hidden: int = count(64, "Width of the hidden layer.")
     alpha: float = Field(

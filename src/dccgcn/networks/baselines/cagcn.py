@@ -33,7 +33,7 @@ from dccgcn.settings import count, rate, weight
 
 
 class CagcnSettings(gcn.GcnSettings):
-    """Those of the released code, which however applies weight decay to all parameters of the classifying GCN."""
+    """The settings of the released code, which however applies weight decay to all of the classifying GCN."""
 
     hidden: int = count(64, "Width of the hidden layer of the classifying GCN.")
     calibration_hidden: int = count(16, "Width of the hidden layer of the calibrating GCN.")
@@ -136,7 +136,7 @@ METHOD = Method(name="cagcn", settings=CagcnSettings, fit=fit)
 
 
 class CagcnStSettings(cagcn.CagcnSettings):
-    """Those of the released code for 20 labels per class on Cora, which gives test nodes no pseudo-labels."""
+    """The settings of the released code for 20 labels per class on Cora, which gives test nodes no pseudo-labels."""
 
     calibration_lr: float = rate(0.001, "Learning rate of Adam for calibration.")
     stages: int = count(4, "How often GCN is trained.")

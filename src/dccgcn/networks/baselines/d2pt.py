@@ -38,7 +38,7 @@ _TEMPERATURE = 0.3
 
 
 class D2ptSettings(Settings):
-    """Those of the released code for Cora with few labels, but for the number of epochs (2000 there)."""
+    """The settings of the released code for Cora with few labels, but for the number of epochs (2000 there)."""
 
     steps: int = count(20, "Steps of propagation, T.")
     alpha: float = Field(0.1, gt=0, le=1, description="Share of the unpropagated features in each step.")
@@ -139,7 +139,7 @@ def propagated_knn(graph: NodeGraph, x: Any, s: D2ptSettings, progress: Progress
 
 
 def cost(graph: NodeGraph, settings: D2ptSettings) -> Cost:
-    """That of a network whose operators are applied T times in each epoch, and of P in double precision."""
+    """The cost of a network whose operators are applied T times in each epoch, and of P in double precision."""
     base = network_cost(graph, settings)
     return replace(base, bytes=base.bytes + 16.0 * graph.n * graph.d, seconds=base.seconds * settings.steps)
 

@@ -86,7 +86,7 @@ class Grand(Network):
         return F.dropout(self.x_norm(x_bar), self.s.input_dropout, self.training) @ self.first.weight
 
     def mean_propagation_wide(self, x: Tensor) -> Tensor:
-        """The same for many columns, a few at a time."""
+        """``mean_propagation`` of many columns, a few at a time."""
         return torch.cat([self.mean_propagation(part.contiguous()) for part in x.split(_COLUMNS, 1)], 1)
 
     def mean_propagation(self, h: Tensor) -> Tensor:

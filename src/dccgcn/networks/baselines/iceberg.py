@@ -27,7 +27,7 @@ from dccgcn.settings import Settings, count, rate, share, weight
 
 
 class IcebergSettings(Settings):
-    """Those of the released code for Cora, but for the number of epochs (5000 there, patience 2000)."""
+    """The settings of the released code for Cora, but for the number of epochs (5000 there, patience 2000)."""
 
     steps: int = count(20, "Steps of propagation, T.")
     alpha: float = Field(0.1, gt=0, le=1, description="Share of the unpropagated features in each step.")

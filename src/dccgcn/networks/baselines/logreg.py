@@ -48,7 +48,7 @@ class LogregSettings(Settings):
 
 
 class LogregHopsSettings(LogregSettings):
-    """The same with the width of the blocks."""
+    """The settings of logreg and the width of the blocks."""
 
     n_components: int = count(128, "Columns r that each block M^h X is reduced to; fewer features are not reduced.")
 

@@ -99,7 +99,7 @@ class SelfTrainingSettings(gcn.GcnSettings):
 
 
 class CoTrainingSettings(SelfTrainingSettings):
-    """Those of self-training and of the random walk."""
+    """The settings of self-training and of the random walk."""
 
     alpha: float = rate(1e-6, "Absorption of the random walk, (D - A + alpha I)^-1.")
 
@@ -140,7 +140,7 @@ INTERSECTION = _method("intersection", CoTrainingSettings)
 
 
 class M3sSettings(SelfTrainingSettings):
-    """Those of self-training, for all stages together, and of the clustering."""
+    """The settings of self-training, for all stages together, and of the clustering."""
 
     stages: int = count(5, "Stages of self-training.")
     clusters: int = count(200, "Clusters of the embeddings.")

@@ -22,7 +22,7 @@ from paper.runs import stored_runs, write_study
 
 STUDY = "meaning"
 CELLS = {"webkb-cornell": (2, 5, 20), "webkb-wisconsin": (2, 5, 20), "debian": (3, 10)}  # labels per class
-N_SPLITS = {"webkb-cornell": 10, "webkb-wisconsin": 10, "debian": 2}
+N_SPLITS = {"webkb-cornell": 10, "webkb-wisconsin": 10, "debian": 5}
 FORMS = ("words", "meaning", "both")
 
 

@@ -233,3 +233,24 @@ def test_short_names_whose_words_repeat_are_text():
     assert dict(read_tables(nodes, pd.DataFrame({"u": [0], "v": [1]})).columns.features) == {"name": "text"}
     with pytest.raises(GraphError, match=r"--text name.*--featureless"):
         read_tables(nodes.assign(name=[f"p{i}" for i in range(12)]), pd.DataFrame({"u": [0], "v": [1]}))
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [("$24,310", 24310), ("-$1,000.50", -1000.5), ("34.5%", 34.5), ("€ 7", 7), ("1,234,567 £", 1234567), ("5 %", 5)],
+)
+def test_amounts_and_percentages_are_numbers(cell, value):
+    values, wrong = to_numbers(pd.DataFrame({"x": [cell, "3"]}))
+    assert (values[:, 0].tolist(), wrong.any()) == ([value, 3], False)
+
+
+@pytest.mark.parametrize("cell", ["$", "%", "$1,00", "$1.2.3", "12 EUR", "$-", "1,234"])
+def test_what_is_no_clear_amount_is_no_number(cell):
+    assert to_numbers(pd.DataFrame({"x": [cell, "3"]}))[1][:, 0].tolist() == [True, False]
+
+
+def test_a_column_of_prices_is_a_feature():
+    nodes = pd.DataFrame({"id": range(30), "price": [f"${1000 * i + 310:,}" for i in range(30)]})
+    tables = read_tables(nodes, pd.DataFrame({"source": [0], "target": [1]}))
+    assert dict(tables.columns.features) == {"price": "standard"}
+    assert tables.encoder.transform(nodes).toarray()[:, 0].argmax() == 29

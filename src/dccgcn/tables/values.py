@@ -17,6 +17,9 @@ from dccgcn.text import first_few
 
 _COMMA_NUMBER = re.compile(r"\s*-?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?\s*")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan", re.IGNORECASE)
+# an amount of money or a percentage, such as $24,310 or 34.5%; a sign of the unit stands on one side
+_AMOUNT = re.compile(r"\s*(-?)\s*([$€£¥]?)\s*(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?\s*([%$€£¥]?)\s*")
+_LONGEST_AMOUNT = 40  # characters
 _SEPARATORS = re.compile(r"[\s,;]*")
 _ENTRY = re.compile(r"(.+)\[(\d+)\]")  # the name of a vector's entry, such as embedding[3]
 _PROBE = 100  # cells looked at to tell what a column holds
@@ -50,7 +53,9 @@ def to_numbers(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _parsable(cell: Any) -> Any:
-    """A cell that may be a number; whole numbers beyond all floats are infinite."""
+    """A cell that may be a number; of an amount its number, and of whole numbers beyond all floats infinity."""
+    if isinstance(cell, str) and len(cell) <= _LONGEST_AMOUNT and (amount := _AMOUNT.fullmatch(cell)):
+        return amount[1] + amount[3].replace(",", "") + (amount[4] or "") if amount[2] or amount[5] else cell
     if isinstance(cell, int) and abs(cell) >= 2**1023:
         return float("inf") if cell > 0 else float("-inf")
     return cell if isinstance(cell, str | int | float | np.number | bool | np.bool_) else None

@@ -254,3 +254,11 @@ def test_a_column_of_prices_is_a_feature():
     tables = read_tables(nodes, pd.DataFrame({"source": [0], "target": [1]}))
     assert dict(tables.columns.features) == {"price": "standard"}
     assert tables.encoder.transform(nodes).toarray()[:, 0].argmax() == 29
+
+
+def test_whole_numbers_with_leading_zeros_are_codes():
+    codes = ["09508", "10001", "02139"] * 10
+    nodes = pd.DataFrame({"id": range(30), "zip": codes, "size": [str(i) for i in range(30)]})
+    tables = read_tables(nodes, pd.DataFrame({"source": [0], "target": [1]}))
+    assert dict(tables.columns.features) == {"zip": "categorical", "size": "standard"}
+    assert {"zip=09508", "zip=02139"} <= set(tables.encoder.names)

@@ -15,7 +15,15 @@ from dccgcn.graph import AMBIGUOUS_LABELS, is_missing
 from dccgcn.progress import Progress, tracked
 from dccgcn.tables.columns import Columns, Impute, Role, TableOptions, find_column, possible_labels
 from dccgcn.tables.table import Table
-from dccgcn.tables.values import decimal_points, expand_vectors, is_empty, is_list, to_numbers, vector_columns
+from dccgcn.tables.values import (
+    decimal_points,
+    expand_vectors,
+    has_leading_zeros,
+    is_empty,
+    is_list,
+    to_numbers,
+    vector_columns,
+)
 from dccgcn.text import first_few
 
 _MEANING: dict[Role, str] = {
@@ -97,10 +105,17 @@ def _matching(table: Table, patterns: Sequence[str], role: str) -> list[str]:
 def _parse_numbers(table: Table, names: Sequence[str], impute: Impute, findings: list[Finding]) -> pd.DataFrame:
     """The frame with these columns as float64 where all their cells are numbers or missing.
 
-    A column of numbers with a few other cells is an error, or these cells are missing if missing numbers are imputed.
+    Whole numbers with leading zeros are codes. A column of numbers with a few other cells is an error, or these cells
+    are missing if missing numbers are imputed.
     """
     frame = table.frame
-    unparsed = [name for name in names if frame[name].dtype.kind not in "biuf" and not _is_categorical(frame[name])]
+    unparsed = [
+        name
+        for name in names
+        if frame[name].dtype.kind not in "biuf"
+        and not _is_categorical(frame[name])
+        and not has_leading_zeros(frame[name])
+    ]
     parsed = {}
     width = max(1, _PARSED_AT_ONCE // max(len(frame), 1))
     for start in range(0, len(unparsed), width):

@@ -20,6 +20,7 @@ _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan", re.IGNORE
 # an amount of money or a percentage, such as $24,310 or 34.5%; a sign of the unit stands on one side
 _AMOUNT = re.compile(r"\s*(-?)\s*([$€£¥]?)\s*(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?\s*([%$€£¥]?)\s*")
 _LONGEST_AMOUNT = 40  # characters
+_CODE = re.compile(r"\s*0\d+\s*")
 _SEPARATORS = re.compile(r"[\s,;]*")
 _ENTRY = re.compile(r"(.+)\[(\d+)\]")  # the name of a vector's entry, such as embedding[3]
 _PROBE = 100  # cells looked at to tell what a column holds
@@ -59,6 +60,11 @@ def _parsable(cell: Any) -> Any:
     if isinstance(cell, int) and abs(cell) >= 2**1023:
         return float("inf") if cell > 0 else float("-inf")
     return cell if isinstance(cell, str | int | float | np.number | bool | np.bool_) else None
+
+
+def has_leading_zeros(cells: pd.Series) -> bool:
+    """Whether some cells are text such as 09508, which is a code: a number would lose its zero."""
+    return any(_CODE.fullmatch(cell) for cell in {cell for cell in cells if isinstance(cell, str)})
 
 
 def decimal_points(table: Table, names: Sequence[str], decimal: str) -> Table:

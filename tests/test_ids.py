@@ -169,4 +169,4 @@ def test_strange_cells_of_json_end_in_a_sentence(cell: str, column: str, tmp_pat
     (tmp_path / "n.json").write_text("\n".join(lines), encoding="utf-8")
     edges = pd.DataFrame({"source": [0], "target": [1]})
     with suppress(DccgcnError):  # some of these cells are sound
-        read_tables(tmp_path / "n.json", edges, id="id", label="topic", features=["age"])
+        assert read_tables(tmp_path / "n.json", edges, id="id", label="topic", features=["age"]).graph.n == 6

@@ -15,6 +15,7 @@ def test_more_work_costs_more_and_parts_that_are_switched_off_nothing(more: dict
     default, costly = (concord_cost(graph, ConcordSettings(**given)) for given in ({}, more))
     assert default.seconds < costly.seconds
     assert default.bytes <= costly.bytes
+    assert concord_cost(graph.with_vectors(graph.features.toarray()), ConcordSettings()).bytes > default.bytes
     assert "n_components=32" in default.remedy
     for less in ({"mi_weight": 0}, {"n_refits": 0}):
         assert concord_cost(graph, ConcordSettings(**less)).seconds < default.seconds

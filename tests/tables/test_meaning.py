@@ -14,7 +14,7 @@ from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.tables import meaning
 from dccgcn.tables.meaning import installed_vectors, vectors_of
 from dccgcn.workflow.compare import content_hash
-from helpers.command import dccgcn
+from helpers.command import success
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed; pip install 'dccgcn[text]'")
 
@@ -139,11 +139,9 @@ def test_the_command_line_reads_saves_and_predicts(frames, folder, tmp_path):
     edges.to_csv(tmp_path / "edges.csv", index=False)
     pd.DataFrame({"id": [100], "text": ["kitten"]}).to_csv(tmp_path / "new.csv", index=False)
     tables = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--label", "kind", "--text", "text"]
-    done = dccgcn("fit", *tables, "--text-model", folder, "--out", "run", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = success("fit", *tables, "--text-model", folder, "--out", "run", cwd=tmp_path)
     assert "read by their meaning (vectors)" in " ".join(done.stderr.split())
-    done = dccgcn("predict", "run", "--nodes", "new.csv", "--text-model", folder, "--out", "p.csv", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    success("predict", "run", "--nodes", "new.csv", "--text-model", folder, "--out", "p.csv", cwd=tmp_path)
     assert pd.read_csv(tmp_path / "p.csv")["prediction"].tolist() == ["animal"]
 
 

@@ -18,6 +18,7 @@ _N_TRAININGS = 6  # of each head: all labels, and five folds
 _N_SPREADING = 50  # steps of labels and of smoothed predictions
 _N_SMOOTHED = 3  # arrays of a smoothing
 _N_POOLED = 10  # arrays of the pool, its refits and what they are made from
+_N_VECTORS = 3  # arrays of the size of the vectors of texts: they, their unit rows, and a copy to compare
 _N_BASES = 4  # arrays of the right singular vectors at once; measured with 200,000 and 400,000 columns
 
 
@@ -60,6 +61,8 @@ def concord_cost(graph: NodeGraph, settings: ConcordSettings) -> Cost:
     # float32 numbers per node: the largest SVD, or predictions that are smoothed side by side, and those of the pool
     smoothed = _N_SMOOTHED * min(_N_TRAININGS * size.c, max(size.c, MOST_NUMBERS / size.n)) + _N_POOLED * size.c
     n_bytes = PROCESS_BYTES + 12 * size.nnz + 20 * len(graph.edges) + 4 * _N_BASES * largest_basis
+    if graph.vectors is not None:
+        n_bytes += _N_VECTORS * graph.vectors.nbytes
     if is_staged:
         n_bytes += max(size.knn_bytes, 4 * max(widest, smoothed) * size.n)
     else:

@@ -205,7 +205,7 @@ class NodeGraph:
         return self.cache[key]
 
     def with_classes(self, kept: np.ndarray) -> "NodeGraph":
-        """The same graph with only these classes (positions); nodes of the other classes become unlabelled."""
+        """This graph with only these classes (positions); nodes of the other classes become unlabelled."""
         code = np.full(self.c + 1, -1)  # the last entry is for the label -1
         code[kept] = np.arange(len(kept))
         return self.with_codes(code[self.labels], tuple(self.classes[k] for k in kept))
@@ -213,24 +213,24 @@ class NodeGraph:
     def with_labels(
         self, labels: Any, *, classes: Sequence[Any] | None = None, unlabelled: Sequence[Any] = ()
     ) -> "NodeGraph":
-        """The same graph with other labels, given and checked as for a new graph."""
+        """This graph with other labels, given and checked as for a new graph."""
         return self.with_codes(*validation.labels(labels, classes, unlabelled, self.n))
 
     def with_codes(self, codes: Any, classes: Sequence[Any] | None = None) -> "NodeGraph":
-        """The same graph with labels as positions in ``classes``, -1 for unlabelled. Default: its own classes."""
+        """This graph with labels as positions in ``classes``, -1 for unlabelled. Default: its own classes."""
         names = self.classes if classes is None else tuple(classes)
         return self._copy({"homophily"}, labels=validation.codes(codes, len(names), self.n), classes=names)
 
     def with_features(self, features: Any, cache: dict[Any, Any] | None = None) -> "NodeGraph":
-        """The same graph with other features, which are not checked, and a cache of its own."""
+        """This graph with other features, which are not checked, and a cache of its own."""
         return self._copy({"has_features"}, features=features, cache={} if cache is None else cache)
 
     def with_cache(self, cache: dict[Any, Any]) -> "NodeGraph":
-        """The same graph, whose values of ``cached`` are kept in this mapping."""
+        """This graph, whose values of ``cached`` are kept in this mapping."""
         return self._copy({"adjacency"}, cache=cache)
 
     def with_relations(self, relations: Mapping[str, Any], directed: bool = False) -> "NodeGraph":
-        """The same nodes with several kinds of edges, in place of its own.
+        """The nodes of this graph with several kinds of edges, in place of its own.
 
         Parameters
         ----------
@@ -255,20 +255,20 @@ class NodeGraph:
         return changed.with_findings(found)
 
     def with_findings(self, findings: Sequence[Finding]) -> "NodeGraph":
-        """The same graph with these findings in place of its own."""
+        """This graph with these findings in place of its own."""
         return self._copy(set(), findings=tuple(findings))
 
     def with_names(self, names: Any) -> "NodeGraph":
-        """The same graph with a name to show for each node, or without names (None)."""
+        """This graph with a name to show for each node, or without names (None)."""
         return self._copy(set(), names=None if names is None else validation.names(names, self.n))
 
     def with_vectors(self, vectors: Any) -> "NodeGraph":
-        """The same graph with a vector for the meaning of each node's texts, beside its features, or without (None)."""
+        """This graph with a vector for the meaning of each node's texts, beside its features, or without (None)."""
         checked = None if vectors is None else validation.vectors(vectors, self.n)
         return self._copy(set(), vectors=checked, cache={})
 
     def with_targets(self, targets: np.ndarray | None) -> "NodeGraph":
-        """The same graph, of which only some nodes ((n,) bool) are to be classified, or all of them (None)."""
+        """This graph, of which only some nodes ((n,) bool) are to be classified, or all of them (None)."""
         return self._copy(set(), targets=targets)
 
     def _copy(self, outdated: set[str], **changed: Any) -> "NodeGraph":

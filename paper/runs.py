@@ -37,7 +37,7 @@ def packed(rows: Rows, detailed: Collection[str]) -> bytes:
     detailed: keys of the runs whose signals of confidence are kept; of others only what the page on Concord reads.
     """
     frame = pd.DataFrame([_packed_row(row, key in detailed) for key, row in rows.items()])
-    order = ["study", "dataset", "draw", "amount", "method", "settings", "options", "seed", "gate"]
+    order = ["study", "dataset", "draw", "amount", "method", "settings", "options", "seed", "rule"]
     frame = frame.sort_values([name for name in order if name in frame], kind="stable", ignore_index=True)
     numbers = [name for name in frame.select_dtypes("float") if name not in ("amount", "seconds")]
     whole = [name for name in numbers if (frame[name].dropna() % 1 == 0).all()]

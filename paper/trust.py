@@ -18,7 +18,7 @@ import pandas as pd
 from scipy.optimize import minimize
 
 from dccgcn.concord import method
-from dccgcn.concord.confidence import GATE, Evidence, HeldOut, TrustModel, top_two_margin, trust
+from dccgcn.concord.confidence import Evidence, HeldOut, TrustModel, top_two_margin, trust
 from dccgcn.concord.labels import Labels
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.views import precompute
@@ -27,7 +27,7 @@ from dccgcn.features.embedding import scarcity
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
 from dccgcn.quality.calibration import auroc
-from dccgcn.quality.trust import THRESHOLD
+from dccgcn.quality.trust import CLASS_THRESHOLD, THRESHOLD, class_means
 from dccgcn.text import markdown_table
 from dccgcn.workflow.jobs import load_cached
 from dccgcn.workflow.run_store import Row
@@ -50,8 +50,11 @@ ENOUGH = 5  # labels per class for which the promise is made
 _SHUFFLED = "-shuffled"
 _RIDGE = 0.01
 _FEWEST = 10  # trusted predictions of a run that is judged
-_GATED = f"z ≥ {GATE:g}"
-_GATES = {"no gate": -np.inf, _GATED: GATE}
+_FEWEST_OF_CLASS = 20  # trusted predictions of a class that is judged
+_PROMISED = "trusted"
+_RULES = ("trust alone", _PROMISED)  # 80 % alone; and as the package calls predictions trusted
+_DEGREES = (0, 2, 4, 8, 16)  # lower edges of the groups of nodes
+_HOMOPHILY = (0, 0.25, 0.5, 0.75)
 _CONSTANTS = [field.name for field in fields(TrustModel)]
 
 
@@ -66,6 +69,9 @@ class TrustRun:
     evidence: Evidence
     right: np.ndarray  # (nodes,) bool
     pool_margin: np.ndarray  # (nodes,)
+    predicted: np.ndarray  # (nodes,) classes
+    degree: np.ndarray  # (nodes,)
+    homophily: np.ndarray  # (nodes,) share of the neighbours with a known class whose class is the node's; NaN: none
 
     @property
     def group(self) -> str:
@@ -75,7 +81,13 @@ class TrustRun:
     def sample(self, size: int) -> "TrustRun":
         """The first nodes, which are in random order."""
         few = replace(self.evidence, e=self.evidence.e[:size], log_odds=self.evidence.log_odds[:size])
-        return replace(self, evidence=few, right=self.right[:size], pool_margin=self.pool_margin[:size])
+        rest = ("right", "pool_margin", "predicted", "degree", "homophily")
+        return replace(self, evidence=few, **{name: getattr(self, name)[:size] for name in rest})
+
+    def trusted(self, confidence: np.ndarray) -> np.ndarray:
+        """(nodes,) bool: which predictions the package calls trusted."""
+        is_reliable = class_means(confidence, self.predicted, np.arange(len(confidence))) >= CLASS_THRESHOLD
+        return self.held_out.is_promised & (confidence >= THRESHOLD) & is_reliable[self.predicted]
 
 
 def measure(name: str, labels_per_class: int, seed: int) -> Row:
@@ -100,9 +112,22 @@ def evidence_of(graph: NodeGraph, labels_per_class: int, seed: int) -> Row:
         **asdict(state.held_out),
         "mean_confidence": evidence.mean_confidence,
         "right": (f.argmax(axis=1) == graph.labels)[test].tolist(),
+        "predicted": f.argmax(axis=1)[test].tolist(),
+        "degree": graph.degree[test].tolist(),
+        "homophily": local_homophily(graph)[test].round(3).tolist(),
         # of 16 bits, so that a fit to stored runs is the same
         **{name: x[test].astype(np.float16).astype(float).tolist() for name, x in values.items()},
     }
+
+
+def local_homophily(graph: NodeGraph) -> np.ndarray:
+    """(n,) of each node's neighbours with a known class, the share that has the node's; -1 without any."""
+    first, second = (graph.labels[ends] for ends in graph.edges.T)
+    is_known = (first >= 0) & (second >= 0)
+    ends = graph.edges[is_known]
+    same = np.repeat((first == second)[is_known], 2)
+    known, equal = (np.bincount(ends.ravel(), weights=w, minlength=graph.n) for w in (None, same))
+    return np.divide(equal, known, out=np.full(graph.n, -1.0), where=known > 0)
 
 
 def run_of(row: Mapping[str, Any]) -> TrustRun:
@@ -114,7 +139,7 @@ def run_of(row: Mapping[str, Any]) -> TrustRun:
         HeldOut(**{field.name: row[field.name] for field in fields(HeldOut)}),
         Evidence(np.array(row["e"]), np.array(row["log_odds"]), row["mean_confidence"]),
         np.array(row["right"], dtype=bool),
-        np.array(row.get("pool_margin", ())),
+        *(np.array(row.get(name, ())) for name in ("pool_margin", "predicted", "degree", "homophily")),
     )
 
 
@@ -144,7 +169,7 @@ def fit(runs: Sequence[TrustRun], start: TrustModel, n_steps: int) -> TrustModel
     def loss(theta: np.ndarray) -> float:
         model, total = _from_theta(theta), _RIDGE * float(theta @ theta)
         for run, weight in zip(few, weights, strict=True):
-            p = np.clip(trust(run.evidence, run.held_out, model, gate=-np.inf), 1e-4, 1 - 1e-4)
+            p = np.clip(trust(run.evidence, run.held_out, model), 1e-4, 1 - 1e-4)
             total -= weight * float(np.log(np.where(run.right, p, 1 - p)).mean())
         return total
 
@@ -173,34 +198,46 @@ def leave_one_graph_out(runs: Sequence[TrustRun], start: TrustModel) -> list[tup
 
 
 def judgements(judged: Iterable[tuple[TrustRun, TrustModel]]) -> pd.DataFrame:
-    """Of each run and gate: how many predictions are trusted and right, and how well trust ranks and is calibrated.
+    """Of each run and rule: how many predictions are trusted and right, and how well trust ranks and is calibrated.
 
     The constants are those that the run is judged by; the evidence is that of the nodes that constants are fitted to.
     """
-    return pd.DataFrame([_judgement(run, model, name, gate) for run, model in judged for name, gate in _GATES.items()])
+    return pd.DataFrame([_judgement(run, model, rule) for run, model in judged for rule in _RULES])
 
 
-def _judgement(run: TrustRun, model: TrustModel, name: str, gate: float) -> dict[str, Any]:
-    t = trust(run.evidence, run.held_out, model, gate)
-    trusted, few = t >= THRESHOLD, run.sample(FITTED)
+def _judgement(run: TrustRun, model: TrustModel, rule: str) -> dict[str, Any]:
+    t = trust(run.evidence, run.held_out, model)
+    trusted, few = run.trusted(t) if rule == _PROMISED else t >= THRESHOLD, run.sample(FITTED)
     row: dict[str, Any] = {
-        "study": STUDY, "dataset": run.graph, "amount": float(run.labels_per_class), "seed": run.seed, "gate": name,
+        "study": STUDY, "dataset": run.graph, "amount": float(run.labels_per_class), "seed": run.seed, "rule": rule,
         "n_test": len(t), "n_trusted": int(trusted.sum()), "n_right": int(run.right[trusted].sum()),
         "stated": float(t[trusted].sum()), "final_ece": calibration_error(t, run.right),
         "final_auroc_trust": auroc(t, run.right), "pool_auroc_margin": auroc(run.pool_margin, run.right),
+        "gap": float(t.mean() - run.right.mean()),
+        **_counts("class", run.predicted, run.right, trusted),
     }  # fmt: skip
-    if gate == GATE:
+    if rule == _PROMISED:
+        row |= _counts("degree", np.searchsorted(_DEGREES, run.degree, side="right") - 1, run.right, trusted)
+        row |= _counts("homophily", np.searchsorted(_HOMOPHILY, run.homophily, side="right"), run.right, trusted)
         row |= asdict(model) | asdict(run.held_out) | {"mean_confidence": run.evidence.mean_confidence}
         row |= {"e": few.evidence.e.tolist(), "log_odds": few.evidence.log_odds.tolist(), "right": few.right.tolist()}
     return {key: value for key, value in row.items() if value is not None}
 
 
+def _counts(name: str, group: np.ndarray, right: np.ndarray, trusted: np.ndarray) -> dict[str, list[int]]:
+    """Of each group of nodes: how many there are, how many are trusted, and how many of these are right."""
+    parts = {"nodes": slice(None), "trusted": trusted, "right": trusted & right}
+    size = int(group.max(initial=0)) + 1
+    return {f"{name}_{part}": np.bincount(group[which], minlength=size).tolist() for part, which in parts.items()}
+
+
 def samples(runs: pd.DataFrame) -> list[TrustRun]:
     """The stored samples of the runs, which constants are fitted to."""
-    return [run_of(row) for row in runs[runs.gate == _GATED].to_dict("records")]
+    return [run_of(row) for row in runs[runs.rule == _PROMISED].to_dict("records")]
 
 
-HEADER = ["runs", "trusted", "right", "stated", "broken", "ECE", "AUROC", "AUROC of the pool's margin"]
+HEADER = ["runs", "trusted", "right", "stated", "runs below 80 %", "classes below 80 %", "below half", "ECE",
+          "stated less right, all", "AUROC", "AUROC of the pool's margin"]  # fmt: skip
 
 
 def promise(runs: pd.DataFrame) -> list[str]:
@@ -209,9 +246,26 @@ def promise(runs: pd.DataFrame) -> list[str]:
     n, ranked = counted.n_trusted.sum(), runs.dropna(subset=["final_auroc_trust", "pool_auroc_margin"])
     right, stated = (f"{values.sum() / n:.3f}" if n else "–" for values in (counted.n_right, counted.stated))
     n_broken = int((counted.n_right / counted.n_trusted < THRESHOLD).sum())
-    means = (runs.final_ece, ranked.final_auroc_trust, ranked.pool_auroc_margin)
+    of_class, right_of_class = (np.concatenate([[], *runs[f"class_{part}"]]) for part in ("trusted", "right"))
+    shares = right_of_class[of_class >= _FEWEST_OF_CLASS] / of_class[of_class >= _FEWEST_OF_CLASS]
     cells = [str(len(runs)), f"{(runs.n_trusted / runs.n_test).mean():.3f}", right, stated]
-    return [*cells, f"{n_broken} of {len(counted)}", *(f"{values.mean():.3f}" for values in means)]
+    cells += [f"{n_broken} of {len(counted)}", f"{(shares < THRESHOLD).sum()} of {len(shares)}"]
+    cells += [str((shares < 0.5).sum()), f"{runs.final_ece.mean():.3f}", f"{runs.gap.mean():+.3f}"]
+    return [*cells, *(f"{values.mean():.3f}" for values in (ranked.final_auroc_trust, ranked.pool_auroc_margin))]
+
+
+def groups_table(runs: pd.DataFrame, name: str, labels: Sequence[str]) -> str:
+    """Of each group of nodes by degree or homophily, pooled: the share that is trusted, and of this what is right."""
+    totals = {}
+    for part in ("nodes", "trusted", "right"):
+        listed = runs[f"{name}_{part}"]
+        totals[part] = [sum(values[at] for values in listed if at < len(values)) for at in range(len(labels))]
+    rows = [
+        [label, f"{nodes:,}", f"{trusted / nodes:.3f}", f"{right / trusted:.3f}" if trusted else "–"]
+        for label, nodes, trusted, right in zip(labels, *totals.values(), strict=True)
+        if nodes
+    ]
+    return markdown_table([name, "nodes", "trusted", "right"], rows)
 
 
 def calibration_error(confidence: np.ndarray, right: np.ndarray) -> float:
@@ -231,26 +285,38 @@ def page(model: TrustModel, runs: pd.DataFrame) -> str:
     """What is promised on graphs left out: by number of labels and gate, then graph by graph."""
     runs = in_order(runs)
     is_shuffled = runs.dataset.str.endswith(_SHUFFLED)
-    real, is_enough, is_gated = runs[~is_shuffled], runs.amount >= ENOUGH, runs.gate == _GATED
-    enough, few = real[real.amount >= ENOUGH], real[real.amount < ENOUGH]
-    fewest = f"{min(LABELS_PER_CLASS)} labels per class"
+    real, is_enough, is_promised = runs[~is_shuffled], runs.amount >= ENOUGH, runs.rule == _PROMISED
+    enough = real[real.amount >= ENOUGH]
+    parts = {f"{ENOUGH} or more labels per class": enough}
+    parts |= {f"{amount} labels per class": real[real.amount == amount] for amount in LABELS_PER_CLASS}
     summary = [
-        [f"{name}, {gate}", *promise(part[part.gate == gate])]
-        for name, part in ((f"{ENOUGH} or more labels per class", enough), (fewest, few))
-        for gate in _GATES
+        [f"{name}, {rule}", *promise(part[part.rule == rule])] for name, part in parts.items() for rule in _RULES
     ]
-    null = runs[is_shuffled & is_enough & is_gated]
-    summary.append([f"shuffled labels, {ENOUGH} or more, {_GATED}", *promise(null)])
-    by_graph = enough[enough.gate == _GATED].groupby("dataset", sort=False)
+    null = runs[is_shuffled & is_enough & is_promised]
+    summary.append([f"shuffled labels, {ENOUGH} or more, {_PROMISED}", *promise(null)])
+    promised = enough[enough.rule == _PROMISED]
+    by_graph = promised.groupby("dataset", sort=False)
     graphs = [[name, describe(str(name)).kind, *promise(part)] for name, part in by_graph]
-    judged_by = runs[is_gated].assign(group=[run.group for run in samples(runs)]).groupby("group", sort=False)
+    judged_by = runs[is_promised].assign(group=[run.group for run in samples(runs)]).groupby("group", sort=False)
     constants = [["all graphs", *map("{:g}".format, astuple(model))]]
     constants += [[f"all but {name}", *map("{:g}".format, part[_CONSTANTS].iloc[0])] for name, part in judged_by]
     return rendered(
         "trust",
-        gate=_GATED,
         summary=markdown_table(["", *HEADER], summary),
         graphs=markdown_table(["graph", "kind", *HEADER], graphs),
+        degrees=groups_table(
+            promised,
+            "degree",
+            [
+                f"{low} or more" if low == _DEGREES[-1] else f"{low} to {high - 1}"
+                for low, high in zip(_DEGREES, (*_DEGREES[1:], 0), strict=True)
+            ],
+        ),
+        homophily=groups_table(
+            promised, "homophily", ["no labelled neighbour", *(f"from {low:.0%}" for low in _HOMOPHILY)]
+        ),
+        class_threshold=f"{CLASS_THRESHOLD:.0%}".replace("%", " %"),
+        fewest_of_class=_FEWEST_OF_CLASS,
         constants=markdown_table(["fitted on", *_CONSTANTS], constants),
         n_graphs=len(GRAPHS),
         n_shuffled=len(SHUFFLED),

@@ -71,12 +71,12 @@ function riskCoverage(calibration: Calibration): HTMLElement {
     svg("line", { class: "ideal", x1: across(0), x2: across(1), y1: up(wrong / ceiling), y2: up(wrong / ceiling) }),
     svg("path", { class: "curve", d: path.join("") }),
   ];
-  const { trusted, predictions, basis } = data.trust;
+  const { trusted, predictions, basis, word } = data.trust;
   if (trusted && basis !== "agreement") {
     const share = trusted / predictions;
     marks.push(svg("line", { class: "cut", x1: across(share), x2: across(share), y1: up(0), y2: up(1) }));
     const [x, anchor] = share > 0.7 ? [across(share) - 6, "end"] : [across(share) + 6, "start"];
-    marks.push(svg("text", { class: "tick", x, y: up(0) - 8, "text-anchor": anchor }, `trusted: ${percent(share)}`));
+    marks.push(svg("text", { class: "tick", x, y: up(0) - 8, "text-anchor": anchor }, `${word}: ${percent(share)}`));
   }
   return h(
     "figure",

@@ -1,13 +1,13 @@
 // Predictions by class, trusted and doubtful, among the nodes that the filter keeps.
-import { count, data, isTraining, nodes } from "./data";
+import { count, data, isByTrust, isTraining, nodes } from "./data";
 import { find, h, name } from "./dom";
-import { number, percent } from "./format";
+import { capital, number, percent } from "./format";
 import { shortNames } from "./names";
 import { setFilter, matches, on, state } from "./store";
 import { classColour } from "./theme";
 
 const FOLD = 12; // rows before "show all"
-const BAD = ["never predicted", "none trusted", "no label to learn from"];
+const BAD = ["never predicted", `none ${data.trust.word}`, "no label to learn from"];
 
 // the most predicted class first; with many classes, those with a warning are never folded away
 const order = data.classes.map((_, k) => k).sort((a, b) => size(b) - size(a) || a - b);
@@ -19,7 +19,7 @@ function size(k: number): number {
 }
 
 export function startClasses(): void {
-  const heads = ["Class", "Predictions", "Trusted", data.trust.basis === "trust" ? "Expected right" : "Mean probability", ...(hasTest ? ["Right in test", "Found in test"] : []), "Labels"];
+  const heads = ["Class", "Predictions", capital(data.trust.word), isByTrust ? "Expected right" : "Mean probability", ...(hasTest ? ["Right in test", "Found in test"] : []), "Labels"];
   const hints: Record<string, string> = {
     "Expected right": "Mean estimated chance that a prediction of this class is right",
     "Right in test": "Of the test nodes predicted as this class, the share that is right",
@@ -68,7 +68,7 @@ function line(k: number, trusted: number, doubtful: number, largest: number): HT
       h("span", { class: bad ? "tag bad" : "tag" }, row.verdict),
     ),
     h("td", { class: "bars" }, h("span", { class: "hidden" }, number(trusted + doubtful)), bar(trusted, doubtful, largest)),
-    h("td", { class: "number counts", "data-label": "trusted" }, h("b", {}, number(trusted)), h("span", { class: "quiet" }, ` of ${number(trusted + doubtful)}`)),
+    h("td", { class: "number counts", "data-label": data.trust.word }, h("b", {}, number(trusted)), h("span", { class: "quiet" }, ` of ${number(trusted + doubtful)}`)),
     share(row.expected, "expected right"),
     ...(hasTest ? [share(row.precision, "right in test"), share(row.recall, "found in test")] : []),
     h("td", { class: "number", "data-label": "labels" }, number(row.labels)),

@@ -75,7 +75,7 @@ export function startCommunities(): void {
             ),
             h("span", { class: "quiet hub" }, "around ", nodeById(group.hub)),
             bar(group.trusted, group.predictions - group.trusted, Math.max(...groups.map(({ predictions }) => predictions), 1)),
-            h("span", { class: "number" }, h("b", {}, number(group.trusted)), h("span", { class: "quiet" }, ` of ${number(group.predictions)} trusted`)),
+            h("span", { class: "number" }, h("b", {}, number(group.trusted)), h("span", { class: "quiet" }, ` of ${number(group.predictions)} ${data.trust.word}`)),
           ),
         ),
       ),

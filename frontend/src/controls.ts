@@ -1,6 +1,6 @@
 // The legend of colours, the bar that shows the filter, and the bar of trusted and doubtful predictions.
 import { classLabel } from "./classes";
-import { count, data, isTraining } from "./data";
+import { count, data, isByTrust, isTraining } from "./data";
 import { clip, find, h } from "./dom";
 import { number, percent, plural } from "./format";
 import { colourBy, matches, on, setFilter, state } from "./store";
@@ -54,26 +54,26 @@ export function startFilter(): void {
 
 /** The bar of trusted and doubtful predictions. Its words are below it, so that a small part needs no space for them. */
 export function startShare(): void {
-  const { trusted, doubtful, predictions, basis, mean_confidence, mean_confidence_doubtful, accuracy_trusted, accuracy_doubtful } = data.trust;
+  const { trusted, doubtful, predictions, word, mean_confidence, mean_confidence_doubtful, accuracy_trusted, accuracy_doubtful } = data.trust;
   if (!predictions) return;
-  const filterBy = (word: string, wanted: number) => (): void =>
-    setFilter({ key: word, text: [`whose prediction is ${word}`], test: (node) => !isTraining(node) && data.nodes.trusted[node] === wanted });
+  const filterBy = (called: string, wanted: number) => (): void =>
+    setFilter({ key: called, text: [`whose prediction is ${called}`], test: (node) => !isTraining(node) && data.nodes.trusted[node] === wanted });
   const part = (kind: string, value: number): HTMLElement => h("span", { class: kind, "--share": value / predictions });
-  const words = (kind: string, value: number, word: string, wanted: number, expected: number | null, tested: number | null): HTMLElement =>
+  const words = (kind: string, value: number, called: string, wanted: number, expected: number | null, tested: number | null): HTMLElement =>
     h(
       "button",
-      { type: "button", class: "share-part", id: `share-${word}`, click: filterBy(word, wanted) },
+      { type: "button", class: "share-part", id: wanted ? "share-trusted" : "share-doubtful", click: filterBy(called, wanted) },
       h("span", { class: `key ${kind}`, "aria-hidden": "true" }),
-      h("span", {}, h("b", {}, number(value)), ` ${word}`),
+      h("span", {}, h("b", {}, number(value)), ` ${called}`),
       h(
         "span",
         { class: "quiet" },
-        [tested !== null && `${percent(tested, 1)} right in the test`, basis === "trust" && expected !== null && `${percent(expected)} expected right`].filter(Boolean).join(", "),
+        [tested !== null && `${percent(tested, 1)} right in the test`, isByTrust && expected !== null && `${percent(expected)} expected right`].filter(Boolean).join(", "),
       ),
     );
   find("share").replaceChildren(
     h("span", { class: "share-bar", "aria-hidden": "true" }, trusted ? part("solid", trusted) : null, doubtful ? part("hatched", doubtful) : null),
-    words("solid", trusted, "trusted", 1, mean_confidence, accuracy_trusted),
+    words("solid", trusted, word, 1, mean_confidence, accuracy_trusted),
     words("hatched", doubtful, "doubtful", 0, mean_confidence_doubtful, accuracy_doubtful),
   );
 }

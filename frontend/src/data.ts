@@ -4,6 +4,8 @@ import type { Report } from "./schema";
 export const data: Report = JSON.parse(document.getElementById("data")!.textContent!);
 export const nodes = data.nodes;
 export const count = nodes.id.length;
+/** Whether confidence is the method's own estimate that a prediction is right. */
+export const isByTrust = data.trust.basis === "trust" || data.trust.basis === "estimate";
 
 /** Number of classes listed for each node, of a channel or of the final prediction. */
 const classesPerNode = (channel: string): number => (count ? nodes.class_probabilities[channel]!.classes.length / count : 0);

@@ -1,8 +1,8 @@
 // The details of one node.
 import { classLabel } from "./classes";
-import { data, isTraining, nodes, rowOf, topClasses, channelClass, isTest } from "./data";
+import { data, isByTrust, isTraining, nodes, rowOf, topClasses, channelClass, isTest } from "./data";
 import { clip, find, h, name, nodeName } from "./dom";
-import { number, percent, perMille, plural } from "./format";
+import { capital, number, percent, perMille, plural } from "./format";
 import { on, selectAndFocus, state } from "./store";
 
 const LINK = /^https?:\/\/[^\s<>"]+$/;
@@ -57,11 +57,13 @@ function draw(): void {
 function status(row: number): string {
   if (isTraining(row)) return "This node has a training label.";
   const { basis, threshold } = data.trust;
-  const kind = nodes.trusted[row] ? "Trusted" : "Doubtful";
+  const kind = nodes.trusted[row] ? capital(data.trust.word) : "Doubtful";
   const corrected = nodes.corrected?.[row] ? " The prediction was corrected with confident neighbours." : "";
   if (basis === "agreement") return `${kind}: the channels ${nodes.trusted[row] ? "agree" : "disagree"}.${corrected}`;
-  const measure = basis === "trust" ? "right with a chance of" : "probability";
-  return `${kind}: ${measure} ${perMille(nodes.confidence[row]!)}; at least ${percent(threshold!)} is required.${corrected}`;
+  const measure = isByTrust ? "right with a chance of" : "probability";
+  const isEnough = nodes.confidence[row]! >= 1000 * threshold!;
+  const why = isEnough && !nodes.trusted[row] ? "but not enough predictions of this class are certain" : `at least ${percent(threshold!)} is required`;
+  return `${kind}: ${measure} ${perMille(nodes.confidence[row]!)}; ${why}.${corrected}`;
 }
 
 function truth(row: number): HTMLElement[] {

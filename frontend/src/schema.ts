@@ -44,8 +44,10 @@ export interface Report {
 
 /** How many predictions can be trusted, and why. Counts are those of the whole graph. */
 export interface TrustSummary {
-  /** Why a prediction is trusted: `trust`, the method's own estimate that it is right; without one, `agreement`, the channels predict the same class; without channels, `probability` of the class */
-  basis: "trust" | "agreement" | "probability";
+  /** Why a prediction is trusted: `trust`, the method's own estimate that it is right; `estimate`, the same from fewer labels than it was tested with; without one, `agreement`, the channels predict the same class; without channels, `probability` of the class */
+  basis: "trust" | "estimate" | "agreement" | "probability";
+  /** What such a prediction is called: `trusted`, or `estimated right` */
+  word: string;
   /** Smallest trust or probability of a trusted prediction; `null` for `agreement` */
   threshold: number | null;
   /** Nodes that were not trained on */

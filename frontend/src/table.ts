@@ -39,7 +39,7 @@ const COLUMNS: Column[] = [
 
 function status(row: number): string {
   if (isTraining(row)) return "training label";
-  return (nodes.trusted[row] ? "trusted" : "doubtful") + (nodes.corrected?.[row] ? ", corrected" : "");
+  return (nodes.trusted[row] ? data.trust.word : "doubtful") + (nodes.corrected?.[row] ? ", corrected" : "");
 }
 
 function truth(row: number): Node | string {

@@ -32,7 +32,7 @@ export interface State {
   labels: number;
   people: Record<string, number>;
   refitting: boolean;
-  picture: { number: number; labels: number; age: number; seconds: number; trusted: number | null; share: number | null; accuracy: number | null; warning: string | null } | null;
+  picture: { number: number; labels: number; age: number; seconds: number; word: string; trusted: number | null; share: number | null; accuracy: number | null; warning: string | null } | null;
   curve: [number, number, number][];
   disagreements: { node: string; answers: [string, string][] }[];
   audit: AuditStatus | null;
@@ -59,7 +59,7 @@ export interface Question {
   more: number;
   answers: [string, string][];
   label: string | null;
-  prediction: { label: string; confidence: number; trusted: boolean; classes: [string, number][]; channels: [string, string, number][] } | null;
+  prediction: { label: string; confidence: number; verdict: string; classes: [string, number][]; channels: [string, string, number][] } | null;
   neighbours: Neighbour[];
   degree: number;
 }

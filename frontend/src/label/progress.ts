@@ -25,7 +25,7 @@ function draw(): void {
   const all = state.labels === state.graph.nodes; // nothing is left to predict
   find("tiles").replaceChildren(
     tile(number(state.labels), state.labels === 1 ? "label" : "labels"),
-    tile(all || picture?.share == null ? "–" : percent(picture.share), all || picture?.trusted == null ? "trusted" : `trusted: ${number(picture.trusted)} answers`),
+    tile(all || picture?.share == null ? "–" : percent(picture.share), all || picture?.trusted == null ? "trusted" : `${picture.word}: ${number(picture.trusted)} answers`),
     tile(all || picture?.accuracy == null ? "–" : percent(picture.accuracy), "estimated accuracy of all answers"),
   );
   find("curve").replaceChildren(curve(course(state.curve, state.labels)));

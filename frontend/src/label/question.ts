@@ -155,8 +155,8 @@ function row(question: Question): HTMLElement {
 function proposal(question: Question): HTMLElement[] {
   const label = proposed();
   if (label === null) return [h("p", { class: "quiet" }, page.state!.classes.length ? "Nothing is predicted yet: label nodes of two classes first." : "There are no classes yet: add the first two with N.")];
-  const { confidence, trusted } = question.prediction ?? { confidence: null, trusted: true };
-  const trust = question.drawn ? "as drawn, trusted" : `${trusted ? "trusted" : "doubtful"}: right with a chance of ${percent(confidence!)}`;
+  const { confidence, verdict } = question.prediction ?? { confidence: null, verdict: "trusted" };
+  const trust = question.drawn ? "as drawn, trusted" : `${verdict}: right with a chance of ${percent(confidence!)}`;
   const text = question.drawn ? "Yes, it is right" : "Accept";
   return [
     h(

@@ -19,7 +19,7 @@ def print_predictions(result: "Result") -> None:
     rows, every = class_table(result.graph, result.split, result.prediction)
     columns = ["class", "labels", "predicted"]
     columns += ["channels agree", "disagree"] if every.agreed is not None else []
-    columns += ["expected accuracy"] if result.prediction.trust is not None else []
+    columns += [result.trusted.word, "expected accuracy"] if result.prediction.trust is not None else []
     title = f"{result.method} on {result.graph.name}: {every.labels} labels, {every.predicted} predictions"
     shown = table(title, *columns)
     for row in (*rows, every):
@@ -28,7 +28,7 @@ def print_predictions(result: "Result") -> None:
             counts += [row.agreed, row.predicted - row.agreed]
         cells = [f"{count:,}" for count in counts]
         if result.prediction.trust is not None:
-            cells.append(percent(row.confidence))
+            cells += [f"{row.trusted:,}", percent(row.confidence)]
         shown.add_row(cell(row.name), *cells, end_section=row is rows[-1])
     output.print(shown)
 
@@ -70,17 +70,15 @@ def _add_channels(shown: Table, result: "Result") -> None:
 
 
 def _add_trust(shown: Table, result: "Result") -> None:
-    """Share and accuracy of the predictions at or above the trust threshold of the report."""
-    from dccgcn.quality import THRESHOLD
-
+    """Share and accuracy of the trusted predictions among the test nodes."""
     if result.prediction.trust is None:
         return
-    test = result.split.test
-    trusted = result.prediction.trust[test] >= THRESHOLD
+    test, word = result.split.test, result.trusted.word
+    trusted = result.trusted.is_trusted[test]
     is_right = (result.prediction.y_pred == result.graph.labels)[test]
-    shown.add_row(f"trusted predictions (trust ≥ {THRESHOLD:.0%})", percent(trusted.mean()))
-    for name, part in (("trusted", trusted), ("other", ~trusted)):
-        shown.add_row(f"{name} predictions, accuracy", percent(is_right[part].mean() if part.any() else None))
+    shown.add_row(f"predictions that are {word}", percent(trusted.mean()))
+    for name, part in ((word, trusted), ("other", ~trusted)):
+        shown.add_row(f"{name}, accuracy", percent(is_right[part].mean() if part.any() else None))
     shown.add_section()
 
 

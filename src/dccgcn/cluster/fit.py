@@ -29,11 +29,11 @@ from dccgcn.concord import (
     Projections,
     ViewInputs,
     build_channels,
+    fit_findings,
     layout_of,
     make_source,
     make_views,
     predict_rows,
-    promise_findings,
     relative_prior,
     stack,
     to_arrays,
@@ -185,7 +185,7 @@ def fit_block(job: BlockJob, peers: StagedPeers) -> list[str]:
         def predict() -> Prediction:
             prediction = predict_rows(state, views, job.settings, job.prior, uninformed)
             model = to_arrays(views.projections, state)
-            return replace(prediction, model=model, findings=tuple(promise_findings(state.held_out)))
+            return replace(prediction, model=model, findings=tuple(fit_findings(state, job.settings)))
 
         once_for_labels(_PREDICTION, predict)
     return stages.damaged

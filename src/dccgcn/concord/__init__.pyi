@@ -1,9 +1,9 @@
 from .channel_names import channel_description as channel_description
 from .channel_names import channel_title as channel_title
 from .class_prior import relative_prior as relative_prior
-from .confidence import promise_findings as promise_findings
 from .labels import Labels as Labels
 from .method import build_channels as build_channels
+from .method import fit_findings as fit_findings
 from .method import predict_rows as predict_rows
 from .method import stack as stack
 from .settings import ConcordSettings as ConcordSettings

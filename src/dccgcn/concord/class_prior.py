@@ -1,9 +1,13 @@
-"""Known class frequencies φ. Labels drawn class by class carry no information about them.
+"""Class frequencies φ: known ones, or those of labels that were drawn at random.
 
     F_ij ∝ F_ij √v_j,   v such that argmax_j F_ij v_j is class j for a share φ_j of the nodes                  (C10)
 
-F is shifted before the refit and after it. Square roots keep most of the gain of the full prior and lose less where φ
-is inaccurate.
+Known frequencies shift F before the refit and after it. Square roots keep most of the gain of the full prior and lose
+less where φ is inaccurate. Labels drawn class by class carry no information about φ, those drawn at random do:
+
+    F_ij ∝ F_ij v_j,   φ_j = (m_j + m0 p_j) / (m + m0)                                                   (C10')
+
+m_j of the m labels are of class j, and so are a share p_j of the predictions; F is shifted once, after the refit.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,6 +24,7 @@ _TOLERANCE = 0.02  # of the sum: users round
 _N_STEPS = 60
 _STEP = 0.3  # damping, as the shares of all classes change together
 _EPSILON = 1e-9
+_PREDICTED_SHARES = 300  # m0, labels that the predicted shares count for
 
 
 def relative_prior(classes: Sequence[Any], class_prior: Mapping[str, float]) -> np.ndarray:
@@ -46,6 +51,14 @@ def shift_to_prior(f: np.ndarray, prior: np.ndarray) -> np.ndarray:
     """F of (C10), (n, classes); ``prior`` is C φ."""
     scores = np.log(np.maximum(f, _EPSILON))
     return softmax_rows(scores, log_shift(scores, prior) / 2, f.shape[1])
+
+
+def shift_to_labels(f: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """F of (C10'), (n, classes); ``counts``: labels of each class, (classes,)."""
+    scores, c = np.log(np.maximum(f, _EPSILON)), f.shape[1]
+    predicted = row_sum(np.bincount(f.argmax(axis=1), minlength=c)) / row_count(len(f))
+    shares = (counts + _PREDICTED_SHARES * predicted) / (counts.sum() + _PREDICTED_SHARES)
+    return softmax_rows(scores, log_shift(scores, c * shares), c)
 
 
 def log_shift(scores: np.ndarray, prior: np.ndarray) -> np.ndarray:

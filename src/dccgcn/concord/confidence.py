@@ -9,7 +9,7 @@ recover, u what is beyond it. e is the first principal component of the normal s
 the mean vote of the channels, and the class margins of two leave-one-out refits (C8). Ranks are used because the level
 of confidence differs between graphs far more than its order. L is the log-odds of the prediction in the pool, less
 their mean. Where nothing is beyond chance, no evidence counts. Below z = 4 (C13), h being the held-out labels that the
-pool recovers, nothing is trusted. The constants are the same for every graph; they are fitted by
+pool recovers, nothing is promised. The constants are the same for every graph; they are fitted by
 ``paper.trust``.
 
     z = (h - m g) / √(m g (1-g))                                                                      (C13)
@@ -25,9 +25,8 @@ from dccgcn.errors import Finding
 from dccgcn.features import cross
 from dccgcn.runtime import ranks, row_count, row_mean
 
-GATE = 4.0  # z from which predictions can be trusted
+GATE = 4.0  # z from which trust is promised
 _CHANCE_LEVEL = 2.0  # z below which the graph does not tell the classes apart
-_CAP = 0.79  # largest trust below the gate
 _LARGEST_LOG_ODDS = 3.9
 _LEAST_CONFIDENCE = 0.02  # and 1 less the largest one, of p̄ in (C11)
 _BLOCK = 65536  # nodes at a time
@@ -57,6 +56,11 @@ class HeldOut:
         return self._z(self.n_recovered)
 
     @property
+    def is_promised(self) -> bool:
+        """Whether labels are recovered clearly beyond chance, z ≥ 4."""
+        return self.z >= GATE
+
+    @property
     def best_z(self) -> float:
         """z if all labels were recovered."""
         return self._z(self.n_checkable)
@@ -81,13 +85,12 @@ def expected_accuracy(held_out: HeldOut, mean_confidence: float, model: TrustMod
     return float(expit(model.beta0 * m / (m + model.m0) * logit(p)))
 
 
-def trust(evidence: Evidence, held_out: HeldOut, model: TrustModel | None = None, gate: float = GATE) -> np.ndarray:
-    """(C12), (n,); below the gate at most 0.79."""
+def trust(evidence: Evidence, held_out: HeldOut, model: TrustModel | None = None) -> np.ndarray:
+    """(C12), (n,)."""
     model = model or TrustModel()
     x, g = expected_accuracy(held_out, evidence.mean_confidence, model), held_out.chance
     u = max(0.0, (x - g) / (1 - g)) if g < 1 else 0.0
-    result = np.asarray(expit(logit(x) + u * (model.beta1 * evidence.e + model.beta2 * evidence.log_odds)))
-    return result if held_out.z >= gate else np.minimum(result, _CAP)
+    return np.asarray(expit(logit(x) + u * (model.beta1 * evidence.e + model.beta2 * evidence.log_odds)))
 
 
 def evidence_of(
@@ -143,8 +146,8 @@ def mean_vote(log_probs: Sequence[np.ndarray], weights: np.ndarray, predicted: n
 
 
 def promise_findings(held_out: HeldOut) -> list[Finding]:
-    """Why nothing is trusted, if nothing is."""
-    if held_out.z >= GATE:
+    """Why nothing is trusted, if nothing is promised."""
+    if held_out.is_promised:
         return []
     m = held_out.n_checkable
     recovered = (

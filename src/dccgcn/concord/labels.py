@@ -27,6 +27,11 @@ class Labels:
         return self.targets.argmax(axis=1)
 
     @property
+    def counts(self) -> np.ndarray:
+        """(classes,) number of labels of each class."""
+        return self.targets.sum(axis=0, dtype=np.float64)
+
+    @property
     def per_class(self) -> float:
         """Mean number of labels per class."""
         return len(self.nodes) / self.targets.shape[1]

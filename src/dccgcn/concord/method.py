@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from dccgcn.concord.channels import Channel, fit_full_head, held_out_log_proba, log_proba, spread_log_proba
-from dccgcn.concord.class_prior import relative_prior, shift_to_prior
+from dccgcn.concord.class_prior import relative_prior, shift_to_labels, shift_to_prior
 from dccgcn.concord.confidence import (
     Evidence,
     HeldOut,
@@ -45,11 +45,12 @@ from dccgcn.concord.views import (
     precompute,
     total_nnz,
 )
-from dccgcn.errors import SettingsError
+from dccgcn.errors import Finding, SettingsError
 from dccgcn.features import as_it_is, row_slices, scarcity, side_by_side, spectral_reweight
 from dccgcn.graph import NodeGraph, uninformed_nodes
 from dccgcn.methods import Method, Prediction, Task
 from dccgcn.progress import Progress
+from dccgcn.quality import are_random
 from dccgcn.runtime import owned, row_max, row_mean, threads_for
 from dccgcn.text import did_you_mean
 
@@ -66,7 +67,7 @@ def fit(task: Task, settings: ConcordSettings) -> Prediction:
         channels = build_channels(inputs, q, settings)
         state = stack(channels, labels, settings, task.seed, task.progress, inputs.kept)
         prediction = predict(state, inputs, graph, settings, task.progress)
-    findings = (*inputs.findings, *promise_findings(state.held_out))
+    findings = (*inputs.findings, *fit_findings(state, settings))
     return replace(prediction, model=to_arrays(inputs.projections, state), findings=findings)
 
 
@@ -199,7 +200,26 @@ def smooth_and_refit(
         known = state.labels.clamp(f)
         r = inputs.regressor.predict_loo(known)
         f = log_linear_fuse(p, r, row_mean(known).astype(np.float32), r_squared(r, known))
+    if prior is None and uses_label_shares(state.labels, settings):
+        return shift_to_labels(f, state.labels.counts)
     return shifted(f)
+
+
+def uses_label_shares(labels: Labels, settings: ConcordSettings) -> bool:
+    """Whether the classes' shares of the labels count (C10')."""
+    if settings.class_prior or settings.label_shares == "ignore":
+        return False
+    return settings.label_shares == "use" or are_random(labels.counts)
+
+
+def fit_findings(state: FitState, settings: ConcordSettings) -> list[Finding]:
+    """Why nothing is trusted, if nothing is promised; and whether labels were taken for a random draw."""
+    findings = promise_findings(state.held_out)
+    if uses_label_shares(state.labels, settings):
+        text = "The classes' shares of the labels were taken for their shares of all nodes. If the labels were chosen "
+        text += "rather than drawn at random, say so: --set label_shares=ignore."
+        findings.append(Finding("note", "label-shares", text))
+    return findings
 
 
 def collect_evidence(state: FitState, inputs: Precomputed, f: np.ndarray) -> Evidence:
@@ -271,6 +291,7 @@ def to_prediction(state: FitState, f: np.ndarray, confidence: np.ndarray, no_evi
         uncorrected=state.pooled,
         embeddings={JOINT: side_by_side(state.spectral_views or [f])},
         trust=confidence,
+        promised=state.held_out.is_promised,
         channel_weights={name: state.share_of(name) for name in names},
         held_out=state.held_out_proba,
     )

@@ -1,6 +1,6 @@
 """Concord's settings: one set of defaults for every graph, described in docs/concord.md."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -48,6 +48,11 @@ class ConcordSettings(Settings):
         default=3, ge=0, le=1000, description="Smoothing steps of the pool on the feature graph; 0: none."
     )
     n_refits: int = Field(default=3, ge=0, le=1000, description="Leave-one-out refits of the predictions; 0: none.")
+    label_shares: Literal["auto", "use", "ignore"] = Field(
+        default="auto",
+        description="Whether the classes' shares of the labels are their shares of all nodes: use, if the labels were "
+        "drawn at random; ignore, if they were chosen. auto: ignore if most classes have equally many, else use.",
+    )
     class_prior: ClassPrior = Field(
         default={},
         description="Known class frequencies, such as {fraud: 0.02}; classes not named share the rest equally.",

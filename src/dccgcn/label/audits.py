@@ -23,7 +23,6 @@ from dccgcn.quality import (
     checks_needed,
     fixed_bound,
     sequential_bound,
-    trusted_nodes,
     trusted_text,
 )
 from dccgcn.report import save_audit
@@ -53,7 +52,7 @@ def draw_predictions(
     checks : number of checks to plan instead.
     seed : of the draw; omitted, the draw cannot be predicted.
     """
-    trusted = trusted_nodes(result.prediction)
+    trusted = result.trusted
     population = np.flatnonzero(trusted.is_trusted & result.is_predicted)
     n = len(population)
     if n == 0:

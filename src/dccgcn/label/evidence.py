@@ -45,7 +45,7 @@ def _prediction(result: Result | None, trusted: TrustedNodes | None, node: int) 
     return {
         "label": classes[int(prediction.y_pred[node])],
         "confidence": round(float(trusted.confidence[node]), 4),
-        "trusted": bool(trusted.is_trusted[node]),
+        "verdict": trusted.word if trusted.is_trusted[node] else "doubtful",
         "classes": top(prediction.probabilities[node], MAX_CLASSES),
         "channels": [[name, *top(p[node], 1)[0]] for name, p in prediction.channels.items()],
     }

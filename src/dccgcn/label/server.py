@@ -142,6 +142,7 @@ def state(session: Session, who: str) -> dict[str, Any]:
             "labels": picture.n_labels,
             "age": round(time.time() - picture.made, 1),
             "seconds": round(picture.seconds, 2),
+            "word": picture.trusted.word if picture.trusted else "trusted",
             "trusted": shares[0] if shares else None,
             "share": shares[1] if shares else None,
             "accuracy": shares[2] if shares else None,

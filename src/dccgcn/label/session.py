@@ -23,7 +23,7 @@ from dccgcn.label import audits
 from dccgcn.label.events import Annotations, Audit, Event, point_json
 from dccgcn.label.log import EventLog
 from dccgcn.label.source import Source, class_name
-from dccgcn.quality import NOTHING_TRUSTED, TrustedNodes, trusted_nodes
+from dccgcn.quality import NOTHING_TRUSTED, TrustedNodes
 from dccgcn.report import draw_graph
 from dccgcn.text import printable
 from dccgcn.workflow import Result, suggest_labels
@@ -74,10 +74,14 @@ class Picture:
     key: Any  # the labels and classes that it was made from
     n_labels: int
     result: Result | None  # None with labels of fewer than two classes
-    trusted: TrustedNodes | None
     queue: list[tuple[int, str]]  # nodes to ask for, best first, and why
     seconds: float
     made: float = field(default_factory=time.time)
+
+    @property
+    def trusted(self) -> TrustedNodes | None:
+        """Which of its predictions are trusted."""
+        return None if self.result is None else self.result.trusted
 
     @property
     def shares(self) -> tuple[int, float, float] | None:
@@ -320,9 +324,8 @@ class Session:
         start = time.perf_counter()
         number = self.picture.number + 1 if self.picture else 1
         result = self.source.fit(labels)
-        trusted = None if result is None else trusted_nodes(result.prediction)
         seconds = time.perf_counter() - start
-        picture = Picture(number, _key(labels), len(labels.labels), result, trusted, [], seconds)
+        picture = Picture(number, _key(labels), len(labels.labels), result, [], seconds)
         if shares := picture.shares:
             curve = self.labels.curve
             if not curve or curve[-1][0] != picture.n_labels:

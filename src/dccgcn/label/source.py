@@ -99,8 +99,10 @@ class Source:
         graph = self.labelled_graph(labels)
         if len(np.unique(graph.labels[graph.labelled])) < 2:
             return None
-        method = get_method(self.method)
-        return run(graph, None, method, method.published_settings(graph.name, self.settings), self.seed)
+        method, options = get_method(self.method), dict(self.settings)
+        if "label_shares" in method.settings.model_fields:
+            options["label_shares"] = "ignore"  # the nodes were chosen for their labels' sake
+        return run(graph, None, method, method.published_settings(graph.name, options), self.seed)
 
     def row(self, node: int) -> tuple[list[tuple[str, str]], int]:
         """Cells of the node's row of the table, else its features; and how many more there are.

@@ -34,6 +34,8 @@ class Prediction:
         Node embeddings, for plots.
     trust : ndarray of shape (n,)
         Estimated probability that the predicted class is right, between 0 and 1.
+    promised : bool
+        Whether held-out labels show that trust can be relied on; without that no prediction is called trusted.
     channel_weights : dict of str to float
         Weight of each channel in the combined prediction; they sum to one.
     held_out : dict of str to ndarray of shape (m, c)
@@ -61,6 +63,7 @@ class Prediction:
     corrected: np.ndarray | None = None
     embeddings: dict[str, np.ndarray] = field(default_factory=dict)
     trust: np.ndarray | None = None
+    promised: bool = False
     channel_weights: dict[str, float] = field(default_factory=dict)
     held_out: dict[str, np.ndarray] = field(default_factory=dict)
     model: dict[str, np.ndarray] = field(default_factory=dict)
@@ -89,6 +92,8 @@ class Prediction:
         ):
             if array is not None:
                 check_array(array, spec, f"prediction, {name}")
+        if type(self.promised) is not bool:
+            raise DataFileError("prediction, promised is neither true nor false.")
         groups = (("channels", rows), ("embeddings", ArraySpec((n, None))), ("held_out", probability_spec(None, c)))
         for group, spec in groups:
             for name, array in _mapping(self, group).items():

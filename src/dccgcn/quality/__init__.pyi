@@ -6,9 +6,9 @@ from .audit import sequential_bound as sequential_bound
 from .calibration import bars as bars
 from .calibration import risk_coverage as risk_coverage
 from .classes import ClassRow as ClassRow
+from .classes import are_random as are_random
 from .classes import class_findings as class_findings
 from .classes import class_table as class_table
-from .classes import predicted_nodes as predicted_nodes
 from .classes import rank_nodes as rank_nodes
 from .classes import ranked_classes as ranked_classes
 from .classes import ranking as ranking
@@ -22,8 +22,10 @@ from .paired import summary as summary
 from .trust import NOTHING_TRUSTED as NOTHING_TRUSTED
 from .trust import PROMISE as PROMISE
 from .trust import TESTED_ON as TESTED_ON
-from .trust import TESTED_PER_CLASS as TESTED_PER_CLASS
 from .trust import THRESHOLD as THRESHOLD
 from .trust import TrustedNodes as TrustedNodes
+from .trust import labels_per_class as labels_per_class
+from .trust import not_promised as not_promised
+from .trust import predicted_nodes as predicted_nodes
 from .trust import trusted_nodes as trusted_nodes
 from .trust import trusted_text as trusted_text

@@ -11,7 +11,7 @@ from dccgcn.errors import DccgcnError, Finding
 from dccgcn.graph import NodeGraph, Split
 from dccgcn.methods import Prediction
 from dccgcn.quality.metrics import average_precision, recall_at
-from dccgcn.quality.trust import trusted_nodes
+from dccgcn.quality.trust import predicted_nodes, trusted_nodes
 from dccgcn.text import did_you_mean, first_few
 
 RARE = 0.1  # share of the labels below which a class is rare
@@ -20,11 +20,12 @@ _LEAST_LABELS = 5  # of a rare class, without which its share of the labels says
 _LEAST_EXPECTED = 3  # predictions of a class, from its share of the labels, without which none is no surprise
 
 
-def predicted_nodes(graph: NodeGraph, split: Split) -> np.ndarray:
-    """(n,) bool: nodes without a training label whose class is wanted and so predicted."""
-    mask = np.ones(graph.n, dtype=bool) if graph.targets is None else graph.targets.copy()
-    mask[split.train] = False
-    return mask
+def are_random(counts: np.ndarray) -> bool:
+    """Whether labels look drawn at random: not if most classes have as many as the largest one, or one fewer.
+
+    ``counts``: labels of each class, (classes,).
+    """
+    return bool((counts >= counts.max() - 1).mean() <= 0.5)
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class ClassRow:
 
 def class_table(graph: NodeGraph, split: Split, prediction: Prediction) -> tuple[list[ClassRow], ClassRow]:
     """A row for each class, and one for all of them. Counts are of the nodes that are predicted."""
-    y_pred, trusted, mask = prediction.y_pred, trusted_nodes(prediction), predicted_nodes(graph, split)
+    y_pred, trusted, mask = prediction.y_pred, trusted_nodes(graph, split, prediction), predicted_nodes(graph, split)
     labels, truth = graph.labels[split.train], graph.labels[split.test]
     is_right = y_pred[split.test] == truth
 
@@ -79,10 +80,12 @@ def missing_classes(graph: NodeGraph, split: Split, prediction: Prediction) -> l
 
 
 def class_findings(graph: NodeGraph, split: Split, prediction: Prediction) -> Iterator[Finding]:
-    """A warning that names the missing classes, and one for each rare class that is predicted far too seldom."""
+    """A warning that names the missing classes, and one for each class that is predicted far too seldom."""
     yield from _never_predicted(graph, split, prediction)
     rows, every = class_table(graph, split, prediction)
-    for row in (rows[k] for k in rare_classes(graph, split)):
+    if not are_random(np.array([row.labels for row in rows if row.labels])):
+        return
+    for row in rows:
         share = row.labels / every.labels
         if row.labels >= _LEAST_LABELS and 0 < row.predicted < share * every.predicted / 2:
             name = row.name

@@ -29,7 +29,7 @@ def class_summaries(result: Result) -> list[ClassSummary]:
             expected=_rounded(row.confidence),
             precision=_rounded(row.precision),
             recall=_rounded(row.recall),
-            verdict=_verdict(row.labels, row.predicted, row.trusted),
+            verdict=_verdict(row.labels, row.predicted, row.trusted, result.trusted.word),
         )
         for row, colour in zip(rows, palette, strict=True)
     ]
@@ -39,25 +39,28 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 6)
 
 
-def _verdict(labels: int, predictions: int, trusted: int) -> str:
+def _verdict(labels: int, predictions: int, trusted: int, word: str) -> str:
     if not predictions:
         return "never predicted" if labels else "no label to learn from"
     if not trusted:
-        return "none trusted"
+        return f"none {word}"
     if trusted == predictions:
-        return "all trusted"
-    return "mostly trusted" if trusted >= MOSTLY * predictions else "partly trusted"
+        return f"all {word}"
+    return f"mostly {word}" if trusted >= MOSTLY * predictions else f"partly {word}"
 
 
-def class_warnings(classes: list[ClassSummary]) -> list[str]:
-    """What the share of trusted predictions hides: classes that are never predicted, or never trusted."""
+def class_warnings(classes: list[ClassSummary], word: str) -> list[str]:
+    """What the share of trusted predictions hides: classes that are never predicted, or never trusted.
+
+    ``word``: what a trusted prediction is called.
+    """
     if sum(row.trusted + row.doubtful for row in classes) == 0:
         return []
     return [
         *_warning(classes, "never predicted", "is never predicted", "are never predicted"),
         *_warning(classes, "no label to learn from", "has no training label", "have no training label"),
         *(
-            _warning(classes, "none trusted", "has no trusted prediction", "have no trusted prediction")
+            _warning(classes, f"none {word}", f"has no prediction that is {word}", f"have no prediction that is {word}")
             if any(row.trusted for row in classes)
             else ()
         ),

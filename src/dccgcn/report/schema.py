@@ -25,10 +25,12 @@ class Part(BaseModel):
 class TrustSummary(Part):
     """How many predictions can be trusted, and why. Counts are those of the whole graph."""
 
-    basis: Literal["trust", "agreement", "probability"] = Field(
-        description="Why a prediction is trusted: `trust`, the method's own estimate that it is right; without one, "
-        "`agreement`, the channels predict the same class; without channels, `probability` of the class"
+    basis: Literal["trust", "estimate", "agreement", "probability"] = Field(
+        description="Why a prediction is trusted: `trust`, the method's own estimate that it is right; `estimate`, the "
+        "same from fewer labels than it was tested with; without one, `agreement`, the channels predict the same "
+        "class; without channels, `probability` of the class"
     )
+    word: str = Field(description="What such a prediction is called: `trusted`, or `estimated right`")
     threshold: Share | None = Field(
         description="Smallest trust or probability of a trusted prediction; `null` for `agreement`"
     )

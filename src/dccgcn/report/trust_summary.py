@@ -2,18 +2,19 @@
 
 import numpy as np
 
-from dccgcn.quality import NOTHING_TRUSTED, PROMISE, TESTED_PER_CLASS, THRESHOLD, TrustedNodes
+from dccgcn.quality import NOTHING_TRUSTED, PROMISE, THRESHOLD, labels_per_class, not_promised
 from dccgcn.report.schema import TrustSummary
 from dccgcn.workflow import Result
 
 
-def summarise_trust(result: Result, nodes: TrustedNodes) -> TrustSummary:
+def summarise_trust(result: Result) -> TrustSummary:
     """How many predictions are trusted, their mean confidence and, on the test nodes, their accuracy."""
-    predicted, test = result.is_predicted, result.split.test
+    nodes, predicted, test = result.trusted, result.is_predicted, result.split.test
     is_right = result.prediction.y_pred[test] == result.graph.labels[test]
     is_trusted = nodes.is_trusted[test]
     return TrustSummary(
         basis=nodes.basis,
+        word=nodes.word,
         threshold=None if nodes.basis == "agreement" else THRESHOLD,
         predictions=int(predicted.sum()),
         trusted=int((predicted & nodes.is_trusted).sum()),
@@ -28,14 +29,15 @@ def summarise_trust(result: Result, nodes: TrustedNodes) -> TrustSummary:
 
 def headline(trust: TrustSummary) -> str:
     """How many predictions can be trusted."""
+    are_called = "are estimated right" if trust.basis == "estimate" else "can be trusted"
     if trust.predictions == 0:
         return "There was nothing to predict"
     if trust.trusted == 0:
-        return f"None of the {trust.predictions:,} predictions can be trusted"
+        return f"None of the {trust.predictions:,} predictions {are_called.replace('are ', 'is ')}"
     share = _percent(trust.trusted / trust.predictions)
     if trust.doubtful and share == _percent(1):
         share = f"over {_percent(0.99)}"  # not all of them
-    return f"{trust.trusted:,} of {trust.predictions:,} predictions can be trusted ({share})"
+    return f"{trust.trusted:,} of {trust.predictions:,} predictions {are_called} ({share})"
 
 
 def verdict(result: Result, trust: TrustSummary) -> list[str]:
@@ -52,18 +54,18 @@ def verdict(result: Result, trust: TrustSummary) -> list[str]:
     task = f"{nodes} were classified from {labels:,} labels in {classes} classes."
     promise = next((f.text for f in result.prediction.findings if f.code in NOTHING_TRUSTED), None)
     if promise:
-        return [task, "No prediction is called trusted, whatever its probability.", promise]
+        return [task, f"No prediction is called {trust.word}, whatever its probability.", promise]
     return [task, f"{_why(result, trust)}.", _evidence(result, trust)]
 
 
 def _why(result: Result, trust: TrustSummary) -> str:
     threshold = _percent(THRESHOLD)
     match trust.basis:
-        case "trust" if trust.mean_confidence is not None:
+        case "trust" | "estimate" if trust.mean_confidence is not None:
+            chance = f"right with a chance of {threshold} or more, in a class that is mostly right"
             mean = _percent(trust.mean_confidence)
-            chance = f"right with a chance of {threshold} or more"
-            return f"Trusted means: by the method’s own estimate {chance}; on average {mean}"
-        case "trust":
+            return f"{trust.word.capitalize()} means: by the method’s own estimate {chance}; on average {mean}"
+        case "trust" | "estimate":
             return f"By the method’s own estimate no prediction is right with a chance of {threshold} or more"
         case "agreement":
             channels = " and ".join(f"the {name} channel" for name in result.prediction.channels) or "the channels"
@@ -79,14 +81,15 @@ def _why(result: Result, trust: TrustSummary) -> str:
 
 def _evidence(result: Result, trust: TrustSummary) -> str:
     if not trust.test_nodes:
-        if result.method == "concord" and trust.trusted:
-            per_class = len(result.split.train) / len(np.unique(result.graph.labels[result.split.train]))
-            fewer = "" if per_class >= TESTED_PER_CLASS else f" Here a class has {per_class:.2g} labels on average."
-            return f"{PROMISE}{fewer} Label a few more nodes to check it here."
+        if trust.basis == "estimate" and trust.trusted:
+            sentence = not_promised(labels_per_class(result.graph, result.split))
+            return f"{sentence} Label a few more nodes, or check a sample (dccgcn audit)."
+        if trust.basis == "trust" and trust.trusted:
+            return f"{PROMISE} Label a few more nodes to check it here."
         return "This is an estimate: only the training labels are known. Label a few more nodes to check it."
     right = " and ".join(
         f"{_percent(accuracy, 1)} of the {name}"
-        for accuracy, name in ((trust.accuracy_trusted, "trusted"), (trust.accuracy_doubtful, "doubtful"))
+        for accuracy, name in ((trust.accuracy_trusted, trust.word), (trust.accuracy_doubtful, "doubtful"))
         if accuracy is not None
     )
     return f"On the {trust.test_nodes:,} test nodes, whose true class is known, {right} predictions are right."

@@ -7,7 +7,7 @@ import numpy as np
 
 from dccgcn import __version__
 from dccgcn.methods import get_method
-from dccgcn.quality import PROMISE, TESTED_ON, AuditSummary, class_table
+from dccgcn.quality import PROMISE, TESTED_ON, AuditSummary, class_table, labels_per_class, not_promised
 from dccgcn.text import first_few, markdown_table, printable, truncate
 from dccgcn.workflow import Result
 
@@ -64,8 +64,10 @@ def _reliability(result: Result) -> list[str]:
         if result.prediction.channels_agree is not None:
             agree = result.prediction.channels_agree[predicted].mean()
             lines.append(f"Its {len(result.prediction.channels)} channels agree on {agree:.1%} of them.")
-        if result.method == "concord":
+        if result.trusted.basis == "trust":
             lines += ["", f"{PROMISE} {TESTED_ON}"]
+        elif result.trusted.basis == "estimate":
+            lines += ["", not_promised(labels_per_class(result.graph, result.split))]
     if result.accuracy is not None:
         lines.append(f"Accuracy on {len(result.split.test):,} test nodes: {result.accuracy:.1%}.")
     else:

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from dccgcn.errors import DccgcnError, GraphError
 from dccgcn.graph import NodeGraph
+from dccgcn.quality import trusted_nodes
 from dccgcn.store.model_io import read_run
 from dccgcn.tables import (
     NUMERIC,
@@ -175,7 +176,9 @@ class Model:
                 "The graph does not start with the nodes and classes of training.",
                 "Make it with append_nodes(model.result.graph, …).",
             )
-        frame = prediction_frame(graph, predict_new(self.result, graph), probabilities, abstain_below)
+        prediction = predict_new(self.result, graph)
+        trusted = trusted_nodes(graph, self.result.split, prediction)
+        frame = prediction_frame(graph, prediction, trusted, probabilities, abstain_below)
         return frame.iloc[old.n :].reset_index(drop=True)
 
 

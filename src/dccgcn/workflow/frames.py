@@ -8,6 +8,7 @@ import pandas as pd
 from dccgcn.errors import DccgcnError
 from dccgcn.graph import NodeGraph
 from dccgcn.methods import Prediction
+from dccgcn.quality import TrustedNodes
 from dccgcn.tables import csv_text
 
 if TYPE_CHECKING:
@@ -15,7 +16,11 @@ if TYPE_CHECKING:
 
 
 def prediction_frame(
-    graph: NodeGraph, prediction: Prediction, probabilities: bool = False, abstain_below: float | None = None
+    graph: NodeGraph,
+    prediction: Prediction,
+    trusted: TrustedNodes,
+    probabilities: bool = False,
+    abstain_below: float | None = None,
 ) -> pd.DataFrame:
     """One row per node: predicted class, its trust or probability, and what each channel predicts.
 
@@ -32,6 +37,7 @@ def prediction_frame(
         columns["probability"] = prediction.probabilities.max(axis=1)
     else:
         columns["trust"] = prediction.trust
+        columns["trusted"] = np.where(trusted.is_trusted, "estimated" if trusted.basis == "estimate" else "yes", "no")
     if abstain_below is not None:
         columns["abstain"] = _yes_no(prediction.confidence < abstain_below)
     if prediction.channels_agree is not None:
@@ -53,7 +59,8 @@ def run_frame(result: "Result", probabilities: bool = False, abstain_below: floa
     for part in ("train", "validation", "test"):
         role[getattr(split, part)] = part
     label = [str(graph.classes[code]) if code >= 0 else "" for code in graph.labels]
-    return prediction_frame(graph, result.prediction, probabilities, abstain_below).assign(role=role, label=label)
+    frame = prediction_frame(graph, result.prediction, result.trusted, probabilities, abstain_below)
+    return frame.assign(role=role, label=label)
 
 
 def target_frame(result: "Result", probabilities: bool = False, abstain_below: float | None = None) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 import platform
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,15 @@ from dccgcn.errors import DccgcnError, Finding
 from dccgcn.graph import NodeGraph, Split
 from dccgcn.methods import Prediction
 from dccgcn.progress import Progress
-from dccgcn.quality import ClassRow, class_table, predicted_nodes, ranking, rare_class_scores
+from dccgcn.quality import (
+    ClassRow,
+    TrustedNodes,
+    class_table,
+    predicted_nodes,
+    ranking,
+    rare_class_scores,
+    trusted_nodes,
+)
 from dccgcn.runtime import check_file, write_output
 from dccgcn.settings import Settings
 from dccgcn.tables import Tables, csv_pieces, csv_text, write_frames
@@ -89,6 +98,11 @@ class Result:
         """(n,) bool: nodes without a training label whose class is wanted and so predicted."""
         return predicted_nodes(self.graph, self.split)
 
+    @cached_property
+    def trusted(self) -> TrustedNodes:
+        """Which predictions are trusted, and by what."""
+        return trusted_nodes(self.graph, self.split, self.prediction)
+
     def summary(self) -> dict[str, Any]:
         """Everything but the predictions, as plain values for JSON."""
         split = {"kind": self.split.kind, "seed": self.split.seed, "hash": self.split.hash}
@@ -152,8 +166,9 @@ class Result:
         Returns
         -------
         DataFrame
-            ``node_id``; ``name`` if the nodes have names; ``prediction``; ``trust``, or ``probability`` where the
-            method does not estimate trust; ``channels_agree`` (yes or no) and ``prediction_<channel>`` for methods with
+            ``node_id``; ``name`` if the nodes have names; ``prediction``; ``trust`` and ``trusted`` (yes, no, or
+            estimated instead of yes with fewer than five labels per class), or ``probability`` where the method does
+            not estimate trust; ``channels_agree`` (yes or no) and ``prediction_<channel>`` for methods with
             channels; ``role`` (train, validation, test, unused or unlabelled); ``label``.
         """
         return target_frame(self, probabilities, abstain_below)

@@ -17,7 +17,7 @@ from dccgcn.features.approximate_search import approximate_knn
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
 from dccgcn.methods.registry import METHODS
-from dccgcn.runtime.threads import use_threads
+from dccgcn.runtime.device import use_threads
 from dccgcn.workflow.fitting import run
 
 

@@ -20,7 +20,7 @@ from dccgcn.networks.dcc.method import TrainingStep, build_operators
 from dccgcn.networks.dcc.model import DccGcn
 from dccgcn.networks.dcc.settings import DccSettings
 from dccgcn.networks.training import seeded
-from dccgcn.runtime.threads import use_threads
+from dccgcn.runtime.device import use_threads
 
 
 def bench_step(

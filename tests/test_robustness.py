@@ -26,7 +26,7 @@ from dccgcn.graph.splits import Split
 from dccgcn.methods import resources
 from dccgcn.methods.registry import METHODS
 from dccgcn.runtime import files, memory
-from dccgcn.runtime.lock import lock_folder
+from dccgcn.runtime.files import lock_folder
 from dccgcn.tables.read import read_tables
 from dccgcn.workflow.fitting import run
 from helpers.command import dccgcn, refused, success
@@ -213,7 +213,7 @@ def test_row_37_a_table_too_large_is_refused_before_it_is_parsed(tmp_path, monke
 def test_row_41_a_folder_is_held_by_one_process(tmp_path):
     code = f"""
 from pathlib import Path
-from dccgcn.runtime.lock import lock_folder
+from dccgcn.runtime.files import lock_folder
 with lock_folder(Path({str(tmp_path)!r})):
     print("held", flush=True)
     input()

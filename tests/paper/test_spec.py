@@ -6,7 +6,7 @@ import pytest
 from dccgcn import datasets
 from dccgcn.errors import DccgcnError
 from dccgcn.methods.registry import METHODS
-from dccgcn.workflow.run_store import append
+from dccgcn.workflow.runner import append
 from helpers.paper_rows import fake_rows, row_of
 from paper.reproduction import Reproduction, estimator
 from paper.results import Results, further_jobs

@@ -15,7 +15,7 @@ from dccgcn.report import data as report
 from dccgcn.report.data import report_data
 from dccgcn.report.nodes import OwnTable
 from dccgcn.report.page import render
-from dccgcn.report.store import load_data, to_json
+from dccgcn.report.store import load_data
 from dccgcn.settings import Settings
 from dccgcn.workflow.fitting import FitDetails, measure, run
 from helpers.browser import Visit, chromium
@@ -368,4 +368,4 @@ def test_twenty_thousand_nodes_stay_below_twelve_megabytes():
         patch.setattr(report, "findings", lambda _: [])  # a few sentences, for which all neighbours are searched
         data = report_data(dual(result))
     assert len(data.nodes.id) == n
-    assert len(to_json(data)) + 400_000 < 12_000_000
+    assert len(data.to_json()) + 400_000 < 12_000_000

@@ -13,8 +13,7 @@ from dccgcn.graph.splits import Split
 from dccgcn.methods.registry import METHODS
 from dccgcn.networks.layers import TorchOperator
 from dccgcn.networks.training import seeded
-from dccgcn.runtime.device import default_device
-from dccgcn.runtime.threads import use_threads
+from dccgcn.runtime.device import default_device, use_threads
 from dccgcn.workflow.fitting import run
 from dccgcn.workflow.jobs import Job
 from dccgcn.workflow.runner import scores

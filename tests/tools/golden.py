@@ -22,7 +22,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
 from dccgcn.methods.prediction import Prediction
 from dccgcn.methods.registry import METHODS
-from dccgcn.runtime.threads import use_threads
+from dccgcn.runtime.device import use_threads
 from dccgcn.workflow.fitting import fit_and_measure
 from helpers.small_cora import part_of
 

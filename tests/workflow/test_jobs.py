@@ -11,11 +11,10 @@ from dataclasses import replace
 import pytest
 
 from dccgcn.errors import DataFileError, DccgcnError
-from dccgcn.runtime.lock import lock_file
+from dccgcn.runtime.files import lock_file
 from dccgcn.tables.write import write_tables
 from dccgcn.workflow.jobs import Job
-from dccgcn.workflow.run_store import append, read_store, with_checksum
-from dccgcn.workflow.runner import attempt, run_jobs
+from dccgcn.workflow.runner import append, attempt, read_store, run_jobs, with_checksum
 from helpers.command import dccgcn
 from helpers.paper_rows import make_row
 from helpers.processes import children

@@ -11,7 +11,7 @@ import math
 
 import numba
 
-from dccgcn.kernels.random_bits import bits
+from dccgcn.kernels.elementwise_kernels import bits
 
 _jit = numba.njit(fastmath=True, cache=True, nogil=True)
 

@@ -18,10 +18,9 @@ from dccgcn import __version__
 from dccgcn.errors import DataFileError, DccgcnError, Finding
 from dccgcn.graph import PARTS, NodeGraph, Split
 from dccgcn.methods import ArraySpec, Method, Prediction, Sizes, check_array, check_arrays, check_csr, get_method
-from dccgcn.runtime import Content, check_regular, read_json, sha256
+from dccgcn.runtime import Content, check_regular, current_path, read_json, sha256
 from dccgcn.store.card import model_card
 from dccgcn.store.model_schema import FORMAT, ModelDescription
-from dccgcn.store.staging import current_path
 from dccgcn.store.tensors import read_tensors, tensor_pieces
 from dccgcn.tables import Columns, EdgeColumns, FeatureEncoder, Tables
 from dccgcn.text import first_few

@@ -21,5 +21,5 @@ from .inductive import check_new_ids as check_new_ids
 from .inductive import predict_new as predict_new
 from .jobs import Job as Job
 from .result import Result as Result
-from .run_store import read_store as read_store
+from .runner import read_store as read_store
 from .runner import run_jobs as run_jobs

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from dccgcn.report.nodes import OwnTable
 from dccgcn.report.page import render
 from dccgcn.report.store import load_data
 from dccgcn.settings import Settings
-from dccgcn.workflow.fitting import FitDetails, measure, run
+from dccgcn.workflow.fitting import run
 from helpers.browser import Visit, chromium
 from helpers.command import success
 from helpers.runs import QUICK, dual, toy
@@ -320,8 +321,7 @@ def own_table(tmp_path_factory):
     p = result.prediction.probabilities.copy()
     p[:, 1] += 0.9 * p[:, 2]
     p[:, 2] *= 0.1
-    details = FitDetails("lp", result.settings, 0, 1.0, 1)
-    made = measure(graph, result.split, Prediction(p.astype(np.float32)), details)
+    made = replace(result, prediction=Prediction(p.astype(np.float32)))
     rows = pd.DataFrame({"id": graph.ids, "about": [f"Person number {i}" for i in range(60)], "page": "https://x.org/"})
     path = tmp_path_factory.mktemp("own") / "report.html"
     path.write_text(render(report_data(made, table=OwnTable(rows, "office"))), encoding="utf-8")

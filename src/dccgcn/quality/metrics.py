@@ -1,6 +1,5 @@
 """Accuracy of predictions: overall, by class, of rankings, before and after calibration."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -51,34 +50,6 @@ def _members(is_member: Any, score: Any) -> tuple[np.ndarray, np.ndarray]:
     if not member.any():
         raise DccgcnError("No node is of the class.", "Score a class that occurs among the nodes.")
     return member.astype(bool), score
-
-
-@dataclass(frozen=True)
-class ConfidenceSplit:
-    """Accuracy of the high- and low-confidence nodes; None for an empty set."""
-
-    accuracy_high: float | None  # before calibration
-    accuracy_low_before: float | None
-    accuracy_low_after: float | None
-    agreement: float  # share of high-confidence nodes
-
-
-def confidence_split(truth: Any, prediction_before: Any, prediction_after: Any, agree: Any) -> ConfidenceSplit:
-    """Accuracy of the high- and the low-confidence nodes before and after calibration (Section 5.1, Figure 4)."""
-    truth, before, after, agree = aligned_labels(
-        truth, prediction_before=prediction_before, prediction_after=prediction_after, agree=agree
-    )
-    high = agree.astype(bool)
-    return ConfidenceSplit(
-        accuracy_high=_share(before == truth, high),
-        accuracy_low_before=_share(before == truth, ~high),
-        accuracy_low_after=_share(after == truth, ~high),
-        agreement=float(high.mean()),
-    )
-
-
-def _share(right: np.ndarray, among: np.ndarray) -> float | None:
-    return float(right[among].mean()) if among.any() else None
 
 
 def aligned(**named: Any) -> tuple[np.ndarray, ...]:

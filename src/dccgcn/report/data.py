@@ -9,14 +9,14 @@ from dccgcn.concord import channel_description, channel_title
 from dccgcn.graph import NodeGraph
 from dccgcn.methods import registry
 from dccgcn.progress import Progress
-from dccgcn.quality import AuditSummary, TrustedNodes, bars, risk_coverage, trusted_nodes
+from dccgcn.quality import AuditSummary, bars, risk_coverage
 from dccgcn.report import drawing, schema
 from dccgcn.report.advice import findings, label_suggestions, nodes_to_label
 from dccgcn.report.classes import class_rankings, class_summaries, class_warnings
 from dccgcn.report.nodes import OwnTable, node_columns, sample, shown_ids, table_columns
 from dccgcn.report.schema import Calibration, CalibrationBin
 from dccgcn.report.trust_summary import headline, summarise_trust, verdict
-from dccgcn.workflow import Result, run_csv
+from dccgcn.workflow import Result, package_versions, run_csv
 
 MAX_NODES = 20_000  # with their probabilities and neighbours in the page
 MAX_CSV = 6_000_000  # characters of their rows
@@ -37,15 +37,14 @@ def report_data(
     """All data of the page. command: what was typed to make the run, if anything. table: the nodes' own rows."""
     on_progress = progress or (lambda stage, done, total: None)
     graph, train = result.graph, result.split.train
-    trusted = trusted_nodes(result.prediction)
-    trust = summarise_trust(result, trusted)
+    trust = summarise_trust(result)
     on_progress("report", 0, STAGES)
     size = max_nodes(result)
     drawn = drawing.draw_graph(graph, train, min(MAX_MAP_NODES, size), MAX_MAP_EDGES)
     to_label = nodes_to_label(result)
     linked = [suggestion.position for suggestion in to_label][: size - len(drawn.nodes)]
     always = np.union1d(drawn.nodes, linked).astype(np.int64)
-    shown = sample(graph, train, trusted.confidence, size, always=always)
+    shown = sample(graph, train, result.trusted.confidence, size, always=always)
     community = _named_communities(drawn.community)
     on_progress("report", 1, STAGES)
     label_next, label_next_csv = label_suggestions(result, to_label)
@@ -68,10 +67,10 @@ def report_data(
         rankings=class_rankings(result),
         channels=_channels(result),
         channel_contingency=_channel_contingency(result),
-        nodes=node_columns(result, trusted, shown, community, table_columns(table, graph.n, shown)),
+        nodes=node_columns(result, shown, community, table_columns(table, graph.n, shown)),
         predictions_csv=run_csv(result, shown),
-        map=_map(result, trusted, shown, drawn, community),
-        calibration=calibration(result, trusted),
+        map=_map(result, shown, drawn, community),
+        calibration=calibration(result),
         label_next=label_next,
         label_next_csv=label_next_csv,
         findings=findings(result),
@@ -120,9 +119,7 @@ def _named_communities(community: np.ndarray) -> np.ndarray:
     return np.where(community < named, community, -1)
 
 
-def _map(
-    result: Result, trusted: TrustedNodes, shown: np.ndarray, drawn: drawing.Drawing, community: np.ndarray
-) -> schema.GraphMap:
+def _map(result: Result, shown: np.ndarray, drawn: drawing.Drawing, community: np.ndarray) -> schema.GraphMap:
     row = np.searchsorted(shown, drawn.nodes)
     return schema.GraphMap(
         note=_map_note(result.graph, len(drawn.nodes), drawn.n_edges, len(drawn.edges)),
@@ -131,13 +128,13 @@ def _map(
         y=_fixed_point(drawn.position[:, 1]),
         edges=row[drawn.edges].reshape(-1).tolist(),
         communities=[
-            _community(result, trusted, np.flatnonzero(community == c), drawn.position[community[drawn.nodes] == c])
+            _community(result, np.flatnonzero(community == c), drawn.position[community[drawn.nodes] == c])
             for c in range(community.max(initial=-1) + 1)
         ],
     )
 
 
-def _community(result: Result, trusted: TrustedNodes, nodes: np.ndarray, position: np.ndarray) -> schema.Community:
+def _community(result: Result, nodes: np.ndarray, position: np.ndarray) -> schema.Community:
     """nodes: its members. position: those of its members on the map."""
     predicted = result.is_predicted[nodes]
     count = np.bincount(result.prediction.y_pred[nodes], minlength=result.graph.c)
@@ -145,7 +142,7 @@ def _community(result: Result, trusted: TrustedNodes, nodes: np.ndarray, positio
     return schema.Community(
         nodes=len(nodes),
         predictions=int(predicted.sum()),
-        trusted=int((predicted & trusted.is_trusted[nodes]).sum()),
+        trusted=int((predicted & result.trusted.is_trusted[nodes]).sum()),
         prediction=int(count.argmax()),
         share=round(float(count.max() / len(nodes)), 4),
         hub=shown_ids(result.graph, nodes[[result.graph.degree[nodes].argmax()]])[0],
@@ -178,7 +175,7 @@ def _run_summary(result: Result, command: str | None) -> schema.RunSummary:
             )
             for name, value in result.settings.model_dump(mode="json").items()
         ],
-        versions=result.summary()["versions"],
+        versions=package_versions(),
     )
 
 
@@ -203,12 +200,12 @@ BINS = 10
 POINTS = 200  # of the risk-coverage curve
 
 
-def calibration(result: Result, nodes: TrustedNodes) -> Calibration | None:
+def calibration(result: Result) -> Calibration | None:
     """Reliability diagram and risk-coverage curve; None without test nodes."""
     test = result.split.test
     if len(test) == 0:
         return None
-    confidence = nodes.confidence[test].astype(np.float64)
+    confidence = result.trusted.confidence[test].astype(np.float64)
     is_right = result.prediction.y_pred[test] == result.graph.labels[test]
     bins = bars(confidence, is_right, BINS)
     curve = risk_coverage(confidence, is_right)

@@ -7,7 +7,6 @@ import pandas as pd
 
 from dccgcn.errors import DccgcnError
 from dccgcn.graph import NodeGraph, is_missing
-from dccgcn.quality import TrustedNodes
 from dccgcn.report.schema import Nodes, TableColumn, TopClasses
 from dccgcn.text import printable, truncate
 from dccgcn.workflow import Result, run_frame
@@ -17,21 +16,19 @@ MAX_NEIGHBOURS = 6
 ROLES = ("train", "validation", "test", "unused", "unlabelled")
 
 
-def node_columns(
-    result: Result, nodes: TrustedNodes, shown: np.ndarray, community: np.ndarray, columns: list[TableColumn]
-) -> Nodes:
+def node_columns(result: Result, shown: np.ndarray, community: np.ndarray, columns: list[TableColumn]) -> Nodes:
     """Lists of equal length, an entry for each node shown. They are correct as made here, so not validated again.
 
     community: (n,) of all nodes. columns: their own rows of a table.
     """
-    graph, prediction = result.graph, result.prediction
+    graph, prediction, trusted = result.graph, result.prediction, result.trusted
     width = MAX_CLASSES if len(prediction.channels) <= 2 else 1
     return Nodes.model_construct(
         note=table_note(graph, len(shown)),
         id=shown_ids(graph, shown),
         prediction=prediction.y_pred[shown].tolist(),
-        confidence=_thousandths(nodes.confidence[shown]),
-        trusted=nodes.is_trusted[shown].astype(int).tolist(),
+        confidence=_thousandths(trusted.confidence[shown]),
+        trusted=trusted.is_trusted[shown].astype(int).tolist(),
         corrected=None if prediction.corrected is None else prediction.corrected[shown].astype(int).tolist(),
         role=run_frame(result)["role"].iloc[shown].map(ROLES.index).tolist(),
         roles=list(ROLES),
@@ -41,7 +38,7 @@ def node_columns(
             "final": _top_classes(prediction.probabilities[shown], MAX_CLASSES),
             **{name: _top_classes(p[shown], width) for name, p in prediction.channels.items()},
         },
-        neighbours=_neighbours(result, nodes, shown),
+        neighbours=_neighbours(result, shown),
         community=community[shown].tolist(),
         columns=columns,
     )
@@ -65,10 +62,10 @@ def _top_classes(probabilities: np.ndarray, most: int) -> TopClasses:
     )
 
 
-def _neighbours(result: Result, nodes: TrustedNodes, shown: np.ndarray) -> list[list[int]]:
+def _neighbours(result: Result, shown: np.ndarray) -> list[list[int]]:
     """A few neighbours of each node: those with a training label first, then by confidence."""
     adjacency = result.graph.adjacency
-    rank = nodes.confidence.astype(np.float64).copy()
+    rank = result.trusted.confidence.astype(np.float64).copy()
     rank[result.split.train] += 2
     row = np.full(result.graph.n, -1)  # of the page, for each node of the graph
     row[shown] = np.arange(len(shown))

@@ -4,7 +4,6 @@ from html import escape
 
 import numpy as np
 
-from dccgcn.quality import trusted_nodes
 from dccgcn.report.classes import class_summaries, class_warnings
 from dccgcn.report.drawing import draw_graph
 from dccgcn.report.schema import ClassSummary
@@ -42,8 +41,7 @@ def summary_text(result: Result) -> str:
 
 def summary_html(result: Result) -> str:
     """The verdict, a table of the classes, and a map of a sample of the nodes. No scripts, no files, no network."""
-    trusted = trusted_nodes(result.prediction)
-    trust, classes = summarise_trust(result, trusted), class_summaries(result)
+    trust, classes = summarise_trust(result), class_summaries(result)
     texts = [*class_warnings(classes), f"{headline(trust)}.", *verdict(result, trust)]
     sentences = "".join(f"<p style='margin:0 0 .4em'>{escape(text)}</p>" for text in texts)
     warned = [finding.text for finding in result.findings if finding.level == "warning"]

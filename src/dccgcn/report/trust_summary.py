@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from dccgcn.quality import NOTHING_TRUSTED, PROMISE, TESTED_PER_CLASS, THRESHOLD, TrustedNodes
+from dccgcn.quality import NOTHING_TRUSTED, PROMISE, TESTED_PER_CLASS, THRESHOLD
 from dccgcn.report.schema import TrustSummary
 from dccgcn.workflow import Result
 
 
-def summarise_trust(result: Result, nodes: TrustedNodes) -> TrustSummary:
+def summarise_trust(result: Result) -> TrustSummary:
     """How many predictions are trusted, their mean confidence and, on the test nodes, their accuracy."""
-    predicted, test = result.is_predicted, result.split.test
+    predicted, test, nodes = result.is_predicted, result.split.test, result.trusted
     is_right = result.prediction.y_pred[test] == result.graph.labels[test]
     is_trusted = nodes.is_trusted[test]
     return TrustSummary(

@@ -38,8 +38,6 @@ def relu_dropout_grad(first, last, grad, output, scale, out):  # type: ignore[no
 def subtract_max(first, last, scores, offset, size, out):  # type: ignore[no-untyped-def]
     """out = scores + offset, minus the maximum of each group of ``size`` columns of a row.
 
-    Parameters
-    ----------
     scores : (rows, columns or more); further columns are ignored
     offset : (columns,)
     out : (rows, columns)

@@ -106,24 +106,12 @@ COMPLETE, NOT_CLOSED, AFTER_QUOTE = 0, 1, 2  # how a row ends: well, without a c
 def split_cells(data, delimiter, is_last, line, starts, ends, first_cell, lines):  # type: ignore[no-untyped-def]
     """The cells of all whole rows, by the rules of Python's csv module in its strict form. Blank lines are left out.
 
-    Parameters
-    ----------
-    data : (bytes,) uint8
-        Changed: a doubled quote in a quoted cell becomes one.
-    delimiter : int
-    is_last : bool
-        Whether the end of the data is the end of the file, and so of the last row.
-    line : int
-        Number of the line at the start of the data.
-    starts, ends : (cells,) int64
-        Written: the bytes of each cell.
-    first_cell, lines : (rows + 1,) and (rows,) int64
-        Written: the first cell of each row, and the line on which it starts.
-
-    Returns
-    -------
-    tuple of int
-        Rows; bytes that they take; number of the line after them; COMPLETE, or what is wrong with the row there.
+    data : (bytes,) uint8; a doubled quote in a quoted cell becomes one
+    is_last : whether the end of the data is the end of the file, and so of the last row
+    line : number of the line at the start of the data
+    starts, ends : (cells,) int64, written: the bytes of each cell
+    first_cell, lines : (rows + 1,) and (rows,) int64, written: the first cell of each row, and its first line
+    returned : rows; bytes that they take; number of the line after them; COMPLETE, or what is wrong with the row there.
     """
     n, i, cells, rows, taken, next_line = len(data), 0, 0, 0, 0, line
     first_cell[0] = 0

@@ -70,7 +70,7 @@ def train_densely(name, graph, s, seed):
     """Probabilities after Adam on the formula, from the same start."""
     build, logits, decayed = NETWORKS[name]
     with seeded(seed):
-        start = dict(build(graph, s).named_parameters())
+        start = dict(build(Task(graph, TRAIN), s).named_parameters())
     p = {key: value.detach().double().requires_grad_() for key, value in start.items()}
     groups = [
         {"params": [value], "weight_decay": s.weight_decay if decayed is None or key in decayed else 0}
@@ -136,7 +136,7 @@ def test_agnns_layer_is_pygs(graph):
 def test_grand_drops_whole_nodes_and_scales_the_others(graph, monkeypatch):
     s = grand.GrandSettings(input_dropout=0, drop_node=0.5, samples=40)
     with seeded(0):
-        network = grand.Grand(graph, s)
+        network = grand.Grand(Task(graph, TRAIN), s)
         seen = []
         monkeypatch.setattr(network, "mean_propagation", lambda h: seen.append(h) or h)
         network.sample_logits()
@@ -150,7 +150,7 @@ def test_grand_drops_whole_nodes_and_scales_the_others(graph, monkeypatch):
 
 def test_grand_samples_without_drops_are_its_predictions(graph):
     with seeded(0):
-        network = grand.Grand(graph, grand.GrandSettings(**NO_DROPOUT["grand"], samples=3))
+        network = grand.Grand(Task(graph, TRAIN), grand.GrandSettings(**NO_DROPOUT["grand"], samples=3))
     samples, whole = network.sample_logits(), network(network.inputs_of(np.arange(graph.n)))
     for sample in samples:
         torch.testing.assert_close(sample, whole)
@@ -159,7 +159,7 @@ def test_grand_samples_without_drops_are_its_predictions(graph):
 def test_grand_normalises_the_columns_of_x_bar_and_the_hidden_units(graph):
     s = grand.GrandSettings(**NO_DROPOUT["grand"], samples=2, batch_norm=True)
     with seeded(0):
-        network = grand.Grand(graph, s)
+        network = grand.Grand(Task(graph, TRAIN), s)
     x, a = dense_inputs(graph, s.features)
     weights = {key: p.detach().double() for key, p in network.named_parameters()}
     found = literal_gnn.normalised_grand(weights, x, a, s)
@@ -175,7 +175,7 @@ def test_grands_consistency_loss():
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_dropout_in_training_only(graph, name):
-    network = NETWORKS[name][0](graph, METHODS[name].settings())
+    network = NETWORKS[name][0](Task(graph, TRAIN), METHODS[name].settings())
     everything = network.inputs_of(np.arange(graph.n))
     forward = network.sample_logits if name == "grand" else lambda: network(everything)
     assert not torch.equal(forward(), forward())
@@ -187,7 +187,7 @@ def test_dropout_in_training_only(graph, name):
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_part_predicts_and_trains_as_the_whole_does(graph, name):
-    network = NETWORKS[name][0](graph, METHODS[name].settings()).eval()
+    network = NETWORKS[name][0](Task(graph, TRAIN), METHODS[name].settings()).eval()
     nodes = np.array([9, 2, 4])  # in any order
     some, all_of_them = network(network.inputs_of(nodes)), network(network.inputs_of(np.arange(graph.n)))[nodes]
     torch.testing.assert_close(some, all_of_them)

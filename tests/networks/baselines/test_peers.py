@@ -137,7 +137,7 @@ def test_d2pt_trains_as_loops_over_dense_matrices_do(options, sparse):
     graph = make_graph(sparse=sparse)
     settings = METHODS["d2pt"].settings.of({"k": 3, "hidden": 5, "lr": 0.02, "epochs": 12, **options})
     with seeded(4):
-        model = D2pt(graph.d, settings.hidden, graph.c)
+        model = D2pt(Task(graph, TRAIN), settings)
     start = doubles(model.w1, model.b1, model.w2, model.b2, model.w3, model.b3)
     expected = literal_peers.d2pt(graph, TRAIN, settings, start)
     found = METHODS["d2pt"].fit(Task(graph, TRAIN, 4), settings)
@@ -150,7 +150,7 @@ def test_iceberg_trains_as_loops_over_dense_matrices_do(options, sparse):
     graph = make_graph(sparse=sparse)
     settings = METHODS["iceberg"].settings.of({"hidden": 5, "lr": 0.02, "epochs": 12, "dropout": 0, **options})
     with seeded(4):
-        model = Iceberg(graph.d, settings.hidden, graph.c, 0)
+        model = Iceberg(Task(graph, TRAIN), settings)
     start = doubles(model.first.weight.T, model.first.bias, model.second.weight.T, model.second.bias)
     expected = literal_peers.iceberg(graph, TRAIN, settings, start)
     found = METHODS["iceberg"].fit(Task(graph, TRAIN, 4), settings)

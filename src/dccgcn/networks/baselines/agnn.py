@@ -12,8 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from dccgcn.features import topology_operator
-from dccgcn.graph import NodeGraph
-from dccgcn.methods import Method
+from dccgcn.methods import Method, Task
 from dccgcn.networks.autograd import edge_product, neighbour_softmax, spmm
 from dccgcn.networks.layers import FeatureLinear, Layer, ReceptiveField, TorchOperator
 from dccgcn.networks.training import Network, NetworkSettings, fit_network
@@ -39,8 +38,9 @@ def cosine_attention(layer: Layer, beta: Tensor, h: Tensor) -> Tensor:
 class Agnn(Network):
     """The network on one graph. Shapes: X (inputs, d) → (outputs, c), hidden layers (·, hidden)."""
 
-    def __init__(self, graph: NodeGraph, s: AgnnSettings) -> None:
+    def __init__(self, task: Task, s: AgnnSettings) -> None:
         super().__init__()
+        graph = task.graph
         self.graph, self.s = graph, s
         self.first = FeatureLinear(graph.d, s.hidden, s.dropout)
         self.first_beta = torch.tensor(s.first_beta)

@@ -15,6 +15,7 @@ labels per class; without validation nodes the last one counts, so that the defa
 """
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,11 @@ from torch import Tensor, nn
 
 from dccgcn.features import Operator, Scaling, knn_operator, normalise_rows, scaling, topology_operator
 from dccgcn.graph import NodeGraph
-from dccgcn.methods import Cost, Method, Prediction, Task, network_cost
+from dccgcn.methods import Cost, Method, Task, network_cost
 from dccgcn.networks.autograd import FeatureMatrix
 from dccgcn.networks.baselines.filtered import ppr_filter
 from dccgcn.networks.layers import TorchOperator
-from dccgcn.networks.training import prediction_from_logits, seeded, train_full_batch, validation_score
+from dccgcn.networks.training import Network, fit_network
 from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate, weight
 
@@ -66,18 +67,35 @@ class PropagatedFeatures:
         return ppr_filter(self.operator.propagate, self.x.times(theta), self.alpha, self.steps)
 
 
-class D2pt(nn.Module):
+class D2pt(Network):
     """The perceptron that both channels share. Shapes: (n, d) → o (n, c) and f (n, hidden)."""
 
-    def __init__(self, d: int, hidden: int, c: int) -> None:
+    def __init__(self, task: Task, s: D2ptSettings) -> None:
         super().__init__()
-        self.w1, self.b1 = _layer(d, hidden)
-        self.w2, self.b2 = _layer(hidden, c)
-        self.w3, self.b3 = _layer(hidden, hidden)
+        graph, self.s = task.graph, s
+        features = normalise_rows(graph.features, s.features)
+        nearest = propagated_knn(graph, features, s, task.progress)
+        x, self.findings = FeatureMatrix.of(features), nearest.findings
+        self.channels = [
+            PropagatedFeatures(operator, x, s.alpha, s.steps)
+            for operator in (topology_operator(graph, "symmetric"), nearest)
+        ]
+        self.w1, self.b1 = _layer(graph.d, s.hidden)
+        self.w2, self.b2 = _layer(s.hidden, graph.c)
+        self.w3, self.b3 = _layer(s.hidden, s.hidden)
 
-    def forward(self, channel: PropagatedFeatures) -> tuple[Tensor, Tensor]:
+    def outputs(self, channel: PropagatedFeatures) -> tuple[Tensor, Tensor]:
+        """o and f of one channel."""
         h = (channel.times(self.w1) + self.b1).relu()  # (n, hidden)
         return (h @ self.w2 + self.b2).log_softmax(1), h @ self.w3 + self.b3
+
+    def forward(self, nodes: Tensor) -> Tensor:
+        return self.outputs(self.channels[0])[0][nodes]
+
+    def loss(self, nodes: Tensor, labels: Tensor, epoch: int) -> Tensor:
+        s, ((o, f), (o2, f2)) = self.s, map(self.outputs, self.channels)
+        alignment = prototype_alignment(o, f, f2, nodes, labels)
+        return F.nll_loss(o[nodes], labels) + s.lambda_ce * F.nll_loss(o2[nodes], labels) + s.lambda_pa * alignment
 
 
 def _layer(inputs: int, outputs: int) -> tuple[nn.Parameter, nn.Parameter]:
@@ -101,29 +119,6 @@ def prototype_alignment(o: Tensor, f: Tensor, f2: Tensor, train: Tensor, labels:
     return F.cross_entropy(torch.cat([p2 @ p.T, others], 1) / _TEMPERATURE, torch.arange(c))
 
 
-def fit(task: Task, s: D2ptSettings) -> Prediction:
-    """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    graph = task.graph
-    features = normalise_rows(graph.features, s.features)
-    x, topology = FeatureMatrix.of(features), topology_operator(graph, "symmetric")
-    nearest = propagated_knn(graph, features, s, task.progress)
-    first, second = (PropagatedFeatures(operator, x, s.alpha, s.steps) for operator in (topology, nearest))
-    with seeded(task.seed):
-        model = D2pt(graph.d, s.hidden, graph.c)
-    nodes, labels = torch.tensor(task.train), torch.as_tensor(task.labels)
-
-    def loss(epoch: int) -> Tensor:
-        (o, f), (o2, f2) = model(first), model(second)
-        alignment = prototype_alignment(o, f, f2, nodes, labels)
-        return F.nll_loss(o[nodes], labels) + s.lambda_ce * F.nll_loss(o2[nodes], labels) + s.lambda_pa * alignment
-
-    score = validation_score(task, model, torch.tensor, lambda nodes: model(first)[0][nodes])
-    groups = [{"params": list(model.parameters()), "weight_decay": s.weight_decay}]
-    train_full_batch(loss, groups, s.lr, s.epochs, task.progress, score)
-    with torch.no_grad():
-        return prediction_from_logits(model(first)[0], nearest.findings)
-
-
 def propagated_knn(graph: NodeGraph, x: Any, s: D2ptSettings, progress: Progress | None) -> Operator:
     """S' of the k nearest rows of P."""
 
@@ -144,4 +139,4 @@ def cost(graph: NodeGraph, settings: D2ptSettings) -> Cost:
     return replace(base, bytes=base.bytes + 16.0 * graph.n * graph.d, seconds=base.seconds * settings.steps)
 
 
-METHOD = Method(name="d2pt", settings=D2ptSettings, fit=fit, cost=cost)
+METHOD = Method(name="d2pt", settings=D2ptSettings, fit=partial(fit_network, D2pt), cost=cost)

@@ -9,8 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from dccgcn.features import normalise_rows, topology_operator
-from dccgcn.graph import NodeGraph
-from dccgcn.methods import Method
+from dccgcn.methods import Method, Task
 from dccgcn.networks.autograd import FeatureMatrix, relu_dropout
 from dccgcn.networks.layers import FeatureLinear, TorchOperator, random_key
 from dccgcn.networks.training import Network, NetworkSettings, fit_network
@@ -30,8 +29,9 @@ class DagnnSettings(NetworkSettings):
 class Dagnn(Network):
     """The network on one graph. Shapes: X (n, d) → (nodes, c), hidden layer (n, hidden)."""
 
-    def __init__(self, graph: NodeGraph, s: DagnnSettings) -> None:
+    def __init__(self, task: Task, s: DagnnSettings) -> None:
         super().__init__()
+        graph = task.graph
         self.s, self.operator = s, TorchOperator.of(topology_operator(graph, "symmetric"))
         self.x = FeatureMatrix.of(normalise_rows(graph.features, s.features))
         self.first = FeatureLinear(graph.d, s.hidden, s.dropout)

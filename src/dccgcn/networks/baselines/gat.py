@@ -12,8 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from dccgcn.features import topology_operator
-from dccgcn.graph import NodeGraph
-from dccgcn.methods import Method
+from dccgcn.methods import Method, Task
 from dccgcn.networks.autograd import attend
 from dccgcn.networks.layers import Dropout, FeatureLinear, Layer, ReceptiveField, TorchOperator, random_key
 from dccgcn.networks.training import Network, NetworkSettings, fit_network
@@ -54,8 +53,9 @@ class AttentionLayer(nn.Module):
 class Gat(Network):
     """The network on one graph. Shapes: X (inputs, d) → (outputs, c), hidden layer (·, heads · hidden)."""
 
-    def __init__(self, graph: NodeGraph, s: GatSettings) -> None:
+    def __init__(self, task: Task, s: GatSettings) -> None:
         super().__init__()
+        graph = task.graph
         self.graph, self.scaling = graph, s.features
         width = s.heads * s.hidden
         self.product = FeatureLinear(graph.d, width, s.dropout, bias=False)

@@ -10,6 +10,8 @@ P W1 is computed as the propagation of X W1. The released code trains up to 5000
 validation labels per class choose; without validation nodes the last epoch counts, so that the default is fewer.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -18,11 +20,11 @@ from sklearn.metrics import f1_score
 from torch import Tensor, nn
 
 from dccgcn.features import Scaling, normalise_rows, scaling, topology_operator
-from dccgcn.methods import Method, Prediction, Task
+from dccgcn.methods import Method, Task
 from dccgcn.networks.autograd import FeatureMatrix
 from dccgcn.networks.baselines.d2pt import PropagatedFeatures
 from dccgcn.networks.layers import Dropout
-from dccgcn.networks.training import prediction_from_logits, seeded, train_full_batch
+from dccgcn.networks.training import Network, Score, fit_network
 from dccgcn.settings import Settings, count, rate, share, weight
 
 
@@ -41,20 +43,59 @@ class IcebergSettings(Settings):
     features: Scaling = scaling("raw")
 
 
-class Iceberg(nn.Module):
+class Iceberg(Network):
     """The perceptron. Shapes: (n, d) → pre-activation (n, hidden) → (nodes, c)."""
 
-    def __init__(self, d: int, hidden: int, c: int, dropout: float) -> None:
+    def __init__(self, task: Task, s: IcebergSettings) -> None:
         super().__init__()
-        self.first, self.second, self.dropout = nn.Linear(d, hidden), nn.Linear(hidden, c), Dropout(dropout)
+        graph, self.s = task.graph, s
+        x = FeatureMatrix.of(normalise_rows(graph.features, s.features))
+        self.channel = PropagatedFeatures(topology_operator(graph, "symmetric"), x, s.alpha, s.steps)
+        self.unlabelled = torch.tensor(np.setdiff1d(np.arange(graph.n), task.train))
+        self.first, self.second = nn.Linear(graph.d, s.hidden), nn.Linear(s.hidden, graph.c)
+        self.dropout = Dropout(s.dropout)
 
-    def hidden(self, channel: PropagatedFeatures) -> Tensor:
+    def decayed_parameters(self) -> list[nn.Parameter]:
+        return list(self.first.parameters())
+
+    def hidden(self) -> Tensor:
         """P W1 + b1, (n, hidden)."""
-        return channel.times(self.first.weight.T.contiguous()) + self.first.bias
+        return self.channel.times(self.first.weight.T.contiguous()) + self.first.bias
 
     def head(self, pre_activation: Tensor) -> Tensor:
         """(nodes, hidden) → (nodes, c)."""
         return self.second(self.dropout(pre_activation.relu()))
+
+    def forward(self, nodes: Tensor) -> Tensor:
+        return self.head(self.hidden())[nodes]
+
+    def loss(self, nodes: Tensor, labels: Tensor, epoch: int) -> Tensor:
+        h = self.hidden()
+        self.eval()
+        with torch.no_grad():
+            chosen, classes = pseudo_labels(self.head(h), self.unlabelled)
+        self.train()
+        z = self.head(h[torch.cat([nodes, chosen])])
+        supervised = balanced_cross_entropy(z[: len(nodes)], labels)
+        if len(chosen) == 0:  # every node has a label
+            return supervised
+        return supervised + self.s.pseudo_weight * balanced_cross_entropy(z[len(nodes) :], classes)
+
+    def score(self, task: Task) -> Score | None:
+        """The mean of accuracy and macro-F1 of the validation nodes."""
+        if task.validation is None:
+            return None
+        nodes, truth = torch.tensor(task.validation), task.graph.labels[task.validation]
+
+        def score() -> tuple[float, ...]:
+            self.eval()
+            with torch.no_grad():
+                classes = self(nodes).argmax(1).cpu().numpy()
+            self.train()
+            f1 = f1_score(truth, classes, average="macro", zero_division=0)
+            return (float((classes == truth).mean() + f1) / 2,)
+
+        return score
 
 
 @torch.no_grad()
@@ -70,46 +111,4 @@ def balanced_cross_entropy(z: Tensor, classes: Tensor) -> Tensor:
     return F.cross_entropy(z + torch.bincount(classes, minlength=z.shape[1]).log(), classes)
 
 
-def fit(task: Task, s: IcebergSettings) -> Prediction:
-    """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    graph, train = task.graph, task.train
-    x = FeatureMatrix.of(normalise_rows(graph.features, s.features))
-    channel = PropagatedFeatures(topology_operator(graph, "symmetric"), x, s.alpha, s.steps)
-    with seeded(task.seed):
-        model = Iceberg(graph.d, s.hidden, graph.c, s.dropout)
-    nodes, labels = torch.tensor(train), torch.as_tensor(task.labels)
-    unlabelled = torch.tensor(np.setdiff1d(np.arange(graph.n), train))
-
-    def evaluate(pre_activation: Tensor) -> Tensor:
-        model.eval()
-        with torch.no_grad():
-            z = model.head(pre_activation)
-        model.train()
-        return z
-
-    def loss(epoch: int) -> Tensor:
-        h = model.hidden(channel)
-        chosen, classes = pseudo_labels(evaluate(h), unlabelled)
-        z = model.head(h[torch.cat([nodes, chosen])])
-        supervised = balanced_cross_entropy(z[: len(nodes)], labels)
-        if len(chosen) == 0:  # every node has a label
-            return supervised
-        return supervised + s.pseudo_weight * balanced_cross_entropy(z[len(nodes) :], classes)
-
-    def score() -> tuple[float, ...]:
-        with torch.no_grad():
-            answers = evaluate(model.hidden(channel)).argmax(1).cpu().numpy()[task.validation]
-        truth = graph.labels[task.validation]
-        return (float((answers == truth).mean() + f1_score(truth, answers, average="macro", zero_division=0)) / 2,)
-
-    groups = [{"params": list(model.first.parameters()), "weight_decay": s.weight_decay}]
-    groups.append({"params": list(model.second.parameters()), "weight_decay": 0.0})
-    with seeded(task.seed):
-        train_full_batch(
-            loss, groups, s.lr, s.epochs, task.progress, None if task.validation is None else score, s.patience
-        )
-    with torch.no_grad():
-        return prediction_from_logits(evaluate(model.hidden(channel)))
-
-
-METHOD = Method(name="iceberg", settings=IcebergSettings, fit=fit)
+METHOD = Method(name="iceberg", settings=IcebergSettings, fit=partial(fit_network, Iceberg))

@@ -13,7 +13,7 @@ from benchmarks.timing import interleave, largest_difference, median_ratio
 from dccgcn import datasets
 from dccgcn.features import topology_operator
 from dccgcn.methods.registry import METHODS
-from dccgcn.networks.baselines.gat import AttentionLayer, GatSettings
+from dccgcn.networks.baselines.attention import AttentionLayer, GatSettings
 from dccgcn.networks.layers import TorchOperator, receptive_layers
 from dccgcn.networks.training import seeded
 

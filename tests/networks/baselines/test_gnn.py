@@ -9,7 +9,7 @@ from dccgcn.features import topology_operator
 from dccgcn.graph import NodeGraph
 from dccgcn.methods.base import Task
 from dccgcn.methods.registry import METHODS
-from dccgcn.networks.baselines import agnn, appnp, dagnn, gat, grand, krylov
+from dccgcn.networks.baselines import attention, grand, krylov, propagation
 from dccgcn.networks.layers import TorchOperator, receptive_layers
 from dccgcn.networks.training import seeded
 from helpers import literal, literal_gnn
@@ -49,10 +49,10 @@ def test_knn_gcn_is_gcn_on_the_nearest_neighbours(graph):
 
 # network on a graph, its logits by formula, and the parameters that are decayed (None: all)
 NETWORKS = {
-    "gat": (gat.Gat, literal_gnn.gat, None),
-    "agnn": (agnn.Agnn, literal_gnn.agnn, None),
-    "appnp": (appnp.Appnp, literal_gnn.appnp, {"first.weight"}),
-    "dagnn": (dagnn.Dagnn, literal_gnn.dagnn, None),
+    "gat": (attention.Gat, literal_gnn.gat, None),
+    "agnn": (attention.Agnn, literal_gnn.agnn, None),
+    "appnp": (propagation.Appnp, literal_gnn.appnp, {"first.weight"}),
+    "dagnn": (propagation.Dagnn, literal_gnn.dagnn, None),
     "grand": (grand.Grand, literal_gnn.grand, None),
     "krylov": (krylov.Krylov, literal_gnn.krylov, None),
 }
@@ -104,12 +104,12 @@ def test_trains_as_dense_matrices_do(graph, name):
 def test_gats_layer_is_pygs(graph):
     from torch_geometric.nn import GATConv
 
-    s = gat.GatSettings(dropout=0, slope=0.3)
+    s = attention.GatSettings(dropout=0, slope=0.3)
     operator = TorchOperator.of(topology_operator(graph, "none"))
     (everything,) = receptive_layers(operator, np.arange(graph.n), depth=1)
     pattern = everything.pattern
     with seeded(0):
-        layer, h = gat.AttentionLayer(3, 4, s), torch.randn(graph.n, 12, requires_grad=True)
+        layer, h = attention.AttentionLayer(3, 4, s), torch.randn(graph.n, 12, requires_grad=True)
         theirs = GATConv(12, 4, 3, negative_slope=0.3, add_self_loops=False, bias=False)
     theirs.lin = torch.nn.Identity()
     theirs.att_src.data[0], theirs.att_dst.data[0] = layer.source.data, layer.target.data
@@ -130,7 +130,7 @@ def test_agnns_layer_is_pygs(graph):
     h = torch.randn(graph.n, 5, generator=torch.Generator().manual_seed(0))
     h[3] = 0
     expected = AGNNConv(requires_grad=False)(h, torch.stack([pattern.cols, pattern.rows]))
-    torch.testing.assert_close(agnn.cosine_attention(everything, torch.tensor(1.0), h), expected)
+    torch.testing.assert_close(attention.cosine_attention(everything, torch.tensor(1.0), h), expected)
 
 
 def test_grand_drops_whole_nodes_and_scales_the_others(graph, monkeypatch):

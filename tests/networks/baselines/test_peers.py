@@ -14,8 +14,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.methods.base import Task
 from dccgcn.methods.registry import METHODS
 from dccgcn.networks.baselines import logreg
-from dccgcn.networks.baselines.d2pt import D2pt, prototype_alignment
-from dccgcn.networks.baselines.iceberg import Iceberg
+from dccgcn.networks.baselines.few_labels import D2pt, Iceberg, prototype_alignment
 from dccgcn.networks.training import seeded
 from helpers import literal, literal_peers
 

@@ -12,7 +12,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.methods.base import Task
 from dccgcn.methods.prediction import Prediction
 from dccgcn.methods.registry import METHODS
-from dccgcn.networks.baselines import cagcn, e_gcn, gcn, pseudo_labels, self_training
+from dccgcn.networks.baselines import cagcn, e_gcn, gcn, self_training
 from dccgcn.networks.dcc import method as dcc
 from dccgcn.networks.dcc.settings import DccSettings
 from dccgcn.networks.layers import TorchOperator
@@ -120,7 +120,7 @@ def test_eq_13_with_the_most_confident_nodes(graph):
     chosen = sorted(free, key=lambda v: -first[v].max())[:3]
     targets = slow.mean_targets(pairs)
     targets += [(v, first[v].argmax(), lambda epoch: 0.7 / 3 if epoch + 1 > 4 else 0) for v in chosen]
-    found = pseudo_labels.fit(Task(graph, TRAIN, 2), s)
+    found = self_training.fit_pseudo_labels(Task(graph, TRAIN, 2), s)
     np.testing.assert_allclose(found.embeddings["output"], slow.gcn(graph, targets, s, 2), atol=1e-4)
 
 
@@ -129,20 +129,20 @@ def test_dual_channel_nodes_are_random_ones_of_the_agreement(graph):
     dual = dcc.fit(Task(graph, TRAIN), DccSettings(epochs=5, hidden1=8, hidden2=8, k=2, **agreeing))
     free = np.setdiff1d(np.arange(graph.n), TRAIN)
     high = {v for v in free if dual.channels["topology"][v].argmax() == dual.channels["features"][v].argmax()}
-    draws = [pseudo_labels.random_agreed(dual, free, 3, seed) for seed in range(40)]
+    draws = [self_training.random_agreed(dual, free, 3, seed) for seed in range(40)]
     assert {v for nodes, _ in draws for v in nodes} == high
     for nodes, labels in draws:
         assert len(set(nodes)) == 3
         assert labels.tolist() == [dual.channels["topology"][v].argmax() for v in nodes]
-    assert len(pseudo_labels.random_agreed(dual, free, 1000, 0)[0]) == len(high)
+    assert len(self_training.random_agreed(dual, free, 1000, 0)[0]) == len(high)
 
 
 def test_dccs_options_are_checked_and_read_back(tmp_path):
     settings = METHODS["pseudo-labels"].published_settings("pubmed")
     (tmp_path / "s.yaml").write_text(settings.to_yaml(), encoding="utf-8")
-    assert pseudo_labels.PseudoLabelSettings.of(read_yaml(tmp_path / "s.yaml")) == settings
+    assert self_training.PseudoLabelSettings.of(read_yaml(tmp_path / "s.yaml")) == settings
     with pytest.raises(SettingsError, match="no option 'neighbours'"):
-        pseudo_labels.PseudoLabelSettings.of({"dcc": {"neighbours": 3}})
+        self_training.PseudoLabelSettings.of({"dcc": {"neighbours": 3}})
 
 
 @pytest.mark.parametrize("factor", [1.0, 3.0, 7.5])

@@ -24,7 +24,7 @@ from dccgcn.errors import DataFileError, GraphError, SettingsError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split
 from dccgcn.methods import resources
-from dccgcn.methods.registry import METHODS
+from dccgcn.methods.base import ENTRIES, get_method
 from dccgcn.runtime import files, memory
 from dccgcn.runtime.files import lock_folder
 from dccgcn.tables.read import read_tables
@@ -153,15 +153,15 @@ def test_rows_26_and_27_and_30_splits_of_ones_own_tables(write):
 def test_rows_29_and_31_the_feature_graph_of_a_run():
     x = np.repeat(np.eye(3), 4, axis=0)
     graph = NodeGraph(x, [(i, i + 1) for i in range(11)], [0, 1, 2] + [None] * 9)
-    result = run(graph, method="knn-gcn", settings=METHODS["knn-gcn"].settings(k=2, epochs=1))
+    result = run(graph, method="knn-gcn", settings=get_method("knn-gcn").settings(k=2, epochs=1))
     (ties,) = (finding for finding in result.findings if finding.code == "knn-ties")
     assert (ties.level, "Of 100.0% of the nodes the 2 most" in ties.text) == ("note", True)
     with pytest.raises(SettingsError, match="k = 12 nearest neighbours cannot be found among 12"):
-        run(graph, method="knn-gcn", settings=METHODS["knn-gcn"].settings(k=12, epochs=1))
+        run(graph, method="knn-gcn", settings=get_method("knn-gcn").settings(k=12, epochs=1))
 
 
 def estimate(graph, method="concord", **options):
-    return METHODS[method].cost(graph, METHODS[method].settings(**options))
+    return get_method(method).cost(graph, get_method(method).settings(**options))
 
 
 def test_row_37_memory_is_estimated_before_the_run(monkeypatch):
@@ -325,9 +325,9 @@ def test_permuting_the_nodes_permutes_the_predictions(method, drawn, seed):
 
 
 @pytest.mark.parametrize("edges", [[(0, 1), (1, 2), (2, 3), (4, 5), (5, 5), (4, 5)], []], ids=["some", "none"])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ENTRIES)
 def test_every_method_on_a_graph_with_every_finding(method, edges):
     """Twins, a row of zeros, an isolated node, a component without a label, a class with one label."""
     x = np.array([[1, 0, 2], [1, 0, 2], [0, 0, 0], [0, 1, 0], [0, 2, 1], [3, 1, 0], [1, 1, 1], [0, 3, 0]], dtype=float)
     graph = NodeGraph(x, edges, [0, 1, None, 1, None, None, None, None])
-    run(graph, method=method, settings=short(METHODS[method], epochs=3, k=3)).prediction.check(graph.n, graph.c)
+    run(graph, method=method, settings=short(get_method(method), epochs=3, k=3)).prediction.check(graph.n, graph.c)

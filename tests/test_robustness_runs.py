@@ -11,7 +11,7 @@ import pytest
 
 from dccgcn import NodeGraph, read_tables, run
 from dccgcn.errors import DataFileError, DccgcnError
-from dccgcn.methods.registry import METHODS
+from dccgcn.methods.base import ENTRIES, get_method
 from dccgcn.runtime import device, memory
 from dccgcn.workflow import runner
 from dccgcn.workflow.jobs import Job
@@ -62,7 +62,7 @@ def test_row_47_python_uses_the_threads_of_the_command_line(monkeypatch):
 
 @pytest.mark.parametrize("method", ["concord", "ssgc", "knn-gcn"])
 def test_row_49_defaults_that_are_written_out_give_the_same_bits(method):
-    graph, settings = toy(n=24), METHODS[method].settings
+    graph, settings = toy(n=24), get_method(method).settings
     few = {"epochs": 3} if "epochs" in settings.model_fields else {}
     written = {**settings().model_dump(), **few}
     assert settings.of(written) == settings.of(few)
@@ -73,11 +73,11 @@ def test_row_49_defaults_that_are_written_out_give_the_same_bits(method):
         assert other.prediction.probabilities.tobytes() == first.prediction.probabilities.tobytes()
 
 
-@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("method", sorted(ENTRIES))
 def test_row_49_no_settings_remember_how_they_were_given(method):
-    settings = METHODS[method].settings
+    settings = get_method(method).settings
     assert settings() == settings.of(settings().model_dump())
-    written = METHODS[method].published_settings("cora").model_dump()
+    written = get_method(method).published_settings("cora").model_dump()
     job = Job("cora", "rate", 0.1, 0, method, 0)
     assert job.key() == replace(job, options=written).key()
 

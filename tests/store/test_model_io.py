@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dccgcn import NodeGraph, Prediction, append_nodes, load_model, per_class, run
 from dccgcn.errors import DataFileError, DccgcnError, Finding
 from dccgcn.graph.splits import PARTS
-from dccgcn.methods.registry import get_method
+from dccgcn.methods.base import get_method
 from dccgcn.store.card import escape, model_card
 from dccgcn.store.model_io import CARD, DESCRIPTION, TENSORS, read_run
 from dccgcn.workflow.inductive import predict_new

@@ -7,7 +7,7 @@ import numpy as np
 
 from dccgcn.concord import channel_description, channel_title
 from dccgcn.graph import NodeGraph
-from dccgcn.methods import registry
+from dccgcn.methods import ENTRIES
 from dccgcn.progress import Progress
 from dccgcn.quality import AuditSummary, bars, risk_coverage
 from dccgcn.report import drawing, schema
@@ -152,7 +152,7 @@ def _community(result: Result, nodes: np.ndarray, position: np.ndarray) -> schem
 
 
 def _run_summary(result: Result, command: str | None) -> schema.RunSummary:
-    entry = registry.ENTRIES.get(result.method)
+    entry = ENTRIES.get(result.method)
     fields = type(result.settings).model_fields
     return schema.RunSummary(
         method=result.method,

@@ -7,8 +7,7 @@ import torch
 
 from dccgcn.features import topology_operator
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Task
-from dccgcn.methods.registry import METHODS
+from dccgcn.methods.base import Task, get_method
 from dccgcn.networks.baselines import attention, grand, krylov, propagation
 from dccgcn.networks.layers import TorchOperator, receptive_layers
 from dccgcn.networks.training import seeded
@@ -28,7 +27,7 @@ def graph(request):
 
 
 def fit(name, graph, seed=4, **options):
-    method = METHODS[name]
+    method = get_method(name)
     return method.fit(Task(graph, TRAIN, seed), method.settings.of(options))
 
 
@@ -96,7 +95,7 @@ def train_densely(name, graph, s, seed):
 @pytest.mark.parametrize("name", NETWORKS)
 def test_trains_as_dense_matrices_do(graph, name):
     options = {"epochs": 20, "lr": 0.01, "weight_decay": 0.05, **NO_DROPOUT[name]}
-    s = METHODS[name].settings.of(options)
+    s = get_method(name).settings.of(options)
     found = fit(name, graph, seed=4, **options).probabilities
     np.testing.assert_allclose(found, train_densely(name, graph, s, 4), atol=1e-4)
 
@@ -175,7 +174,7 @@ def test_grands_consistency_loss():
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_dropout_in_training_only(graph, name):
-    network = NETWORKS[name][0](Task(graph, TRAIN), METHODS[name].settings())
+    network = NETWORKS[name][0](Task(graph, TRAIN), get_method(name).settings())
     everything = network.inputs_of(np.arange(graph.n))
     forward = network.sample_logits if name == "grand" else lambda: network(everything)
     assert not torch.equal(forward(), forward())
@@ -187,7 +186,7 @@ def test_dropout_in_training_only(graph, name):
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_part_predicts_and_trains_as_the_whole_does(graph, name):
-    network = NETWORKS[name][0](Task(graph, TRAIN), METHODS[name].settings()).eval()
+    network = NETWORKS[name][0](Task(graph, TRAIN), get_method(name).settings()).eval()
     nodes = np.array([9, 2, 4])  # in any order
     some, all_of_them = network(network.inputs_of(nodes)), network(network.inputs_of(np.arange(graph.n)))[nodes]
     torch.testing.assert_close(some, all_of_them)
@@ -198,7 +197,7 @@ def test_a_part_predicts_and_trains_as_the_whole_does(graph, name):
 
 def test_networks_stop_after_so_many_epochs_without_improvement():
     graph, epochs = toy(n=30), []
-    method = METHODS["appnp"]
+    method = get_method("appnp")
     settings = method.settings(epochs=40, patience=2, lr=1e-12, hidden=4, steps=1)
     method.fit(Task(graph, np.array([0, 10, 20]), 0, lambda *at: epochs.append(at), np.array([5, 15, 25])), settings)
     assert 2 < len(epochs) < 10

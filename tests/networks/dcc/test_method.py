@@ -11,9 +11,8 @@ from dccgcn.errors import TrainingError
 from dccgcn.features import topology_operator
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split
-from dccgcn.methods.base import Task
+from dccgcn.methods.base import Method, Task, get_method
 from dccgcn.methods.prediction import Prediction
-from dccgcn.methods.registry import METHODS, Method
 from dccgcn.networks.dcc.method import build_operators, classify, fit
 from dccgcn.networks.dcc.model import DccGcn
 from dccgcn.networks.dcc.settings import DccSettings
@@ -138,7 +137,7 @@ def test_probabilities_are_finite_and_sum_to_one(drawn, influence, calibrate_fro
     s = settings_of(
         k=min(3, graph.n - 1), dropout=0.5, influence=influence, calibrate_from=calibrate_from, share_mu=share_mu
     )
-    result = run(graph, split, METHODS["dcc-gcn"], s, seed=0)
+    result = run(graph, split, get_method("dcc-gcn"), s, seed=0)
     prediction = result.prediction
     unseen = np.setdiff1d(np.arange(graph.c), graph.labels[split.train])
     prediction.check(graph.n, graph.c)

@@ -25,7 +25,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split
 from dccgcn.methods import resources
 from dccgcn.methods.base import ENTRIES, get_method
-from dccgcn.runtime import files, memory
+from dccgcn.runtime import memory
 from dccgcn.runtime.files import lock_folder
 from dccgcn.tables.read import read_tables
 from dccgcn.workflow.fitting import run
@@ -232,26 +232,8 @@ with lock_folder(Path({str(tmp_path)!r})):
         assert not left.exists()
 
 
-def test_row_41_a_full_disk_is_a_sentence_and_leaves_nothing(write, tmp_path, monkeypatch):
-    arguments = ["fit", *write(["x", "y", None, None]), "--out", str(tmp_path / "out")]
-    assert dccgcn(*arguments).returncode == 0
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(files.os, "fsync", full)
-    finished = (tmp_path / "out" / "result.json").read_bytes()
-    refused(dccgcn(*arguments, "--overwrite"), "No space left on device")
-    assert (tmp_path / "out" / "result.json").read_bytes() == finished  # the earlier run is still whole
-    assert not list((tmp_path / "out").glob("*.tmp"))
-
-
 def test_row_41_kill_9_while_a_fit_writes(tmp_path):
     assert kill.fit(1, tmp_path, seed=0).total() == 1  # make kill does it fifty times, and to a comparison
-
-
-def test_row_41_kill_9_while_a_run_is_saved(tmp_path):
-    assert kill.save(2, tmp_path, seed=0).total() == 2
 
 
 # row 42

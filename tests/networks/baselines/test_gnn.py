@@ -5,11 +5,9 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from dccgcn.features import topology_operator
 from dccgcn.graph import NodeGraph
 from dccgcn.methods.base import Task, get_method
 from dccgcn.networks.baselines import attention, grand, krylov, propagation
-from dccgcn.networks.layers import TorchOperator, receptive_layers
 from dccgcn.networks.training import seeded
 from helpers import literal, literal_gnn
 from helpers.runs import toy
@@ -98,38 +96,6 @@ def test_trains_as_dense_matrices_do(graph, name):
     s = get_method(name).settings.of(options)
     found = fit(name, graph, seed=4, **options).probabilities
     np.testing.assert_allclose(found, train_densely(name, graph, s, 4), atol=1e-4)
-
-
-def test_gats_layer_is_pygs(graph):
-    from torch_geometric.nn import GATConv
-
-    s = attention.GatSettings(dropout=0, slope=0.3)
-    operator = TorchOperator.of(topology_operator(graph, "none"))
-    (everything,) = receptive_layers(operator, np.arange(graph.n), depth=1)
-    pattern = everything.pattern
-    with seeded(0):
-        layer, h = attention.AttentionLayer(3, 4, s), torch.randn(graph.n, 12, requires_grad=True)
-        theirs = GATConv(12, 4, 3, negative_slope=0.3, add_self_loops=False, bias=False)
-    theirs.lin = torch.nn.Identity()
-    theirs.att_src.data[0], theirs.att_dst.data[0] = layer.source.data, layer.target.data
-    found, expected = layer(everything, h).flatten(1), theirs(h, torch.stack([pattern.cols, pattern.rows]))
-    torch.testing.assert_close(found, expected)
-    ours = torch.autograd.grad(found.square().sum(), [h, layer.source, layer.target])
-    pygs = torch.autograd.grad(expected.square().sum(), [h, theirs.att_src, theirs.att_dst])
-    for mine, other in zip(ours, pygs, strict=True):
-        torch.testing.assert_close(mine, other.view_as(mine), rtol=1e-4, atol=1e-5)
-
-
-def test_agnns_layer_is_pygs(graph):
-    from torch_geometric.nn import AGNNConv
-
-    operator = TorchOperator.of(topology_operator(graph, "none"))
-    (everything,) = receptive_layers(operator, np.arange(graph.n), depth=1)
-    pattern = everything.pattern
-    h = torch.randn(graph.n, 5, generator=torch.Generator().manual_seed(0))
-    h[3] = 0
-    expected = AGNNConv(requires_grad=False)(h, torch.stack([pattern.cols, pattern.rows]))
-    torch.testing.assert_close(attention.cosine_attention(everything, torch.tensor(1.0), h), expected)
 
 
 def test_grand_drops_whole_nodes_and_scales_the_others(graph, monkeypatch):

@@ -13,8 +13,8 @@ from benchmarks.show import Measured, plain, print_table, show
 from dccgcn.cli.display import errors, print_error, print_json, progress_bar
 from dccgcn.cli.options import Json, MethodName, Set, Threads
 from dccgcn.errors import DccgcnError
-from dccgcn.methods.registry import get_method
-from dccgcn.runtime.threads import use_threads
+from dccgcn.methods.base import get_method
+from dccgcn.runtime.device import use_threads
 from dccgcn.settings import parse_assignments
 
 app = typer.Typer(

@@ -12,8 +12,8 @@ from torch_geometric.nn import GATConv
 from benchmarks.timing import interleave, largest_difference, median_ratio
 from dccgcn import datasets
 from dccgcn.features import topology_operator
-from dccgcn.methods.registry import METHODS
-from dccgcn.networks.baselines.gat import AttentionLayer, GatSettings
+from dccgcn.methods.base import get_method
+from dccgcn.networks.baselines.attention import AttentionLayer, GatSettings
 from dccgcn.networks.layers import TorchOperator, receptive_layers
 from dccgcn.networks.training import seeded
 
@@ -24,7 +24,7 @@ def bench_attention(name: str, rounds: int, threads: int) -> dict[str, Any]:
     Times are medians; the ratio is the median over rounds. parity: largest relative difference of the layer's output
     and gradients to PyG's, without dropout.
     """
-    graph, s = datasets.load(name).graph, METHODS["gat"].published_settings(name)
+    graph, s = datasets.load(name).graph, get_method("gat").published_settings(name)
     assert isinstance(s, GatSettings)
     (layer,) = receptive_layers(TorchOperator.of(topology_operator(graph, "none")), np.arange(graph.n), depth=1)
     pattern = layer.pattern

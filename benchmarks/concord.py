@@ -9,7 +9,7 @@ from dccgcn import datasets
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.concord.views import channel_operators, scaled_graph
 from dccgcn.graph import NodeGraph, splits
-from dccgcn.methods.registry import METHODS
+from dccgcn.methods.base import get_method
 from dccgcn.networks.dcc.method import build_operators
 from dccgcn.networks.dcc.settings import DccSettings
 from dccgcn.quality.paired import summary
@@ -33,7 +33,7 @@ def bench_concord(
     is Concord's first run on a graph, which computes its embeddings; later runs find them cached.
     """
     graph = datasets.load(name).graph
-    concord, dcc = METHODS["concord"], METHODS["dcc-gcn"]
+    concord, dcc = get_method("concord"), get_method("dcc-gcn")
     ours, theirs = concord.published_settings(name), dcc.published_settings(name)
     assert isinstance(ours, ConcordSettings)
     assert isinstance(theirs, DccSettings)

@@ -14,7 +14,7 @@ from benchmarks.timing import interleave, largest_difference, median_ratio
 from dccgcn import datasets
 from dccgcn.features import normalise_rows, topology_operator
 from dccgcn.graph import NodeGraph, splits
-from dccgcn.methods.registry import METHODS
+from dccgcn.methods.base import get_method
 from dccgcn.networks.baselines.gcn import GcnSettings
 from dccgcn.networks.layers import ReceptiveField, TorchOperator, TwoLayerGcn
 from dccgcn.networks.training import seeded
@@ -30,7 +30,7 @@ def bench_gcn(name: str, hidden: int, rounds: int, threads: int) -> dict[str, An
     data = datasets.load(name)
     graph = data.graph
     split = data.splits.get("public") or splits.per_class(graph, 20, seed=0, small_classes="half")
-    settings = METHODS["gcn"].published_settings(name, {"hidden": hidden})
+    settings = get_method("gcn").published_settings(name, {"hidden": hidden})
     assert isinstance(settings, GcnSettings)
     with seeded(0):
         pyg = PygForm(graph, split.train, settings)

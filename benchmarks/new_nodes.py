@@ -10,7 +10,7 @@ from benchmarks.seeds import for_each_seed
 from dccgcn import datasets
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split, fingerprint, per_class
-from dccgcn.methods.registry import Method
+from dccgcn.methods.base import Method
 from dccgcn.quality.metrics import accuracy
 from dccgcn.quality.paired import paired_difference, summary
 from dccgcn.workflow.fitting import run

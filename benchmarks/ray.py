@@ -16,7 +16,7 @@ from dccgcn.cluster.ray_cluster import RayWorkers
 from dccgcn.cluster.ray_peers import Traffic
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.graph.splits import per_class
-from dccgcn.methods.registry import METHODS
+from dccgcn.methods.base import get_method
 from dccgcn.runtime.row_blocks import block_bounds
 from dccgcn.workflow.fitting import run
 
@@ -40,7 +40,7 @@ def bench_ray(nodes: int, workers: Sequence[int], edges_per_node: int, features:
     with _cluster(max(workers)) as address, tempfile.TemporaryDirectory() as folder:
         for count in workers:
             traffic: list[Traffic] = []
-            method = replace(METHODS["concord"], fit=fit_on_ray(RayWorkers(address, count), measured=traffic))
+            method = replace(get_method("concord"), fit=fit_on_ray(RayWorkers(address, count), measured=traffic))
             run(graph, split, method, scratch=Path(folder))
             bounds = block_bounds(graph.n, count)
             measured.append(_summary(graph.adjacency, bounds, len(graph.edges), traffic, measured))

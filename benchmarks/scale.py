@@ -16,8 +16,8 @@ from dccgcn.errors import Finding
 from dccgcn.features.approximate_search import approximate_knn
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
-from dccgcn.methods.registry import METHODS
-from dccgcn.runtime.threads import use_threads
+from dccgcn.methods.base import get_method
+from dccgcn.runtime.device import use_threads
 from dccgcn.workflow.fitting import run
 
 
@@ -83,7 +83,7 @@ def measure(
     generated = perf_counter()
     others = measure_alternatives(graph, split) if alternatives else []  # before views take memory
     clock, cpu = PartClock(graph, settings), process_time()
-    result = run(graph, split, METHODS["concord"], settings, seed=0, progress=clock, scratch=scratch)
+    result = run(graph, split, get_method("concord"), settings, seed=0, progress=clock, scratch=scratch)
     clock.end("measurement")
     cpu = process_time() - cpu
     return dict(
@@ -143,4 +143,4 @@ def _compile(features: int, labels_per_class: int) -> None:
     """A small run first, so that the smallest size does not pay for the kernels' compilation."""
     graph = synthetic_graph(2000, features=features)
     approximate_knn(graph.features, ConcordSettings().neighbours)
-    run(graph, per_class(graph, labels_per_class, seed=0), METHODS["concord"], ConcordSettings.of({}), seed=0)
+    run(graph, per_class(graph, labels_per_class, seed=0), get_method("concord"), ConcordSettings.of({}), seed=0)

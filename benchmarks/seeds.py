@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dccgcn.runtime.lock import lock_file
-from dccgcn.workflow.run_store import append, read_store
+from dccgcn.runtime.files import lock_file
+from dccgcn.workflow.runner import append, read_store
 
 
 def for_each_seed(

@@ -14,13 +14,12 @@ from benchmarks.straightforward import StraightforwardStep
 from benchmarks.timing import interleave, largest_difference, median_ratio
 from dccgcn import datasets
 from dccgcn.graph import splits
-from dccgcn.methods.base import Task
-from dccgcn.methods.registry import METHODS
+from dccgcn.methods.base import Task, get_method
 from dccgcn.networks.dcc.method import TrainingStep, build_operators
 from dccgcn.networks.dcc.model import DccGcn
 from dccgcn.networks.dcc.settings import DccSettings
 from dccgcn.networks.training import seeded
-from dccgcn.runtime.threads import use_threads
+from dccgcn.runtime.device import use_threads
 
 
 def bench_step(
@@ -60,7 +59,7 @@ def bench_step(
 def _prepare(
     name: str, options: dict[str, Any], per_class: int, with_straightforward: bool
 ) -> tuple[TrainingStep, StraightforwardStep | None, DccGcn]:
-    settings = METHODS["dcc-gcn"].published_settings(
+    settings = get_method("dcc-gcn").published_settings(
         name, {"calibrate_from": 0.0, **options}
     )  # calibration in every epoch
     assert isinstance(settings, DccSettings)

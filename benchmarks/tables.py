@@ -12,8 +12,8 @@ import pandas as pd
 from benchmarks.memory import in_own_process
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.graph.splits import per_class
+from dccgcn.runtime.device import use_threads
 from dccgcn.runtime.scratch import digest_of
-from dccgcn.runtime.threads import use_threads
 from dccgcn.tables.read import read_tables
 
 FORMS = ("parquet", "csv")

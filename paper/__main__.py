@@ -8,8 +8,8 @@ import typer
 
 from dccgcn.cli.display import errors, output, print_error, runs_progress, table
 from dccgcn.errors import DccgcnError, SettingsError
+from dccgcn.runtime.device import use_threads
 from dccgcn.runtime.files import write_atomically
-from dccgcn.runtime.threads import use_threads
 from dccgcn.text import first_few
 from dccgcn.workflow.runner import Failures
 from paper import label_errors, meaning, trust

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dccgcn.methods.registry import get_method
+from dccgcn.methods.base import get_method
 from dccgcn.quality.paired import PairedDifference, Summary, significance
 from dccgcn.text import markdown_table
 from paper.results import Results

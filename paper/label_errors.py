@@ -20,7 +20,7 @@ from dccgcn.methods.base import Task
 from dccgcn.quality.label_errors import POOL, suspect_labels
 from dccgcn.text import markdown_table
 from dccgcn.workflow.jobs import load_cached
-from dccgcn.workflow.run_store import Row
+from dccgcn.workflow.runner import Row
 from paper.pages import rendered
 from paper.runs import stored_runs, write_study
 from paper.trust import GRAPHS, in_order

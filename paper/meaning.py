@@ -16,7 +16,7 @@ from dccgcn.datasets import data_folder
 from dccgcn.graph import per_class
 from dccgcn.quality import summary
 from dccgcn.text import markdown_table
-from dccgcn.workflow.run_store import Row
+from dccgcn.workflow.runner import Row
 from paper.pages import rendered
 from paper.runs import stored_runs, write_study
 

@@ -1,6 +1,6 @@
 """The page that compares each system with accuracies published for it."""
 
-from dccgcn.methods.registry import METHODS
+from dccgcn.methods.base import ENTRIES
 from dccgcn.text import markdown_table
 from paper.results import Results
 
@@ -26,4 +26,4 @@ def published_table(results: Results) -> str:
 
 def not_compared(results: Results) -> str:
     """The methods without a system on the page."""
-    return ", ".join(sorted(METHODS.keys() - {system.method for system in results.spec.systems}))
+    return ", ".join(sorted(ENTRIES.keys() - {system.method for system in results.spec.systems}))

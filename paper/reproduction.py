@@ -10,8 +10,7 @@ import pandas as pd
 from dccgcn.datasets import data_folder, describe, fetch
 from dccgcn.errors import DataFileError
 from dccgcn.workflow.jobs import Job
-from dccgcn.workflow.run_store import Rows
-from dccgcn.workflow.runner import Failures, OnProgress, run_jobs
+from dccgcn.workflow.runner import Failures, OnProgress, Rows, run_jobs
 from paper.measure import PaperJob, measure
 from paper.pages import Files, files_of, readme, table1_page
 from paper.results import Results, further_jobs

@@ -10,8 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from dccgcn.quality.paired import PairedDifference, Summary, paired_difference, summary
-from dccgcn.workflow.run_store import Rows
-from dccgcn.workflow.runner import Failures
+from dccgcn.workflow.runner import Failures, Rows
 from paper.measure import PaperJob
 from paper.spec import Spec, System, jobs_of
 

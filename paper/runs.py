@@ -12,9 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dccgcn.errors import DataFileError
-from dccgcn.runtime.files import write_atomically
-from dccgcn.runtime.lock import lock_file
-from dccgcn.workflow.run_store import Row, Rows, append, read_store
+from dccgcn.runtime.files import lock_file, write_atomically
+from dccgcn.workflow.runner import Row, Rows, append, read_store
 from paper.measure import DIGITS, PaperJob
 from paper.signals import FINAL, FIRST
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from dccgcn.methods.registry import get_method
+from dccgcn.methods.base import get_method
 from paper.spec import Spec, System
 
 _RUNS, _MAP_NODES = 2, 200

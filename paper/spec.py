@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import yaml
 
-from dccgcn.methods.registry import get_method
+from dccgcn.methods.base import get_method
 from paper.measure import PaperJob
 
 Kind = Literal[

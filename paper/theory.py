@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dccgcn.errors import DccgcnError
-from dccgcn.quality import checks
+from dccgcn.quality.metrics import aligned_labels
 
 T = TypeVar("T", float, np.ndarray)  # a number, or a grid of them
 
@@ -141,7 +141,7 @@ class ChannelCounts:
 
 def channel_counts(truth: Any, prediction1: Any, prediction2: Any) -> ChannelCounts:
     """Count the nodes by which of the two channels are right."""
-    truth, first, second = checks.aligned_labels(truth, prediction1=prediction1, prediction2=prediction2)
+    truth, first, second = aligned_labels(truth, prediction1=prediction1, prediction2=prediction2)
     right1, right2, same = first == truth, second == truth, first == second
     return ChannelCounts(
         both_right=int((right1 & right2).sum()),

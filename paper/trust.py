@@ -30,7 +30,7 @@ from dccgcn.quality.calibration import auroc
 from dccgcn.quality.trust import CLASS_THRESHOLD, THRESHOLD, class_means
 from dccgcn.text import markdown_table
 from dccgcn.workflow.jobs import load_cached
-from dccgcn.workflow.run_store import Row
+from dccgcn.workflow.runner import Row
 from paper.pages import rendered
 from paper.runs import stored_runs, write_study
 

@@ -16,8 +16,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from dccgcn.datasets import planetoid
-from dccgcn.datasets.planetoid import CORA_CLASSES
+from dccgcn.datasets.readers import CORA_CLASSES, read_planetoid
 from dccgcn.graph import NodeGraph
 from dccgcn.runtime.files import write_atomically
 
@@ -36,7 +35,7 @@ SUBJECTS = (
 
 def main(wheel: Path, planetoid_folder: Path) -> None:
     source = read_wheel(wheel)
-    target, split = planetoid.read_planetoid(planetoid_folder, "cora", CORA_CLASSES)
+    target, split = read_planetoid(planetoid_folder, "cora", "cora", CORA_CLASSES)
     order = match(source, target)
     place = np.argsort(order)
     edges = np.sort(place[source.edges], axis=1)

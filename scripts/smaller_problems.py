@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dccgcn import NodeGraph, load_dataset
-from dccgcn.methods.base import Task
-from dccgcn.methods.registry import METHODS
+from dccgcn.methods.base import Task, get_method
 
 GRAPHS = ("cora", "citeseer", "pubmed", "acm", "flickr", "uai2010")
 PER_CLASS = (1, 2, 3, 5, 10, 20)
@@ -67,7 +66,7 @@ def evaluate(problem: Problem) -> dict[str, float]:
         ("ssgc", "ssgc", {}),
         ("knn-gcn", "knn-gcn", {}),
     ):
-        method = METHODS[name]
+        method = get_method(name)
         prediction = method.fit(Task(graph, problem.train), method.settings.of(options))
         results[column] = 100 * float((prediction.y_pred == graph.labels)[test].mean())
         if column == "concord" and prediction.trust is not None:

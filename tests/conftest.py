@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from dccgcn import datasets
-from dccgcn.runtime.threads import use_threads
+from dccgcn.runtime.device import use_threads
 from helpers.small_cora import part_of
 
 # no test depends on how busy the machine is or on chance; make fuzz searches for new cases

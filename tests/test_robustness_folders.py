@@ -11,10 +11,10 @@ import pytest
 
 from dccgcn import NodeGraph, load_model, run
 from dccgcn.errors import DataFileError
+from dccgcn.runtime import current_path
 from dccgcn.runtime.files import temporary_path, write_atomically
 from dccgcn.runtime.outputs import check_writable
 from dccgcn.store.run_folder import RUN_FILES
-from dccgcn.store.staging import current_path
 from helpers.command import dccgcn, refused, success
 
 FILE_OPERATIONS = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.listdir", "os.scandir"}

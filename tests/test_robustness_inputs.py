@@ -17,7 +17,7 @@ from dccgcn.errors import DataFileError, DccgcnError, GraphError, SettingsError
 from dccgcn.graph.splits import Split
 from dccgcn.settings import read_yaml
 from dccgcn.workflow.jobs import Job
-from dccgcn.workflow.run_store import append, read_store
+from dccgcn.workflow.runner import append, read_store
 from helpers.command import dccgcn, refused, success
 from helpers.paper_rows import make_row
 from helpers.processes import children

@@ -11,9 +11,9 @@ import pytest
 
 from dccgcn import NodeGraph, read_tables, run
 from dccgcn.errors import DataFileError, DccgcnError
-from dccgcn.methods.registry import METHODS
-from dccgcn.runtime import memory, threads
-from dccgcn.workflow import run_store
+from dccgcn.methods.base import ENTRIES, get_method
+from dccgcn.runtime import device, memory
+from dccgcn.workflow import runner
 from dccgcn.workflow.jobs import Job
 from dccgcn.workflow.runner import run_jobs
 from helpers.command import dccgcn, paper, refused
@@ -35,7 +35,7 @@ def test_row_46_pages_of_a_copied_store_are_made_without_its_own_runs(tmp_path):
 
 
 def test_row_46_a_copied_store_of_another_form_is_refused_with_its_line(tmp_path):
-    run_store.append(tmp_path / "runs.jsonl", make_row(JOBS[0]))
+    runner.append(tmp_path / "runs.jsonl", make_row(JOBS[0]))
     first = (tmp_path / "runs.jsonl").read_text()
     for other in ('{"version": 1, "dataset": "cora"}\n', '{"job": 1}\n', "[]\n", "no json\n"):
         (tmp_path / "runs.jsonl").write_text(first + other)
@@ -46,23 +46,23 @@ def test_row_46_a_copied_store_of_another_form_is_refused_with_its_line(tmp_path
 
 
 def test_row_47_python_uses_the_threads_of_the_command_line(monkeypatch):
-    monkeypatch.setattr(threads, "_chosen", None)
-    monkeypatch.setattr(threads, "_get_threads", lambda: (4, None))  # as many as the caller's libraries would use
+    monkeypatch.setattr(device, "_chosen", None)
+    monkeypatch.setattr(device, "_get_threads", lambda: (4, None))  # as many as the caller's libraries would use
     set_to = []
-    monkeypatch.setattr(threads, "_set_threads", lambda *count: set_to.append(count))
-    for limit, expected in (("1", 1), ("3", min(3, len(threads.os.sched_getaffinity(0))))):
+    monkeypatch.setattr(device, "_set_threads", lambda *count: set_to.append(count))
+    for limit, expected in (("1", 1), ("3", min(3, len(device.os.sched_getaffinity(0))))):
         monkeypatch.setenv("OMP_NUM_THREADS", limit)
         assert run(toy(), method="lp").threads == expected
         assert set_to[0] == (expected, expected)
         set_to.clear()
-        assert threads.use_threads(None) == expected  # what every command calls
+        assert device.use_threads(None) == expected  # what every command calls
         set_to.clear()
-        monkeypatch.setattr(threads, "_chosen", None)
+        monkeypatch.setattr(device, "_chosen", None)
 
 
 @pytest.mark.parametrize("method", ["concord", "ssgc", "knn-gcn"])
 def test_row_49_defaults_that_are_written_out_give_the_same_bits(method):
-    graph, settings = toy(n=24), METHODS[method].settings
+    graph, settings = toy(n=24), get_method(method).settings
     few = {"epochs": 3} if "epochs" in settings.model_fields else {}
     written = {**settings().model_dump(), **few}
     assert settings.of(written) == settings.of(few)
@@ -73,11 +73,11 @@ def test_row_49_defaults_that_are_written_out_give_the_same_bits(method):
         assert other.prediction.probabilities.tobytes() == first.prediction.probabilities.tobytes()
 
 
-@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("method", sorted(ENTRIES))
 def test_row_49_no_settings_remember_how_they_were_given(method):
-    settings = METHODS[method].settings
+    settings = get_method(method).settings
     assert settings() == settings.of(settings().model_dump())
-    written = METHODS[method].published_settings("cora").model_dump()
+    written = get_method(method).published_settings("cora").model_dump()
     job = Job("cora", "rate", 0.1, 0, method, 0)
     assert job.key() == replace(job, options=written).key()
 
@@ -118,7 +118,7 @@ def test_row_53_a_parquet_bomb_is_refused_before_a_row_is_read(tmp_path, small_m
 
 def test_row_61_a_full_disk_in_compare_is_a_sentence_and_loses_no_finished_run(tmp_path, monkeypatch):
     kept = tmp_path / "runs.jsonl"
-    real = run_store.os.fsync
+    real = runner.os.fsync
     calls = iter(range(9))
 
     def full(descriptor):
@@ -126,14 +126,14 @@ def test_row_61_a_full_disk_in_compare_is_a_sentence_and_loses_no_finished_run(t
             raise OSError(errno.ENOSPC, "No space left on device")
         real(descriptor)
 
-    monkeypatch.setattr(run_store.os, "fsync", full)
+    monkeypatch.setattr(runner.os, "fsync", full)
     with pytest.raises(DataFileError, match=r"No space left on device.*finished runs are kept"):
         run_jobs(JOBS, kept, 1)
     with kept.open("rb+") as file:
         file.truncate(kept.stat().st_size - 20)  # what a full disk leaves
     rows, _ = run_jobs(JOBS, kept, 1)
     assert len(rows) == 3
-    assert run_store.read_store(kept, repair=False) == rows
+    assert runner.read_store(kept, repair=False) == rows
     calls = iter([1])
     done = dccgcn("compare", "cora", "--methods", "lp", "--splits", "1", "--jobs", "1", cwd=tmp_path)
     refused(done, "No space left on device")

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dccgcn.errors import SettingsError
-from dccgcn.methods.registry import METHODS
+from dccgcn.methods.base import ENTRIES, get_method
 from dccgcn.networks.baselines.gcn import GcnSettings
 from dccgcn.networks.dcc.settings import DccSettings
 from dccgcn.settings import parse_assignments, read_yaml
 
-MODELS = {name: method.settings for name, method in METHODS.items()}
+MODELS = {name: get_method(name).settings for name in ENTRIES}
 
 
 @pytest.fixture(params=MODELS.values(), ids=MODELS.keys())

@@ -9,8 +9,7 @@ import pytest
 from dccgcn.errors import DataFileError
 from dccgcn.graph.splits import per_class
 from dccgcn.report import write_report
-from dccgcn.report.audit import read_audit
-from dccgcn.report.store import load_data
+from dccgcn.report.store import load_data, read_audit
 from dccgcn.store.model import load_model
 from dccgcn.workflow.fitting import run
 from helpers.command import dccgcn, refused, success

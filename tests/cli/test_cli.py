@@ -70,18 +70,6 @@ def test_report_renders_the_page_of_a_run_folder(run, tmp_path):
     assert "dccgcn fit cora --labels-per-class 2 --seed 3" in page
 
 
-def test_report_works_after_save_and_a_new_run_removes_the_old_page(tmp_path, small_cora):
-    cora = small_cora.graph
-    one, other = (train(cora, per_class(cora, 2, seed), "ssgc", seed=seed) for seed in (0, 1))
-    one.save(tmp_path)
-    success("report", str(tmp_path))
-    assert one.split.hash in (tmp_path / "report.html").read_text()
-    other.save(tmp_path, overwrite=True)
-    assert not (tmp_path / "report.html").exists()
-    success("report", str(tmp_path))
-    assert other.split.hash in (tmp_path / "report.html").read_text()
-
-
 def test_the_tables_have_all_rows():
     done = success("fit", "cora", *QUICK, "--baseline", "gcn")
     for part in ("gcn, accuracy", "topology channel", "features channel", "channels agree", "disagree", "corrected"):
@@ -115,15 +103,6 @@ def test_a_user_error_has_a_remedy(arguments, words, tmp_path):
     refused(dccgcn(*arguments, cwd=tmp_path), *words)
 
 
-def test_a_missing_file_says_where_to_put_it(tmp_path):
-    done = dccgcn("fit", "corafull-partial", "--data", str(tmp_path))
-    refused(done, "corafull_without_features.npz", str(tmp_path))
-
-
-def test_unknown_options_exit_with_2():
-    assert dccgcn("fit", "cora", "--lables", "2").returncode == 2
-
-
 def test_datasets_and_methods_are_listed_as_json():
     listed = json.loads(dccgcn("datasets", "--json").stdout)
     assert {"cora", "citeseer", "pubmed", "acm", "flickr", "uai2010", "corafull"} <= {info["name"] for info in listed}
@@ -131,18 +110,6 @@ def test_datasets_and_methods_are_listed_as_json():
     methods = json.loads(dccgcn("methods", "--json").stdout)
     assert {"dcc-gcn", "gcn"} <= {method["name"] for method in methods}
     assert all(method["summary"] and method["reference"] for method in methods)
-
-
-def test_compare_continues_where_it_was_stopped(tmp_path):
-    arguments = ["compare", "cora", "--methods", "gcn", "--splits", "2", "--jobs", "1", "--json"]
-    first = json.loads(dccgcn(*arguments, cwd=tmp_path).stdout)
-    store = tmp_path / "runs" / "compare" / "cora.jsonl"
-    lines = store.read_text().splitlines(keepends=True)
-    assert len(lines) == 2
-    store.write_text(lines[0] + lines[1][:40])  # as a crash in the middle of the second line leaves it
-    second = json.loads(dccgcn(*arguments, cwd=tmp_path).stdout)
-    assert store.read_text().splitlines()[0] == lines[0].rstrip("\n")
-    assert second["scores"][0]["accuracy"] == first["scores"][0]["accuracy"]
 
 
 def test_the_module_runs_as_a_program_and_help_needs_no_torch():

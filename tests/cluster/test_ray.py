@@ -18,7 +18,7 @@ from dccgcn.cluster.ray_peers import Hub
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import DccgcnError
 from dccgcn.graph.splits import per_class
-from dccgcn.methods.registry import METHODS
+from dccgcn.methods.base import get_method
 
 ray = pytest.importorskip("ray", reason="Ray is not installed; pip install 'dccgcn[ray]'")
 
@@ -41,7 +41,7 @@ def cluster():
 
 
 def fit(graph, folder, workers, measured=None, progress=None):
-    method = replace(METHODS["concord"], fit=cluster_fit.fit_on_ray(workers, measured))
+    method = replace(get_method("concord"), fit=cluster_fit.fit_on_ray(workers, measured))
     return run(graph, per_class(graph, 5, seed=0), method, scratch=folder, progress=progress).prediction
 
 

@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.neighbors import NearestNeighbors
 
 from dccgcn import datasets
 from dccgcn.errors import SettingsError
@@ -170,25 +169,6 @@ def test_progress_ends_with_all_nodes(path):
     exact_knn(np.eye(10), 2, block=3, progress=lambda done, of: seen.append((done, of)))
     assert seen[-1] == (10, 10)
     assert seen == sorted(set(seen))
-
-
-def test_against_scikit_learn_without_ties(path):
-    x = np.abs(np.random.default_rng(3).normal(size=(300, 6)))
-    brute = NearestNeighbors(n_neighbors=8, metric="cosine", algorithm="brute").fit(x)
-    found = exact_knn(x, 7)
-    assert not found.tied.any()
-    np.testing.assert_array_equal(found.indices, brute.kneighbors(x, return_distance=False)[:, 1:])
-
-
-def test_similarities_against_sparse_dot_topn():
-    topn = pytest.importorskip("sparse_dot_topn")
-    x = sp.random_array((400, 200), density=0.05, rng=np.random.default_rng(4), format="csr")
-    unit = sp.csr_matrix(x.multiply(1 / np.sqrt(x.multiply(x).sum(axis=1))[:, None]))
-    best = topn.sp_matmul_topn(unit, unit.T.tocsr(), top_n=7, sort=True)
-    found = exact_knn(x, 6)
-    for i in range(400):
-        others = best[i].data[best[i].indices != i][:6]
-        np.testing.assert_allclose(found.similarity[i][: len(others)], others, atol=1e-6)
 
 
 def test_a_third_of_cora_ties_at_the_sixth_neighbour():

@@ -23,22 +23,6 @@ def adjacency_of(dense):
     return sp.csr_array(dense.astype(np.float32))
 
 
-def powers(dense, m):
-    """All pairs within m steps."""
-    step = np.linalg.matrix_power((dense + np.eye(len(dense))).astype(object), m) > 0
-    return step & ~np.eye(len(dense), dtype=bool)
-
-
-@pytest.mark.parametrize("m", [1, 2, 3, 4])
-@pytest.mark.parametrize("density", [0.0, 0.03, 0.2])
-def test_hops_against_matrix_powers(m, density):
-    dense = random_graph(45, density, seed=m)
-    found = hops(adjacency_of(dense), np.arange(45), m)
-    np.testing.assert_array_equal(found.toarray(), powers(dense, m))
-    assert found.has_sorted_indices
-    assert found.diagonal().sum() == 0
-
-
 @given(st.integers(2, 25), st.floats(0, 0.3), st.integers(0, 1000), st.integers(1, 5), st.data())
 @settings(max_examples=30)
 def test_hops_of_any_rows_against_breadth_first(n, density, seed, m, data):

@@ -55,8 +55,7 @@ def dual(result: Result, seed=0) -> Result:
         channel_weights={"topology": 0.7, "feature": 0.3},
         embeddings={"topology": first, "feature": second, "joint": p},
     )
-    accuracy = {name: 0.5 for name in prediction.channels}
-    return replace(result, prediction=prediction, channel_accuracy=accuracy)
+    return replace(result, prediction=prediction)
 
 
 def _noisy(p, rng):

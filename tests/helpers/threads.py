@@ -5,11 +5,11 @@ from contextlib import contextmanager
 from unittest.mock import patch
 
 from dccgcn.kernels import row_threads
-from dccgcn.runtime import threads
+from dccgcn.runtime import device
 
 
 @contextmanager
 def kernel_threads(count: int) -> Iterator[None]:
     """Run kernels on exactly this many threads, however small their arrays and however few the cores."""
-    with patch.object(threads, "_kernels", count), patch.object(row_threads, "_MIN_COST", 0):
+    with patch.object(device, "_kernels", count), patch.object(row_threads, "_MIN_COST", 0):
         yield

@@ -39,7 +39,7 @@ def test_no_rows_are_one_empty_range():
 
 
 def test_little_work_is_done_by_the_caller(monkeypatch):
-    monkeypatch.setattr("dccgcn.runtime.threads._kernels", 2)
+    monkeypatch.setattr("dccgcn.runtime.device._kernels", 2)
     found, names = ranges_of(10, np.zeros(10))
     assert (found, names) == ([(0, 10)], {threading.get_ident()})
     assert len(ranges_of(10, np.zeros(1_000_000))[0]) == 2

@@ -228,7 +228,7 @@ def test_an_audit_is_drawn_from_trusted_predictions_and_checked_in_order(session
     result = session.picture.result
     event = session.start_audit("Ann", 0.3)
     audit = session.labels.audits[-1]
-    trusted = {session.source.ids[i] for i in np.flatnonzero(session.picture.trusted.is_trusted & result.is_predicted)}
+    trusted = {session.source.ids[i] for i in np.flatnonzero(result.trusted.is_trusted & result.is_predicted)}
     assert set(audit.draw.nodes) == trusted  # a random order of all of them
     assert audits.status(audit)["any_time"] == 1
     while audits.next_check(audit) and not audits.status(audit)["done"]:
@@ -349,13 +349,13 @@ def test_evidence_is_the_row_the_prediction_and_the_neighbours(session):
     label(session, 6)
     picture = session.picture
     node = next(i for i in range(60) if str(i) not in session.labels.given)
-    shown = evidence(session.source, session.labels, node, picture.result, picture.trusted)
+    shown = evidence(session.source, session.labels, node, picture.result)
     assert shown["row"] == [("id", str(node)), ("title", f"the paper of {node}"), ("size", "0.5")]
     assert shown["prediction"]["label"] in CLASSES
     assert len(shown["neighbours"]) == shown["degree"] == 4
     labelled = [bool(neighbour["label"]) for neighbour in shown["neighbours"]]
     assert labelled == sorted(labelled, reverse=True)
-    assert evidence(session.source, session.labels, node, None, None)["prediction"] is None
+    assert evidence(session.source, session.labels, node, None)["prediction"] is None
 
 
 def test_search_finds_ids_first_then_texts(session):

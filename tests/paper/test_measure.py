@@ -9,8 +9,7 @@ import pytest
 from dccgcn.methods.prediction import Prediction
 from dccgcn.quality import calibration
 from dccgcn.workflow.jobs import graph_and_split
-from dccgcn.workflow.run_store import append
-from dccgcn.workflow.runner import attempt
+from dccgcn.workflow.runner import append, attempt
 from helpers.paper_rows import make_row
 from paper.cpu import cpu_description
 from paper.measure import PaperJob, embedding_map, measure

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dccgcn.workflow.run_store import read_store
+from dccgcn.workflow.runner import read_store
 from helpers.command import paper, refused
 from paper.reproduction import Reproduction
 from paper.results import Results

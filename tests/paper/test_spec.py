@@ -5,8 +5,8 @@ import pytest
 
 from dccgcn import datasets
 from dccgcn.errors import DccgcnError
-from dccgcn.methods.registry import METHODS
-from dccgcn.workflow.run_store import append
+from dccgcn.methods.base import ENTRIES, get_method
+from dccgcn.workflow.runner import append
 from helpers.paper_rows import fake_rows, row_of
 from paper.reproduction import Reproduction, estimator
 from paper.results import Results, further_jobs
@@ -65,14 +65,14 @@ def test_every_spec_is_of_known_systems_datasets_and_settings(name):
         assert all(len(values) == len(spec.columns) for values in system.published.values())
     for column in spec.columns:
         datasets.describe(column.dataset)
-        assert set(column.max_runs) | set(column.excluded) <= set(METHODS)
+        assert set(column.max_runs) | set(column.excluded) <= set(ENTRIES)
     for job in jobs_of([spec], spec.runs):
-        METHODS[job.method].published_settings(job.dataset, job.options)
+        get_method(job.method).published_settings(job.dataset, job.options)
         assert (job.split_seed >= 1000) == (name == "choices")  # choices on development splits, reports on others
 
 
 def test_the_defaults_are_among_the_choices():
-    defaults = METHODS["dcc-gcn"].settings()
+    defaults = get_method("dcc-gcn").settings()
     assert defaults in [defaults.changed(system.options) for system in read_spec("choices").systems]
 
 

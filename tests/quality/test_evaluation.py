@@ -44,26 +44,6 @@ def test_accuracy_and_macro_f1_against_loops(pairs):
     assert metrics.accuracy(truth, prediction) == pytest.approx(sum(t == p for t, p in pairs) / len(pairs))
 
 
-def test_confidence_split_looks_at_the_right_nodes():
-    split = metrics.confidence_split(
-        truth=[0, 0, 0, 0, 0],
-        prediction_before=[0, 0, 1, 1, 0],
-        prediction_after=[1, 1, 1, 0, 0],
-        agree=[True, True, True, False, False],
-    )
-    assert split == metrics.ConfidenceSplit(
-        accuracy_high=2 / 3, accuracy_low_before=0.5, accuracy_low_after=1.0, agreement=0.6
-    )
-
-
-def test_confidence_split_is_none_for_an_empty_side():
-    everything = metrics.confidence_split([0, 1], [0, 0], [0, 1], [1, 1])
-    after = everything.accuracy_low_before, everything.accuracy_low_after
-    assert (everything.accuracy_high, *after) == (0.5, None, None)
-    nothing = metrics.confidence_split([0, 1], [0, 0], [0, 1], [0, 0])
-    assert (nothing.accuracy_high, nothing.accuracy_low_after, nothing.agreement) == (None, 1.0, 0.0)
-
-
 @given(predictions(), st.integers(1, 20))
 def test_equal_width_ece_against_a_loop(case, bins):
     p, truth = case

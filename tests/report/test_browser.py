@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,9 +16,9 @@ from dccgcn.report import data as report
 from dccgcn.report.data import report_data
 from dccgcn.report.nodes import OwnTable
 from dccgcn.report.page import render
-from dccgcn.report.store import load_data, to_json
+from dccgcn.report.store import load_data
 from dccgcn.settings import Settings
-from dccgcn.workflow.fitting import FitDetails, measure, run
+from dccgcn.workflow.fitting import run
 from helpers.browser import Visit, chromium
 from helpers.command import success
 from helpers.runs import QUICK, dual, toy
@@ -320,8 +321,7 @@ def own_table(tmp_path_factory):
     p = result.prediction.probabilities.copy()
     p[:, 1] += 0.9 * p[:, 2]
     p[:, 2] *= 0.1
-    details = FitDetails("lp", result.settings, 0, 1.0, 1)
-    made = measure(graph, result.split, Prediction(p.astype(np.float32)), details)
+    made = replace(result, prediction=Prediction(p.astype(np.float32)))
     rows = pd.DataFrame({"id": graph.ids, "about": [f"Person number {i}" for i in range(60)], "page": "https://x.org/"})
     path = tmp_path_factory.mktemp("own") / "report.html"
     path.write_text(render(report_data(made, table=OwnTable(rows, "office"))), encoding="utf-8")
@@ -368,4 +368,4 @@ def test_twenty_thousand_nodes_stay_below_twelve_megabytes():
         patch.setattr(report, "findings", lambda _: [])  # a few sentences, for which all neighbours are searched
         data = report_data(dual(result))
     assert len(data.nodes.id) == n
-    assert len(to_json(data)) + 400_000 < 12_000_000
+    assert len(data.to_json()) + 400_000 < 12_000_000

@@ -115,7 +115,7 @@ def test_suggestions_have_no_label_and_findings_come_once(data, full, plain):
     assert data.label_next_csv.startswith("node_id,reason\n")
     rate = next(finding for finding in data.findings if finding.code == "label-rate")
     assert rate.text.startswith("9 of 60 nodes are labelled")  # not the 60 with a label in the graph
-    odd = replace(plain, findings=(Finding("note", "odd-run", "Odd."),))
+    odd = replace(plain, prediction=replace(plain.prediction, findings=(Finding("note", "odd-run", "Odd."),)))
     assert report_data(odd).findings[-1].model_dump() == {
         "level": "note", "code": "odd-run", "text": "Odd.", "meaning": "",
     }  # fmt: skip

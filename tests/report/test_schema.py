@@ -9,7 +9,7 @@ from report_schema import COMMAND, generated
 from dccgcn.errors import DataFileError
 from dccgcn.graph.splits import per_class
 from dccgcn.report.data import report_data
-from dccgcn.report.store import load_data, to_json
+from dccgcn.report.store import load_data
 from dccgcn.workflow.fitting import run
 from helpers.runs import dual, toy
 
@@ -97,7 +97,7 @@ def _set(*path_and_value):
     ],
 )
 def test_altered_data_are_refused_with_the_field(alter, words, data, tmp_path):
-    content = json.loads(to_json(data))
+    content = json.loads(data.to_json())
     alter(content)
     (tmp_path / "report.json").write_text(json.dumps(content))
     with pytest.raises(DataFileError, match=words):

@@ -10,11 +10,10 @@ import torch
 from dccgcn import NodeClassifier
 from dccgcn.features import topology_operator
 from dccgcn.graph.splits import Split
-from dccgcn.methods.registry import METHODS
+from dccgcn.methods.base import ENTRIES, get_method
 from dccgcn.networks.layers import TorchOperator
 from dccgcn.networks.training import seeded
-from dccgcn.runtime.device import default_device
-from dccgcn.runtime.threads import use_threads
+from dccgcn.runtime.device import default_device, use_threads
 from dccgcn.workflow.fitting import run
 from dccgcn.workflow.jobs import Job
 from dccgcn.workflow.runner import scores
@@ -37,7 +36,7 @@ def graph():
 
 
 @pytest.mark.parametrize("checked", [range(12, 20), []], ids=["validation", "no validation"])
-@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
+@pytest.mark.parametrize("method", map(get_method, ENTRIES), ids=ENTRIES.keys())
 def test_every_method_predicts_the_same_on_another_device(graph, method, checked):
     split = Split.from_parts(graph, "some", np.arange(12), np.array(checked, dtype=np.int64), np.arange(20, 40))
     here, there = (run(graph, split, method, short(method), 1, device=device) for device in ("cpu", pretend.NAME))

@@ -10,8 +10,8 @@ from threadpoolctl import threadpool_info
 from dccgcn.graph import NodeGraph
 from dccgcn.methods.base import Method
 from dccgcn.methods.prediction import Prediction
-from dccgcn.runtime import threads
-from dccgcn.runtime.threads import kernel_threads, threads_for, use_threads
+from dccgcn.runtime import device
+from dccgcn.runtime.device import kernel_threads, threads_for, use_threads
 from dccgcn.settings import Settings
 from dccgcn.workflow.fitting import run
 
@@ -41,7 +41,7 @@ def test_small_graphs_use_one_thread(nnz, count):
 
 
 def test_a_run_uses_the_chosen_number_of_threads_and_restores_the_callers(monkeypatch):
-    monkeypatch.setattr(threads, "_chosen", 1)
+    monkeypatch.setattr(device, "_chosen", 1)
     before = kernel_threads(), torch.get_num_threads()
     blas = {pool["filepath"]: pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
     seen = []
@@ -59,10 +59,10 @@ def test_a_run_uses_the_chosen_number_of_threads_and_restores_the_callers(monkey
 
 
 def test_threads_that_the_caller_has_limited_stay_limited(monkeypatch):
-    monkeypatch.setattr(threads, "_chosen", None)
+    monkeypatch.setattr(device, "_chosen", None)
     monkeypatch.setenv("OMP_NUM_THREADS", "")
     before = torch.get_num_threads()
     torch.set_num_threads(1)
-    with threads.threads_of_run() as count:
+    with device.threads_of_run() as count:
         assert count == 1
     torch.set_num_threads(before)

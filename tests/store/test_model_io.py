@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from dccgcn import NodeGraph, Prediction, append_nodes, load_model, per_class, run
 from dccgcn.errors import DataFileError, DccgcnError, Finding
 from dccgcn.graph.splits import PARTS
-from dccgcn.methods.registry import get_method
+from dccgcn.methods.base import get_method
 from dccgcn.store.card import escape, model_card
 from dccgcn.store.model_io import CARD, DESCRIPTION, TENSORS, read_run
-from dccgcn.workflow.fitting import FitDetails, measure
 from dccgcn.workflow.inductive import predict_new
 
 
@@ -76,8 +75,7 @@ def test_everything_of_a_dual_channel_run_comes_back(tmp_path, cora):
         model={"empty": np.empty((0, 3)), "flags": np.array([True, False])},
         findings=(Finding("note", "odd", "so"),),
     )
-    details = FitDetails("dcc-gcn", result.settings, 0, seconds=1.5, threads=1, device="cuda")
-    result = measure(cora.graph, split, full, details)
+    result = replace(result, prediction=full, seconds=1.5, threads=1, device="cuda")
     result.save(tmp_path)
     again = load_model(tmp_path)
     assert again.result.accuracy == result.accuracy

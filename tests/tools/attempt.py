@@ -8,8 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from dccgcn.runtime.files import is_temporary
-from dccgcn.runtime.lock import LOCK
+from dccgcn.runtime.files import LOCK, is_temporary
 from helpers.command import dccgcn
 
 DCCGCN = [sys.executable, "-m", "dccgcn"]

@@ -20,9 +20,9 @@ from dccgcn import datasets
 from dccgcn.errors import DccgcnError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
+from dccgcn.methods.base import ENTRIES, get_method
 from dccgcn.methods.prediction import Prediction
-from dccgcn.methods.registry import METHODS
-from dccgcn.runtime.threads import use_threads
+from dccgcn.runtime.device import use_threads
 from dccgcn.workflow.fitting import fit_and_measure
 from helpers.small_cora import part_of
 
@@ -58,7 +58,7 @@ def hashes() -> Iterator[tuple[str, dict[str, str]]]:
     """Method and graph, and the hash of each part of the prediction or the reason for which there is none."""
     for graph_name, graph in graphs().items():
         split = per_class(graph, 4, seed=0)
-        for name, method in METHODS.items():
+        for name, method in zip(ENTRIES, map(get_method, ENTRIES), strict=True):
             options = {key: value for key, value in SMALL.items() if key in method.settings.model_fields}
             if "dcc" in method.settings.model_fields:
                 options["dcc"] = {key: SMALL[key] for key in ("epochs", "hidden1", "hidden2")}

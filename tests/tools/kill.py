@@ -22,12 +22,12 @@ from dccgcn.errors import DataFileError
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import per_class
 from dccgcn.report.store import load_data
+from dccgcn.runtime import STAGED, current_path
 from dccgcn.runtime.files import is_temporary
 from dccgcn.store.model import load_model
-from dccgcn.store.staging import STAGED, current_path
 from dccgcn.tables.write import write_tables
 from dccgcn.workflow.fitting import run
-from dccgcn.workflow.run_store import read_store
+from dccgcn.workflow.runner import read_store
 from helpers.command import dccgcn
 from tools.attempt import DCCGCN, Attempt, listed, run_command, time_without_kill
 

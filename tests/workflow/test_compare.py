@@ -7,13 +7,12 @@ import pytest
 
 from dccgcn.errors import SplitError
 from dccgcn.graph import NodeGraph
-from dccgcn.graph.folds import label_folds
+from dccgcn.graph.splits import label_folds
 from dccgcn.quality.paired import paired_difference
 from dccgcn.tables.write import write_tables
 from dccgcn.workflow.compare import conclusion, content_hash, fold_jobs, leaderboard, split_jobs
 from dccgcn.workflow.fitting import fit_and_measure
-from dccgcn.workflow.run_store import read_store
-from dccgcn.workflow.runner import run_jobs
+from dccgcn.workflow.runner import read_store, run_jobs
 from helpers.command import dccgcn, refused, success
 from helpers.paper_rows import make_row
 from helpers.runs import toy

@@ -10,12 +10,12 @@ import scipy.sparse as sp
 from dccgcn import NodeGraph, append_nodes, load_model, per_class, read_tables, run
 from dccgcn.errors import DccgcnError, GraphError
 from dccgcn.graph.splits import Split
-from dccgcn.methods.registry import METHODS
+from dccgcn.methods.base import ENTRIES, get_method
 from dccgcn.workflow.inductive import predict_new
 from helpers import literal
 from helpers.command import dccgcn, refused, success
 
-ABLE = [name for name, method in METHODS.items() if method.predict_new]
+ABLE = [name for name in ENTRIES if get_method(name).predict_new]
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,10 @@ from dataclasses import replace
 import pytest
 
 from dccgcn.errors import DataFileError, DccgcnError
-from dccgcn.runtime.lock import lock_file
+from dccgcn.runtime.files import lock_file
 from dccgcn.tables.write import write_tables
 from dccgcn.workflow.jobs import Job
-from dccgcn.workflow.run_store import append, read_store, with_checksum
-from dccgcn.workflow.runner import attempt, run_jobs
+from dccgcn.workflow.runner import attempt, read_store, run_jobs, with_checksum
 from helpers.command import dccgcn
 from helpers.paper_rows import make_row
 from helpers.processes import children
@@ -54,27 +53,6 @@ def test_another_version_is_refused_with_a_remedy(tmp_path, version):
     (tmp_path / "runs.jsonl").write_text(with_checksum(json.dumps(content)) + "\n")
     with pytest.raises(DataFileError, match=rf"line 1: the run is stored in format {version or 1}.*Move the file"):
         read_store(tmp_path / "runs.jsonl")
-
-
-def test_finished_jobs_are_not_run_again(tmp_path):
-    store = tmp_path / "runs.jsonl"
-    row = make_row(JOB, accuracy=0.125)  # not what the job would give
-    append(store, row)
-    progress = []
-    rows, failures = run_jobs([JOB], store, 2, on_progress=lambda *one: progress.append(one))
-    assert (rows, failures) == ({JOB.key(): row}, {})
-    assert progress == [(1, 1, None)]
-
-
-def test_an_incomplete_last_line_is_removed(tmp_path):
-    store = tmp_path / "runs.jsonl"
-    append(store, make_row(JOB))
-    complete = store.read_bytes()
-    store.write_bytes(complete + b'{"version":3,"key":"b","accu')
-    assert list(read_store(store, repair=False)) == [JOB.key()]
-    assert store.read_bytes() != complete
-    assert list(read_store(store)) == [JOB.key()]
-    assert store.read_bytes() == complete
 
 
 @pytest.mark.parametrize("content", ['{"a": 1}', '{"a": 1}\n{"a": 2}', "notes"])

@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 import dccgcn
+from dccgcn import NodeGraph, Prediction, Split
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.tables.read import read_tables
 from helpers.runs import toy
@@ -130,3 +132,30 @@ def test_names_of_classes_cannot_add_markup_to_a_notebook():
     page = dccgcn.run(toy(names=["<b>", "a&b", "c"]), method="lp")._repr_html_()
     assert "&lt;b&gt;" in page
     ElementTree.fromstring(page)
+
+
+def test_accuracy_before_and_after_correction_looks_at_the_right_test_nodes(result):
+    graph = NodeGraph(np.eye(7), [(0, 1)], ["a"] * 6 + ["b"])
+    split = Split.from_parts(graph, "mine", [5, 6], test=[0, 1, 2, 3, 4])
+    one_hot = np.eye(2, dtype=np.float32)
+    p = Prediction(
+        one_hot[[1, 1, 1, 0, 0, 0, 1]],
+        channels={"own": one_hot[[0, 1, 1, 1, 1, 1, 1]]},
+        channels_agree=np.array([1, 1, 1, 0, 0, 1, 1], dtype=bool),
+        uncorrected=one_hot[[0, 0, 1, 1, 0, 0, 1]],
+        corrected=np.array([1, 0, 0, 0, 0, 1, 1], dtype=bool),
+    )
+    made = replace(result, graph=graph, split=split, prediction=p)
+    assert (made.accuracy, made.macro_f1, made.channel_accuracy) == (0.4, pytest.approx(4 / 7), {"own": 0.2})
+    assert (made.agreement, made.accuracy_high, made.corrected) == (0.6, pytest.approx(2 / 3), 0.2)
+    assert (made.accuracy_low_before, made.accuracy_low_after) == (0.5, 1.0)
+    everywhere = replace(made, prediction=replace(p, channels_agree=np.ones(7, dtype=bool)))
+    assert (everywhere.agreement, everywhere.accuracy_low_before, everywhere.accuracy_low_after) == (1.0, None, None)
+    untested = replace(made, split=Split.from_parts(graph, "mine", [5, 6]))
+    assert (untested.accuracy, untested.macro_f1, untested.channel_accuracy, untested.corrected) == (
+        None,
+        None,
+        {},
+        None,
+    )
+    assert (untested.macro_f1, untested.agreement, untested.accuracy_high) == (None, None, None)

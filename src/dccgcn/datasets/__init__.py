@@ -5,10 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from dccgcn.datasets import am_gcn, npz_files, planetoid
+from dccgcn.datasets import readers
 from dccgcn.datasets.catalogue import DATASETS, FOLDER_VARIABLE, DataFile, DatasetInfo, data_folder, describe, fetch
 from dccgcn.datasets.synthetic import synthetic_graph
-from dccgcn.errors import DataFileError
 from dccgcn.graph import NodeGraph, Split
 
 __all__ = [
@@ -62,47 +61,27 @@ def load_dataset(name: str, folder: str | Path | None = None) -> Dataset:
     """
     info = describe(name)
     paths = [fetch(file, folder) for file in info.files]
-    splits: list[Split]
+    splits: list[Split] = []
     directed_edges = None
     match info.format:
         case "embedded":
-            graph, public = npz_files.read_cora()
+            graph, public = readers.read_cora()
             splits = [public]
         case "planetoid":
             stem = paths[0].name.split(".")[1]
-            classes = planetoid.CORA_CLASSES if stem == "cora" else None
-            graph, public = planetoid.read_planetoid(paths[0].parent, stem, classes, title=name)
+            classes = readers.CORA_CLASSES if stem == "cora" else None
+            graph, public = readers.read_planetoid(paths[0].parent, stem, name, classes)
             splits = [public]
         case "am-gcn":
-            graph, splits = am_gcn.read_am_gcn(paths[0], title=name)
+            graph, splits = readers.read_am_gcn(paths[0], name)
         case "citation-full":
-            graph, splits = npz_files.read_citation_full(paths[0], title=name), []
+            graph = readers.read_citation_full(paths[0], name)
         case "citation-partial":
-            graph, splits = npz_files.read_citation_partial(paths[0], title=name)
+            graph, splits = readers.read_citation_partial(paths[0], name)
         case "graph-npz":
-            graph, splits = npz_files.read_graph(paths[0], title=name), []
-            directed_edges = npz_files.read_directed_edges(paths[0]) if info.directed else None
-    check_counts(graph, info)
+            graph = readers.read_graph(paths[0], name)
+            directed_edges = readers.read_directed_edges(paths[0]) if info.directed else None
     return Dataset(graph, {split.kind: split for split in splits}, info, directed_edges)
 
 
 load = load_dataset  # the short name
-
-
-def check_counts(graph: NodeGraph, info: DatasetInfo) -> None:
-    """Raise a DataFileError if the graph does not have the counts of its catalogue entry."""
-    counts = {
-        "classes": graph.c,
-        "features": graph.d,
-        "nodes": graph.n,
-        "pairs": len(graph.edges),
-        "isolated": int((graph.degree == 0).sum()),
-        "zero_rows": graph.n - len(np.unique(graph.features.nonzero()[0])),
-    }
-    wrong = [
-        f"{count} {what} instead of {expected}"
-        for what, count in counts.items()
-        if (expected := getattr(info, what)) not in (None, count)
-    ]
-    if wrong:
-        raise DataFileError(f"The files of {info.name!r} hold {', '.join(wrong)}.", "Delete them and load it again.")

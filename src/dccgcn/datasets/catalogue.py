@@ -32,7 +32,7 @@ class DataFile:
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """A benchmark graph as it is known before its files are read. The counts are checked whenever it is loaded."""
+    """A benchmark graph as it is known before its files are read."""
 
     name: str
     title: str
@@ -45,7 +45,7 @@ class DatasetInfo:
     nodes: int
     pairs: int  # unique undirected pairs u < v, without self-loops
     isolated: int
-    zero_rows: int | None  # None: unknown, hence not checked
+    zero_rows: int | None  # None: unknown
     files: tuple[DataFile, ...] = ()
     paper_edges: int | None = None  # as the paper's Table 1 counts: raw lines, duplicates and self-loops included
     directed: bool = False  # whether the files give each edge from its source to its target

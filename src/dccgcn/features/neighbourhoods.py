@@ -50,8 +50,6 @@ def hop_blocks(
 def _reach(first, last, indptr, indices, m, rows, counts, out_indptr, out, stamp, queue):  # type: ignore[no-untyped-def]
     """Breadth-first search from the row nodes ``first`` to ``last``.
 
-    Parameters
-    ----------
     indptr, indices : CSR of the adjacency
     rows : (m,) int64
     counts : (m,) int64, written: nodes within m edges

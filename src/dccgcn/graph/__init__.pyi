@@ -7,7 +7,6 @@ from .cells import is_text as is_text
 from .cells import is_too_long as is_too_long
 from .cells import spell_id as spell_id
 from .cells import spell_label as spell_label
-from .folds import label_folds as label_folds
 from .node_graph import NodeGraph as NodeGraph
 from .relations import check_relation_names as check_relation_names
 from .splits import PARTS as PARTS
@@ -15,6 +14,7 @@ from .splits import Split as Split
 from .splits import by_rate as by_rate
 from .splits import check_training as check_training
 from .splits import fingerprint as fingerprint
+from .splits import label_folds as label_folds
 from .splits import per_class as per_class
 from .splits import uninformed_nodes as uninformed_nodes
 from .validation import LARGEST as LARGEST

@@ -11,7 +11,7 @@ import math
 
 import numba
 
-from dccgcn.kernels.random_bits import bits
+from dccgcn.kernels.elementwise_kernels import bits
 
 _jit = numba.njit(fastmath=True, cache=True, nogil=True)
 
@@ -22,8 +22,6 @@ def attention(  # type: ignore[no-untyped-def]
 ):
     """Attention weights of all heads, and the weighted sums after dropout.
 
-    Parameters
-    ----------
     weights : (entries, heads), written
     out : (rows, heads, width), written
     top, total : (heads,), buffers
@@ -55,27 +53,11 @@ def attention(  # type: ignore[no-untyped-def]
 
 @_jit
 def attention_grad_target(  # type: ignore[no-untyped-def]
-    first,
-    last,
-    indptr,
-    indices,
-    grad,
-    target,
-    source,
-    h,
-    weights,
-    slope,
-    key,
-    drop,
-    scale,
-    grad_scores,
-    grad_target,
+    first, last, indptr, indices, grad, target, source, h, weights, slope, key, drop, scale, grad_scores, grad_target,
     mean,
-):
+):  # fmt: skip
     """Gradient by the scores before the leaky ReLU, and by ``target``.
 
-    Parameters
-    ----------
     grad : (rows, heads, width)
     grad_scores : (entries, heads), written
     grad_target : (rows, heads), written
@@ -111,10 +93,7 @@ def attention_grad_source(  # type: ignore[no-untyped-def]
 ):
     """Gradient by ``source`` and ``h``, on the transposed pattern.
 
-    Parameters
-    ----------
-    t_order : (entries,) int32
-        Position in the pattern of each entry of its transpose.
+    t_order : (entries,) int32, position in the pattern of each entry of its transpose.
     grad_source : (columns, heads), written
     grad_h : (columns, heads, width), written
     """

@@ -44,8 +44,6 @@ def row_norms(first, last, indptr, data, norm):  # type: ignore[no-untyped-def]
 def top_terms(first, last, x, document_frequency, terms, best, columns):  # type: ignore[no-untyped-def]
     """The columns of each row with the largest (value / norm)² / document frequency, ascending.
 
-    Parameters
-    ----------
     document_frequency : (d,) number of rows that have a column
     terms : (n, most) int32, written where a row has columns
     best, columns : from ``ranking_buffers``, of ``most`` columns
@@ -65,8 +63,6 @@ def top_terms(first, last, x, document_frequency, terms, best, columns):  # type
 def top_columns(first, last, cosine, nonzero, terms, best, columns):  # type: ignore[no-untyped-def]
     """Write the columns of the largest values of each row of ``cosine`` to ``terms``, ascending; rows that are nonzero.
 
-    Parameters
-    ----------
     cosine : (rows, columns)
     nonzero : (rows,) bool
     terms : (rows, most) int32, written
@@ -144,8 +140,6 @@ def count_entries(first, last, terms, parts, counts, buckets):  # type: ignore[n
 def fill_buckets(first, last, terms, parts, left, indptr, nodes, buckets):  # type: ignore[no-untyped-def]
     """nodes[indptr[b]:indptr[b + 1]]: the first nodes of each bucket b, in the parts first to last of ``parts``.
 
-    Parameters
-    ----------
     left : (buckets,) int32, the number of nodes to write to each bucket; all 0 at the end
     """
     size = len(left)
@@ -197,8 +191,6 @@ def collect_candidates(  # type: ignore[no-untyped-def]
 
     Buckets of triples are read first, the smallest ones before the others, then those of pairs and single terms.
 
-    Parameters
-    ----------
     order : (nodes,) int32, in which similar nodes are near each other, so that they find the same rows in the cache
     indptr, nodes : the buckets, from ``fill_buckets``
     max_entries : entries of buckets that a node reads
@@ -261,13 +253,9 @@ def collect_candidates(  # type: ignore[no-untyped-def]
 def nn_descent_step(first, last, order, current, is_new, x, indices, similarity, tied, known):  # type: ignore[no-untyped-def]
     """Neighbours of each node among its current neighbours and theirs.
 
-    Parameters
-    ----------
     order : (n,) int32, as for ``collect_candidates``
     current : (n, width) int32, current neighbours, -1: none
-    is_new : (n, width) bool
-        Current neighbours that the step before did not have. A pair that neither end reaches by a new one was compared
-        before.
+    is_new : (n, width) bool, current neighbours that the step before did not have; other pairs were compared before
     known : (n,) uint8, zeros
     """
     width = current.shape[1]

@@ -89,8 +89,6 @@ def _step(  # type: ignore[no-untyped-def]
 ):
     """previous ← factor D² (A + loops I) current - previous, and D⁻¹ of it times the coefficient is added to total.
 
-    Parameters
-    ----------
     weights : (entries,), or empty: all are 1
     current, previous : (n, width)
     total : (n, width or more), columns from ``offset`` on

@@ -25,8 +25,6 @@ def spmm(first, last, indptr, indices, order, values, dense, out, cols, vals):  
     mispredictions cost more than the product. They are then added four at a time, so that a row of ``out`` is read and
     written once for four rows of ``dense``.
 
-    Parameters
-    ----------
     order : (entries,) int32, or empty
         Entry e has the value values[order[e]]; if empty, values[e]. A transpose passes its permutation here.
     values : (entries,)
@@ -63,8 +61,6 @@ def add_product(first, last, indptr, indices, values, dense, start, out):  # typ
 
     The remainder of a row after groups of four is added first, together with ``start``, which saves a read of ``out``.
 
-    Parameters
-    ----------
     values : (entries,)
     dense : (columns, width)
     start, out : (rows, width)
@@ -100,8 +96,6 @@ def add_product(first, last, indptr, indices, values, dense, start, out):  # typ
 def sddmm(first, last, indptr, indices, left, right, out):  # type: ignore[no-untyped-def]
     """out[e] = <left[row of e], right[column of e]>: the gradient of spmm by its values.
 
-    Parameters
-    ----------
     left : (rows, width)
     right : (columns, width)
     out : (entries,)
@@ -120,8 +114,6 @@ def sddmm(first, last, indptr, indices, left, right, out):  # type: ignore[no-un
 def edge_distance(first, last, indptr, indices, mu_r, s_r, mu_c, s_c, out):  # type: ignore[no-untyped-def]
     """Eq. 5 on each entry: out[e] = Σ_k (mu_r - mu_c)² (s_r + s_c) over the classes k.
 
-    Parameters
-    ----------
     mu_r, s_r : (rows, classes)
     mu_c, s_c : (columns, classes)
     out : (entries,)
@@ -141,8 +133,6 @@ def edge_distance(first, last, indptr, indices, mu_r, s_r, mu_c, s_c, out):  # t
 def edge_distance_grad(first, last, indptr, indices, grad, mu_r, s_r, mu_c, s_c, grad_mu, grad_s):  # type: ignore[no-untyped-def]
     """Gradient of edge_distance by mu_r and s_r; on the transposed pattern, by those of the columns.
 
-    Parameters
-    ----------
     grad : (entries,)
     mu_r, s_r : (rows, classes)
     mu_c, s_c : (columns, classes)
@@ -166,8 +156,6 @@ def edge_distance_grad(first, last, indptr, indices, grad, mu_r, s_r, mu_c, s_c,
 def neighbour_softmax(first, last, indptr, scores, out):  # type: ignore[no-untyped-def]
     """Softmax over the entries of each row. Scores of -inf get weight 0; a row of nothing else gets zeros.
 
-    Parameters
-    ----------
     scores, out : (entries,)
     """
     for i in range(first, last):

@@ -24,8 +24,6 @@ def sparse_knn(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Neighbours of the nodes ``rows``, by the inverted index.
 
-    Parameters
-    ----------
     x_indptr, x_indices, x_data : CSR of the features, rows of unit length
     t_indptr, t_indices, t_data : CSR of their transpose, the inverted index
     rows : (m,) int64, nodes to search for; result r belongs to node rows[r]
@@ -71,8 +69,6 @@ def sparse_knn(  # type: ignore[no-untyped-def]
 def dense_knn(first, last, cosine, nonzero, rows, indices, similarity, tied, best, nodes):  # type: ignore[no-untyped-def]
     """Neighbours from similarities to all nodes.
 
-    Parameters
-    ----------
     cosine : (m, n)
     rows : (m,) int64, the node of each row of cosine
     best, nodes : from ``ranking_buffers``
@@ -101,8 +97,6 @@ def search_buffers(n: int, k: int) -> tuple[np.ndarray, ...]:
 def insert_ranked(best, nodes, size, cosine, j):  # type: ignore[no-untyped-def]
     """Insert node j into a ranking of at most len(best) nodes, and return its new size.
 
-    Parameters
-    ----------
     best : (k + 1,) int64, similarities in steps, descending
     nodes : (k + 1,) int32, their nodes, ascending among equals
     """

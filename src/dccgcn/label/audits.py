@@ -52,8 +52,7 @@ def draw_predictions(
     checks : number of checks to plan instead.
     seed : of the draw; omitted, the draw cannot be predicted.
     """
-    trusted = result.trusted
-    population = np.flatnonzero(trusted.is_trusted & result.is_predicted)
+    population = np.flatnonzero(result.trusted.is_trusted & result.is_predicted)
     n = len(population)
     if n == 0:
         raise DccgcnError("No prediction is trusted, so there is nothing to check.", "Label more nodes first.")
@@ -62,7 +61,9 @@ def draw_predictions(
         raise DccgcnError(f"{planned:,} checks were planned.", f"Plan 1 to {min(n, MAX_DRAWN):,}.")
     drawn = np.random.default_rng(seed).permutation(population)[:MAX_DRAWN]
     names = [str(result.graph.classes[k]) for k in result.prediction.y_pred[drawn]]
-    return Draw(n, planned, confidence, trusted_text(trusted.basis), tuple(ids[node] for node in drawn), tuple(names))
+    return Draw(
+        n, planned, confidence, trusted_text(result.trusted.basis), tuple(ids[node] for node in drawn), tuple(names)
+    )
 
 
 def next_check(audit: Audit) -> str | None:

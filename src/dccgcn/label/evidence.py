@@ -6,16 +6,13 @@ import numpy as np
 
 from dccgcn.label.events import TABLE, Annotations
 from dccgcn.label.source import Source
-from dccgcn.quality import TrustedNodes
 from dccgcn.workflow import Result
 
 MAX_NEIGHBOURS, MAX_CLASSES = 8, 5
 MAX_FOUND, MAX_QUERY = 12, 200
 
 
-def evidence(
-    source: Source, labels: Annotations, node: int, result: Result | None, trusted: TrustedNodes | None
-) -> Any:
+def evidence(source: Source, labels: Annotations, node: int, result: Result | None) -> Any:
     """What is known of a node, as plain values for JSON. Shares are between 0 and 1."""
     name = source.ids[node]
     cells, more = source.row(node)
@@ -26,16 +23,16 @@ def evidence(
         "more": more,
         "answers": [[who or "the table", label] for who, label in labels.given.get(name, {}).items()],
         "label": labels.labels.get(name),
-        "prediction": _prediction(result, trusted, node),
-        "neighbours": _neighbours(source, labels, node, result, trusted),
+        "prediction": _prediction(result, node),
+        "neighbours": _neighbours(source, labels, node, result),
         "degree": int(source.graph.degree[node]),
     }
 
 
-def _prediction(result: Result | None, trusted: TrustedNodes | None, node: int) -> Any:
-    if result is None or trusted is None:
+def _prediction(result: Result | None, node: int) -> Any:
+    if result is None:
         return None
-    prediction = result.prediction
+    prediction, trusted = result.prediction, result.trusted
     classes = [str(name) for name in result.graph.classes]
 
     def top(probabilities: np.ndarray, count: int) -> list[tuple[str, float]]:
@@ -51,27 +48,22 @@ def _prediction(result: Result | None, trusted: TrustedNodes | None, node: int) 
     }
 
 
-def _neighbours(
-    source: Source, labels: Annotations, node: int, result: Result | None, trusted: TrustedNodes | None
-) -> list[Any]:
+def _neighbours(source: Source, labels: Annotations, node: int, result: Result | None) -> list[Any]:
     """A few neighbours: labelled ones first, then the most confident."""
     adjacency = source.graph.adjacency
     near = adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]]
     known = labels.labels
     rank = np.array([2.0 if source.ids[other] in known else 0.0 for other in near])
-    if trusted is not None:
-        rank += trusted.confidence[near]
+    if result is not None:
+        rank += result.trusted.confidence[near]
     listed = []
     for other in near[np.argsort(-rank, kind="stable")[:MAX_NEIGHBOURS]].tolist():
         name = source.ids[other]
-        label = known.get(name)
-        predicted = None
-        if label is None and result is not None and trusted is not None:
-            predicted = str(result.graph.classes[int(result.prediction.y_pred[other])])
-        confidence = None if predicted is None or trusted is None else round(float(trusted.confidence[other]), 4)
-        listed.append(
-            {"node": name, "title": source.title(other), "label": label, "predicted": predicted, "trust": confidence}
-        )
+        about = {"node": name, "title": source.title(other), "label": known.get(name), "predicted": None, "trust": None}
+        if name not in known and result is not None:
+            about["predicted"] = str(result.graph.classes[int(result.prediction.y_pred[other])])
+            about["trust"] = round(float(result.trusted.confidence[other]), 4)
+        listed.append(about)
     return listed
 
 

@@ -142,7 +142,7 @@ def state(session: Session, who: str) -> dict[str, Any]:
             "labels": picture.n_labels,
             "age": round(time.time() - picture.made, 1),
             "seconds": round(picture.seconds, 2),
-            "word": picture.trusted.word if picture.trusted else "trusted",
+            "word": picture.result.trusted.word if picture.result else "trusted",
             "trusted": shares[0] if shares else None,
             "share": shares[1] if shares else None,
             "accuracy": shares[2] if shares else None,
@@ -191,23 +191,22 @@ def picture_json(session: Session) -> dict[str, Any] | None:
     code = {name: k for k, name in enumerate(labels.classes)}
     agreed, ids = labels.labels, session.source.ids
     known = [[at, code[agreed[ids[node]]]] for at, node in enumerate(drawn.nodes) if ids[node] in agreed]
-    if picture.result is None or picture.trusted is None:
+    if picture.result is None:
         return {"number": picture.number, "prediction": None, "confidence": None, "trusted": None, "labels": known}
     names = [code.get(str(name), -1) for name in picture.result.graph.classes]  # classes may be renamed meanwhile
     return {
         "number": picture.number,
         "prediction": [names[k] for k in picture.result.prediction.y_pred[drawn.nodes]],
-        "confidence": (1000 * picture.trusted.confidence[drawn.nodes]).round().astype(int).tolist(),
-        "trusted": picture.trusted.is_trusted[drawn.nodes].astype(int).tolist(),
+        "confidence": (1000 * picture.result.trusted.confidence[drawn.nodes]).round().astype(int).tolist(),
+        "trusted": picture.result.trusted.is_trusted[drawn.nodes].astype(int).tolist(),
         "labels": known,
     }
 
 
 def _evidence(session: Session, node: int) -> dict[str, Any]:
     picture = session.picture
-    result, trusted = (picture.result, picture.trusted) if picture else (None, None)
-    number = picture.number if picture else 0
-    return {"picture": number, **evidence(session.source, session.labels, node, result, trusted)}
+    number, result = (picture.number, picture.result) if picture else (0, None)
+    return {"picture": number, **evidence(session.source, session.labels, node, result)}
 
 
 async def _changes(session: Session, client: str) -> AsyncIterator[str]:

@@ -23,7 +23,7 @@ from dccgcn.label import audits
 from dccgcn.label.events import Annotations, Audit, Event, point_json
 from dccgcn.label.log import EventLog
 from dccgcn.label.source import Source, class_name
-from dccgcn.quality import NOTHING_TRUSTED, TrustedNodes
+from dccgcn.quality import NOTHING_TRUSTED
 from dccgcn.report import draw_graph
 from dccgcn.text import printable
 from dccgcn.workflow import Result, suggest_labels
@@ -79,19 +79,14 @@ class Picture:
     made: float = field(default_factory=time.time)
 
     @property
-    def trusted(self) -> TrustedNodes | None:
-        """Which of its predictions are trusted."""
-        return None if self.result is None else self.result.trusted
-
-    @property
     def shares(self) -> tuple[int, float, float] | None:
         """Trusted predictions, their share, and the mean confidence of all predictions: the estimated accuracy."""
-        if self.result is None or self.trusted is None:
+        if self.result is None:
             return None
-        predicted = self.result.is_predicted
+        predicted, trusted = self.result.is_predicted, self.result.trusted
         if not predicted.any():
             return 0, 1.0, 1.0
-        is_trusted, confidence = self.trusted.is_trusted[predicted], self.trusted.confidence[predicted]
+        is_trusted, confidence = trusted.is_trusted[predicted], trusted.confidence[predicted]
         return int(is_trusted.sum()), float(is_trusted.mean()), float(confidence.mean())
 
     @property
@@ -204,8 +199,8 @@ class Session:
                 if is_open(node):
                     return node, reason
             order = np.arange(len(ids))
-            if picture and picture.trusted:
-                order = np.argsort(picture.trusted.confidence, kind="stable")
+            if picture and picture.result:
+                order = np.argsort(picture.result.trusted.confidence, kind="stable")
             for node in order.tolist():
                 if is_open(node):
                     return node, LEFT if picture else "is the first of the table"

@@ -4,13 +4,13 @@ from .arrays import check_array as check_array
 from .arrays import check_arrays as check_arrays
 from .arrays import check_csr as check_csr
 from .arrays import probability_spec as probability_spec
+from .base import ENTRIES as ENTRIES
 from .base import Fit as Fit
 from .base import Method as Method
 from .base import Task as Task
+from .base import get_method as get_method
 from .prediction import Prediction as Prediction
 from .prediction import restore_class_columns as restore_class_columns
-from .registry import ENTRIES as ENTRIES
-from .registry import get_method as get_method
 from .resources import PROCESS_BYTES as PROCESS_BYTES
 from .resources import Cost as Cost
 from .resources import check_memory as check_memory

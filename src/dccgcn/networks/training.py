@@ -14,7 +14,6 @@ from torch import Tensor, nn
 
 from dccgcn.errors import Finding, TrainingError
 from dccgcn.features import Scaling, scaling
-from dccgcn.graph import NodeGraph
 from dccgcn.methods import Prediction, Task
 from dccgcn.progress import Progress
 from dccgcn.settings import Settings, count, rate, weight
@@ -123,13 +122,20 @@ class NetworkSettings(Settings):
 class Network(nn.Module):
     """A network on one graph; forward(inputs_of(nodes)) gives the logits of these nodes, (nodes, c)."""
 
+    optimiser: Callable[..., torch.optim.Optimizer] = torch.optim.Adam
+    findings: tuple[Finding, ...] = ()  # about the graphs that it uses
+
     def inputs_of(self, nodes: np.ndarray) -> Any:
         """The argument of forward() for these nodes: here their positions, for networks that read the whole graph."""
         return torch.tensor(nodes)  # a copy: the array of a split is read-only
 
-    def loss(self, inputs: Any, labels: Tensor) -> Tensor:
+    def loss(self, inputs: Any, labels: Tensor, epoch: int) -> Tensor:
         """What training minimises."""
         return F.cross_entropy(self(inputs), labels)
+
+    def score(self, task: Task) -> Score | None:
+        """What the validation nodes choose the epoch by; None without any."""
+        return validation_score(task, self, self.inputs_of, self)
 
     def decayed_parameters(self) -> list[nn.Parameter]:
         """The parameters under the L2 penalty."""
@@ -139,23 +145,31 @@ class Network(nn.Module):
         """The logits of all n nodes, (n, c)."""
         return self(self.inputs_of(np.arange(n)))
 
+    def predict(self, n: int) -> Prediction:
+        """The prediction for all n nodes of the graph."""
+        return prediction_from_logits(self.classify_all(n), self.findings)
 
-def fit_network(network_class: Callable[[NodeGraph, Any], Network], task: Task, s: NetworkSettings) -> Prediction:
-    """Build the network, train it on the labels of the nodes in ``train`` and classify all nodes."""
+
+def fit_network(network_class: Callable[[Task, Any], Network], task: Task, s: Any) -> Prediction:
+    """Build the network, train it on the labels of the nodes in ``train`` and classify all nodes.
+
+    s: settings with lr and epochs; without weight_decay there is no penalty, without patience every epoch is run.
+    """
     with seeded(task.seed):
-        network = network_class(task.graph, s)
+        network = network_class(task, s)
     inputs, labels = network.inputs_of(task.train), torch.as_tensor(task.labels)
-    score = validation_score(task, network, network.inputs_of, network)
     decayed = network.decayed_parameters()
     undecayed = [p for p in network.parameters() if all(p is not other for other in decayed)]
-    groups: list[dict[str, Any]] = [{"params": decayed, "weight_decay": s.weight_decay}, {"params": undecayed}]
+    weight_decay, patience = getattr(s, "weight_decay", 0.0), getattr(s, "patience", None)
+    groups: list[dict[str, Any]] = [{"params": decayed, "weight_decay": weight_decay}, {"params": undecayed}]
     with seeded(task.seed):
-        buffers = list(network.buffers())
-        loss = lambda epoch: network.loss(inputs, labels)  # noqa: E731
-        train_full_batch(loss, groups, s.lr, s.epochs, task.progress, score, s.patience, buffers=buffers)
+        train_full_batch(
+            lambda epoch: network.loss(inputs, labels, epoch), groups, s.lr, s.epochs, task.progress,
+            network.score(task), patience, network.optimiser, list(network.buffers()),
+        )  # fmt: skip
     network.eval()
     with torch.no_grad():
-        return prediction_from_logits(network.classify_all(task.graph.n))
+        return network.predict(task.graph.n)
 
 
 def prediction_from_logits(logits: Tensor, findings: tuple[Finding, ...] = ()) -> Prediction:

@@ -6,25 +6,25 @@ from typing import Any, Literal
 import numpy as np
 
 from dccgcn.errors import DccgcnError
-from dccgcn.quality import checks
+from dccgcn.quality.metrics import aligned, aligned_labels, checked_probabilities
 
 Scheme = Literal["equal-mass", "equal-width"]
 
 
 def confidence(probabilities: Any) -> np.ndarray:
     """(n,) probability of the predicted class."""
-    return checks.probabilities(probabilities).max(axis=1)
+    return checked_probabilities(probabilities).max(axis=1)
 
 
 def margin(probabilities: Any) -> np.ndarray:
     """(n,) difference of the two largest probabilities."""
-    top = np.partition(checks.probabilities(probabilities), -2, axis=1)
+    top = np.partition(checked_probabilities(probabilities), -2, axis=1)
     return top[:, -1] - top[:, -2]
 
 
 def negative_entropy(probabilities: Any) -> np.ndarray:
     """(n,) Σ p log p: 0 for a certain prediction, -log c for a uniform one."""
-    p = checks.probabilities(probabilities)
+    p = checked_probabilities(probabilities)
     return np.sum(p * np.log(np.where(p > 0, p, 1.0)), axis=1)
 
 
@@ -60,7 +60,7 @@ def bars(stated: Any, right: Any, bins: int = 15, scheme: Scheme = "equal-mass")
     Equal-mass bins keep equal confidences together, so that no bin depends on the order of the nodes: a node's bin
     is determined by the number of less confident nodes.
     """
-    stated, right = checks.aligned(stated=stated, right=right)
+    stated, right = aligned(stated=stated, right=right)
     if bins < 1:
         raise DccgcnError(f"A reliability diagram needs one bin or more, not {bins}.")
     edges = np.linspace(0, 1, bins + 1)
@@ -88,7 +88,7 @@ def ece(probabilities: Any, truth: Any, bins: int = 15, scheme: Scheme = "equal-
 
 def auroc(score: Any, right: Any) -> float | None:
     """Probability that a correct prediction scores above a wrong one, ties counting half; None without both kinds."""
-    score, right = checks.aligned(score=score, right=right)
+    score, right = aligned(score=score, right=right)
     right = right.astype(bool)
     if right.all() or not right.any():
         return None
@@ -116,7 +116,7 @@ def risk_coverage(score: Any, right: Any) -> RiskCoverage:
     Tied nodes each count the error rate of their tie, which is the mean over all its orders, so the curve does not
     depend on the order of the nodes.
     """
-    score, right = checks.aligned(score=score, right=right)
+    score, right = aligned(score=score, right=right)
     n = len(score)
     _, tie, size = np.unique(-score.astype(np.float64), return_inverse=True, return_counts=True)
     errors = np.bincount(tie, weights=~right.astype(bool))
@@ -127,8 +127,8 @@ def risk_coverage(score: Any, right: Any) -> RiskCoverage:
 
 def _confidence_and_right(probabilities: Any, truth: Any) -> tuple[np.ndarray, np.ndarray]:
     """Each node's confidence and whether its prediction is right."""
-    p = checks.probabilities(probabilities)
-    truth, predicted = checks.aligned_labels(truth, prediction=p.argmax(axis=1))
+    p = checked_probabilities(probabilities)
+    truth, predicted = aligned_labels(truth, prediction=p.argmax(axis=1))
     if truth.dtype.kind not in "iu" or truth.max() >= p.shape[1]:
         raise DccgcnError(
             f"The truth must be positions among the {p.shape[1]} columns of probabilities.",

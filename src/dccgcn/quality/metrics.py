@@ -1,17 +1,16 @@
 """Accuracy of predictions: overall, by class, of rankings, before and after calibration."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dccgcn.errors import DccgcnError
-from dccgcn.quality import checks
+from dccgcn.text import first_few
 
 
 def accuracy(truth: Any, prediction: Any) -> float:
     """Share of correct predictions, the paper's ACC."""
-    truth, prediction = checks.aligned_labels(truth, prediction=prediction)
+    truth, prediction = aligned_labels(truth, prediction=prediction)
     return float((truth == prediction).mean())
 
 
@@ -21,7 +20,7 @@ def macro_f1(truth: Any, prediction: Any) -> float:
     A class that is never predicted counts 0. A class that is predicted but does not occur in the truth is
     left out of the mean; its false positives already lower the recall of the true classes.
     """
-    truth, prediction = checks.aligned_labels(truth, prediction=prediction)
+    truth, prediction = aligned_labels(truth, prediction=prediction)
     classes, n_true = np.unique(truth, return_counts=True)
     n_predicted = np.array([(prediction == k).sum() for k in classes])
     n_right = np.array([((prediction == k) & (truth == k)).sum() for k in classes])
@@ -47,35 +46,55 @@ def recall_at(is_member: Any, score: Any, k: int) -> float:
 
 
 def _members(is_member: Any, score: Any) -> tuple[np.ndarray, np.ndarray]:
-    member, score = checks.aligned(is_member=is_member, score=score)
+    member, score = aligned(is_member=is_member, score=score)
     if not member.any():
         raise DccgcnError("No node is of the class.", "Score a class that occurs among the nodes.")
     return member.astype(bool), score
 
 
-@dataclass(frozen=True)
-class ConfidenceSplit:
-    """Accuracy of the high- and low-confidence nodes; None for an empty set."""
-
-    accuracy_high: float | None  # before calibration
-    accuracy_low_before: float | None
-    accuracy_low_after: float | None
-    agreement: float  # share of high-confidence nodes
-
-
-def confidence_split(truth: Any, prediction_before: Any, prediction_after: Any, agree: Any) -> ConfidenceSplit:
-    """Accuracy of the high- and the low-confidence nodes before and after calibration (Section 5.1, Figure 4)."""
-    truth, before, after, agree = checks.aligned_labels(
-        truth, prediction_before=prediction_before, prediction_after=prediction_after, agree=agree
-    )
-    high = agree.astype(bool)
-    return ConfidenceSplit(
-        accuracy_high=_share(before == truth, high),
-        accuracy_low_before=_share(before == truth, ~high),
-        accuracy_low_after=_share(after == truth, ~high),
-        agreement=float(high.mean()),
-    )
+def aligned(**named: Any) -> tuple[np.ndarray, ...]:
+    """One-dimensional arrays of equal length, not empty, without NaN."""
+    arrays = {name: np.asarray(values) for name, values in named.items()}
+    for name, array in arrays.items():
+        if array.ndim != 1:
+            raise DccgcnError(f"{name} must have one value per node, but has shape {array.shape}.")
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise DccgcnError(
+                f"{name} is NaN or infinite at positions {first_few(np.flatnonzero(~np.isfinite(array)))}.",
+                "Leave these entries out, or find out where they come from.",
+            )
+    lengths = {name: len(array) for name, array in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise DccgcnError(f"The lengths differ: {listed}.", "All must list the same nodes in the same order.")
+    if 0 in lengths.values():
+        raise DccgcnError("There is nothing to score: no nodes were given.", "Pass at least one.")
+    return tuple(arrays.values())
 
 
-def _share(right: np.ndarray, among: np.ndarray) -> float | None:
-    return float(right[among].mean()) if among.any() else None
+def aligned_labels(truth: Any, **predictions: Any) -> tuple[np.ndarray, ...]:
+    """The truth and the predictions, aligned; an unlabelled node (-1) cannot be scored."""
+    arrays = aligned(truth=truth, **predictions)
+    if arrays[0].dtype.kind in "if":
+        unknown = np.flatnonzero(arrays[0] < 0)
+        if len(unknown):
+            raise DccgcnError(
+                f"The truth of {len(unknown)} nodes is unknown (-1), at positions {first_few(unknown)}.",
+                "Score the labelled nodes only.",
+            )
+    return arrays
+
+
+def checked_probabilities(values: Any) -> np.ndarray:
+    """(n, c) probabilities in double precision; rows that are not probabilities are refused."""
+    p = np.asarray(values, dtype=np.float64)
+    if p.ndim != 2 or p.shape[0] == 0 or p.shape[1] < 2:
+        raise DccgcnError(f"Probabilities must be a matrix of nodes by two or more classes, not of shape {p.shape}.")
+    # float32 softmax over many classes is off by about 1e-6; logits are off by far more
+    bad = np.flatnonzero(~((p >= 0).all(axis=1) & (np.abs(p.sum(axis=1) - 1) < 1e-3)))
+    if len(bad):
+        raise DccgcnError(
+            f"{len(bad)} rows are not probabilities, at positions {first_few(bad)}.",
+            "Rows must be non-negative and sum to one: apply softmax to logits.",
+        )
+    return p

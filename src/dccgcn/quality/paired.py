@@ -8,7 +8,7 @@ import numpy as np
 from scipy import stats
 
 from dccgcn.errors import DccgcnError
-from dccgcn.quality import checks
+from dccgcn.quality.metrics import aligned
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ def summary(values: Any) -> Summary:
     >>> print(summary([63.0, 65.0, 64.0]))
     64.0 ± 1.0
     """
-    (x,) = checks.aligned(values=values)
+    (x,) = aligned(values=values)
     return Summary(float(x.mean()), float(x.std(ddof=1)) if len(x) > 1 else None, len(x))
 
 
@@ -88,7 +88,7 @@ def paired_difference(first: Any, second: Any, level: float = 0.95, test_to_trai
     If all splits have the same difference, the interval is that value, and p is 1 if it is zero, else 0. Splits of
     one graph overlap, so the interval is valid for further splits of that graph only.
     """
-    a, b = checks.aligned(first=first, second=second)
+    a, b = aligned(first=first, second=second)
     if not 0 < level < 1:
         raise DccgcnError(f"The level of an interval must be between 0 and 1, not {level}.", "Use 0.95 for 95 %.")
     difference = a.astype(np.float64) - b.astype(np.float64)

@@ -1,5 +1,3 @@
-from .audit import read_audit as read_audit
-from .audit import save_audit as save_audit
 from .data import report_data as report_data
 from .drawing import draw_graph as draw_graph
 from .nodes import OwnTable as OwnTable
@@ -8,4 +6,6 @@ from .notebook import summary_text as summary_text
 from .page import render as render
 from .store import FILE as FILE
 from .store import load_data as load_data
-from .write import write_report as write_report
+from .store import read_audit as read_audit
+from .store import save_audit as save_audit
+from .store import write_report as write_report

@@ -7,7 +7,7 @@ import numpy as np
 
 from dccgcn.concord import channel_description, channel_title
 from dccgcn.graph import NodeGraph
-from dccgcn.methods import registry
+from dccgcn.methods import ENTRIES
 from dccgcn.progress import Progress
 from dccgcn.quality import AuditSummary, bars, risk_coverage
 from dccgcn.report import drawing, schema
@@ -16,7 +16,7 @@ from dccgcn.report.classes import class_rankings, class_summaries, class_warning
 from dccgcn.report.nodes import OwnTable, node_columns, sample, shown_ids, table_columns
 from dccgcn.report.schema import Calibration, CalibrationBin
 from dccgcn.report.trust_summary import headline, summarise_trust, verdict
-from dccgcn.workflow import Result, run_csv
+from dccgcn.workflow import Result, package_versions, run_csv
 
 MAX_NODES = 20_000  # with their probabilities and neighbours in the page
 MAX_CSV = 6_000_000  # characters of their rows
@@ -152,7 +152,7 @@ def _community(result: Result, nodes: np.ndarray, position: np.ndarray) -> schem
 
 
 def _run_summary(result: Result, command: str | None) -> schema.RunSummary:
-    entry = registry.ENTRIES.get(result.method)
+    entry = ENTRIES.get(result.method)
     fields = type(result.settings).model_fields
     return schema.RunSummary(
         method=result.method,
@@ -175,7 +175,7 @@ def _run_summary(result: Result, command: str | None) -> schema.RunSummary:
             )
             for name, value in result.settings.model_dump(mode="json").items()
         ],
-        versions=result.summary()["versions"],
+        versions=package_versions(),
     )
 
 

@@ -21,14 +21,14 @@ def node_columns(result: Result, shown: np.ndarray, community: np.ndarray, colum
 
     community: (n,) of all nodes. columns: their own rows of a table.
     """
-    graph, prediction, nodes = result.graph, result.prediction, result.trusted
+    graph, prediction, trusted = result.graph, result.prediction, result.trusted
     width = MAX_CLASSES if len(prediction.channels) <= 2 else 1
     return Nodes.model_construct(
         note=table_note(graph, len(shown)),
         id=shown_ids(graph, shown),
         prediction=prediction.y_pred[shown].tolist(),
-        confidence=_thousandths(nodes.confidence[shown]),
-        trusted=nodes.is_trusted[shown].astype(int).tolist(),
+        confidence=_thousandths(trusted.confidence[shown]),
+        trusted=trusted.is_trusted[shown].astype(int).tolist(),
         corrected=None if prediction.corrected is None else prediction.corrected[shown].astype(int).tolist(),
         role=run_frame(result)["role"].iloc[shown].map(ROLES.index).tolist(),
         roles=list(ROLES),
@@ -65,7 +65,7 @@ def _top_classes(probabilities: np.ndarray, most: int) -> TopClasses:
 def _neighbours(result: Result, shown: np.ndarray) -> list[list[int]]:
     """A few neighbours of each node: those with a training label first, then by confidence."""
     adjacency = result.graph.adjacency
-    rank = result.trusted.confidence.astype(np.float64)
+    rank = result.trusted.confidence.astype(np.float64)  # a copy
     rank[result.split.train] += 2
     row = np.full(result.graph.n, -1)  # of the page, for each node of the graph
     row[shown] = np.arange(len(shown))

@@ -10,7 +10,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from dccgcn.report.schema import Report
-from dccgcn.report.store import to_json
 from dccgcn.text import printable
 
 # characters that could end a script element or start a comment in it
@@ -38,7 +37,7 @@ def render(report: Report) -> str:
         script=Markup(script),
         style=Markup(style),
         licences=_static("LICENCES.txt"),
-        json=Markup(to_json(report).translate(_UNSAFE)),
+        json=Markup(report.to_json().translate(_UNSAFE)),
     )
 
 

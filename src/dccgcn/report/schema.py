@@ -5,6 +5,7 @@ frontend/src/schema.ts and the tables of docs/report-data.md are generated from 
     python scripts/report_schema.py
 """
 
+import json
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -262,6 +263,10 @@ class Report(Part):
     findings: list[ReportFinding] = Field(description="About the graph and its training labels, then about the run")
     run: RunSummary
     audit: AuditSummary | None = Field(default=None, description="`null` if no predictions were checked by a person")
+
+    def to_json(self) -> str:
+        """The data as compact ASCII JSON."""
+        return json.dumps(self.model_dump(), allow_nan=False, separators=(",", ":"))
 
     @model_validator(mode="after")
     def _check_positions(self) -> Self:

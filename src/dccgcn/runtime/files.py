@@ -1,4 +1,10 @@
-"""Reading, atomic writing and hashes of files."""
+"""Reading, atomic writing, locks and hashes of files.
+
+``replace_files`` replaces several files of a folder at once: after a crash at any moment all of them are old, or all
+are new. They are written to a temporary folder inside the target. Renaming that folder to ``.new`` is the moment at
+which they become valid; readers look there first. Then they are moved to their places one by one. A writer that finds
+``.new`` finishes the move of the process that was stopped.
+"""
 
 import fcntl
 import hashlib
@@ -6,11 +12,14 @@ import json
 import os
 import re
 import secrets
+import shutil
 import time
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, TypeAlias
+
+from filelock import FileLock, Timeout
 
 from dccgcn.errors import DataFileError
 
@@ -29,25 +38,31 @@ def write_atomically(path: str | Path, content: Content, replace: bool = True) -
     """
     path = Path(path)
     temporary = temporary_path(path.parent)  # same folder: renaming is atomic on one disk
+    with write_errors(path, "Free some space, or choose another folder."):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            remove_temporary(path.parent)
+            with open(temporary, "xb") as file:
+                _hold(file)
+                file.writelines(_pieces(content))
+                file.flush()
+                os.fsync(file.fileno())
+                place(temporary, path, replace)
+            sync_folder(path.parent)
+        finally:
+            with suppress(OSError):  # already renamed, or its folder does not exist
+                temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def write_errors(path: Path, remedy: str) -> Iterator[None]:
+    """Turn what the system reports inside the block into a DataFileError: the path cannot be written."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        remove_temporary(path.parent)
-        with open(temporary, "xb") as file:
-            _hold(file)
-            file.writelines(_pieces(content))
-            file.flush()
-            os.fsync(file.fileno())
-            place(temporary, path, replace)
-        sync_folder(path.parent)
+        yield
     except OSError as error:
-        is_wrong_path = isinstance(error, IsADirectoryError | NotADirectoryError | FileExistsError)
-        remedy = (
-            "Give the path of a file in a folder." if is_wrong_path else "Free some space, or choose another folder."
-        )
+        if isinstance(error, IsADirectoryError | NotADirectoryError | FileExistsError):
+            remedy = "Give the path of a file in a folder."
         raise DataFileError(f"{path} cannot be written ({error.strerror or error}).", remedy) from error
-    finally:
-        with suppress(OSError):  # already renamed, or its folder does not exist
-            temporary.unlink(missing_ok=True)
 
 
 def place(temporary: Path, path: Path, replace: bool) -> None:
@@ -139,3 +154,81 @@ def sha256(path: str | Path) -> str:
     """Hexadecimal SHA-256 of a file's content."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+LOCK = ".lock"
+
+
+@contextmanager
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Lock a folder while writing to it, and remove the temporary files that a killed process left in it."""
+    with _lock(folder / LOCK, folder):
+        with suppress(OSError):  # they do no harm
+            for path in folder.iterdir():
+                if is_temporary(path.name):
+                    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        yield
+
+
+@contextmanager
+def lock_file(file: Path) -> Iterator[None]:
+    """Lock one file while appending to it."""
+    with _lock(file.with_suffix(".lock"), file):
+        yield
+
+
+@contextmanager
+def _lock(path: Path, target: Path) -> Iterator[None]:
+    """Hold the lock file of a target. The operating system releases it when the process ends in any way."""
+    lock = FileLock(path, blocking=False)
+    with write_errors(target, "Choose another path."):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lock.acquire()
+        except Timeout:
+            remedy = "Wait until it has finished, or choose another path."
+            raise DataFileError(f"Another process is writing to {target}.", remedy) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+STAGED = ".new"
+
+
+def current_path(folder: Path, name: str) -> Path:
+    """Where the valid version of a file is."""
+    staged = folder / STAGED / name
+    return staged if staged.exists() else folder / name
+
+
+def replace_files(folder: Path, files: Mapping[str, Content], outdated: Iterable[str] = ()) -> None:
+    """Replace these files, and remove the outdated ones. The caller holds the lock of the folder."""
+    finish_move(folder)
+    temporary = temporary_path(folder)
+    with write_errors(folder, "Free some space, or choose another folder. What was there before is unchanged."):
+        try:
+            temporary.mkdir()
+            for name, content in files.items():
+                write_and_sync(temporary / name, content)
+            sync_folder(temporary)
+            for name in outdated:
+                (folder / name).unlink(missing_ok=True)
+            os.replace(temporary, folder / STAGED)
+            sync_folder(folder)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+    finish_move(folder)
+
+
+def finish_move(folder: Path) -> None:
+    """Move what a complete ``.new`` holds to its place. Repeated after a crash it continues."""
+    staged = folder / STAGED
+    if not staged.is_dir():
+        return
+    with write_errors(folder, "The new files are complete; repeat the command to finish."):
+        for name in sorted(os.listdir(staged)):
+            os.replace(staged / name, folder / name)
+        sync_folder(folder)
+        staged.rmdir()

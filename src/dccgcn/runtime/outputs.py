@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from dccgcn.errors import DataFileError
-from dccgcn.runtime.files import Content, temporary_path, write_atomically
+from dccgcn.runtime.files import Content, temporary_path, write_atomically, write_errors
 
 REPORT = "report.html"
 REPORT_MARK = b'<meta name="generator" content="dccgcn'
@@ -63,11 +63,9 @@ def check_writable(folder: Path) -> None:
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     probe = temporary_path(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe.touch(exist_ok=False)
-    except OSError as error:
-        remedy = "Choose a folder in which you may write."
-        raise DataFileError(f"{folder} cannot be written ({error.strerror or error}).", remedy) from None
+        with write_errors(folder, "Choose a folder in which you may write."):
+            folder.mkdir(parents=True, exist_ok=True)
+            probe.touch(exist_ok=False)
     finally:
         with suppress(OSError):
             probe.unlink(missing_ok=True)

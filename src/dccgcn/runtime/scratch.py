@@ -28,8 +28,16 @@ import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError, Finding
 from dccgcn.runtime.csr import checked_csr
-from dccgcn.runtime.files import is_temporary, sha256, sync_folder, temporary_path, write_and_sync
-from dccgcn.runtime.lock import LOCK, lock_folder
+from dccgcn.runtime.files import (
+    LOCK,
+    is_temporary,
+    lock_folder,
+    sha256,
+    sync_folder,
+    temporary_path,
+    write_and_sync,
+    write_errors,
+)
 from dccgcn.runtime.memory import format_bytes
 
 _PREFIX = "dccgcn-"
@@ -143,27 +151,24 @@ class Stages(dict[Any, Any]):
             files[name] = self._digests[name]
             return name
 
-        try:
-            temporary.mkdir()
-            coded = _encode(value, keep)
-            for number, array in enumerate(arrays):
-                with open(temporary / f"{number}.npy", "xb") as file:
-                    np.save(file, array, allow_pickle=False)
-                    file.flush()
-                    os.fsync(file.fileno())
-                files[f"{path.name}/{number}.npy"] = sha256(temporary / f"{number}.npy")
-            content = {"value": coded, "files": files}
-            write_and_sync(temporary / _VALUE, json.dumps({"digest": _digest(path, content), **content}))
-            sync_folder(temporary)
-            os.replace(temporary, path)
-            sync_folder(path.parent)
-        except OSError as error:
-            raise DataFileError(
-                f"The scratch folder {path.parent.parent} cannot be written ({error.strerror or error}).",
-                "Free some space, or choose another folder. Finished stages are kept.",
-            ) from error
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+        remedy = "Free some space, or choose another scratch folder. Finished stages are kept."
+        with write_errors(path.parent.parent, remedy):
+            try:
+                temporary.mkdir()
+                coded = _encode(value, keep)
+                for number, array in enumerate(arrays):
+                    with open(temporary / f"{number}.npy", "xb") as file:
+                        np.save(file, array, allow_pickle=False)
+                        file.flush()
+                        os.fsync(file.fileno())
+                    files[f"{path.name}/{number}.npy"] = sha256(temporary / f"{number}.npy")
+                content = {"value": coded, "files": files}
+                write_and_sync(temporary / _VALUE, json.dumps({"digest": _digest(path, content), **content}))
+                sync_folder(temporary)
+                os.replace(temporary, path)
+                sync_folder(path.parent)
+            finally:
+                shutil.rmtree(temporary, ignore_errors=True)
         self._digests |= files
 
     def _read(self, path: Path) -> Any:

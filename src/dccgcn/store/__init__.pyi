@@ -6,4 +6,3 @@ from .run_folder import AUDIT as AUDIT
 from .run_folder import LABELS as LABELS
 from .run_folder import check_run_folder as check_run_folder
 from .run_folder import save_run as save_run
-from .staging import replace_files as replace_files

@@ -18,14 +18,13 @@ from dccgcn import __version__
 from dccgcn.errors import DataFileError, DccgcnError, Finding
 from dccgcn.graph import PARTS, NodeGraph, Split
 from dccgcn.methods import ArraySpec, Method, Prediction, Sizes, check_array, check_arrays, check_csr, get_method
-from dccgcn.runtime import Content, check_regular, read_json, sha256
+from dccgcn.runtime import Content, check_regular, current_path, read_json, sha256
 from dccgcn.store.card import model_card
 from dccgcn.store.model_schema import FORMAT, ModelDescription
-from dccgcn.store.staging import current_path
 from dccgcn.store.tensors import read_tensors, tensor_pieces
 from dccgcn.tables import Columns, EdgeColumns, FeatureEncoder, Tables
 from dccgcn.text import first_few
-from dccgcn.workflow import FitDetails, Result, measure
+from dccgcn.workflow import Result
 
 DESCRIPTION: str = "model.json"
 TENSORS: str = "model.safetensors"
@@ -152,8 +151,8 @@ def _run(description: ModelDescription, arrays: Mapping[str, Any]) -> Result:
     settings = method.settings.of(description.settings)
     prediction = Prediction(**arrays["prediction"], findings=findings["prediction"])
     _check_prediction(prediction, graph, split, method, settings)
-    given = description.model_dump(include={"seed", "seconds", "threads", "device"})
-    result = measure(graph, split, prediction, FitDetails(method=method.name, settings=settings, **given))
+    fit = description.model_dump(include={"seed", "seconds", "threads", "device"})
+    result = Result(graph, split, method.name, settings, prediction=prediction, **fit)
     if (tables := description.tables) is None:
         return result
     tables.encoder.check(graph.d, tables.columns.id)

@@ -12,10 +12,9 @@ import pandas as pd
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.progress import Progress
 from dccgcn.quality import rankings
-from dccgcn.runtime import LOCK, Content, is_temporary, lock_folder, read_json
+from dccgcn.runtime import LOCK, STAGED, Content, current_path, is_temporary, lock_folder, read_json, replace_files
 from dccgcn.settings import FORMAT as SETTINGS_FORMAT
 from dccgcn.store.model_io import CARD, DESCRIPTION, TENSORS, model_files
-from dccgcn.store.staging import STAGED, current_path, replace_files
 from dccgcn.tables import Tables, csv_pieces, csv_text
 from dccgcn.text import first_few, printable
 from dccgcn.workflow import Result

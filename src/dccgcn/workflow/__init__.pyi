@@ -10,8 +10,6 @@ from .doctor import check_given_labels as check_given_labels
 from .doctor import examine as examine
 from .doctor import facts as facts
 from .estimator import NodeClassifier as NodeClassifier
-from .fitting import FitDetails as FitDetails
-from .fitting import measure as measure
 from .fitting import run as run
 from .frames import prediction_frame as prediction_frame
 from .frames import run_csv as run_csv
@@ -21,5 +19,6 @@ from .inductive import check_new_ids as check_new_ids
 from .inductive import predict_new as predict_new
 from .jobs import Job as Job
 from .result import Result as Result
-from .run_store import read_store as read_store
+from .result import package_versions as package_versions
+from .runner import read_store as read_store
 from .runner import run_jobs as run_jobs

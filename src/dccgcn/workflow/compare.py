@@ -13,7 +13,7 @@ from dccgcn import __version__
 from dccgcn.graph import NodeGraph, label_folds
 from dccgcn.quality import PairedDifference, Summary, paired_difference, summary
 from dccgcn.workflow.jobs import Job
-from dccgcn.workflow.run_store import Rows
+from dccgcn.workflow.runner import Rows
 
 FOLDS = "folds"  # the draw of their jobs
 

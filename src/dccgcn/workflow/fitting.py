@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -14,7 +14,6 @@ from dccgcn.errors import DccgcnError, Finding, SettingsError
 from dccgcn.graph import NodeGraph, Split, check_training
 from dccgcn.methods import Method, Prediction, Task, check_memory, get_method, restore_class_columns
 from dccgcn.progress import Progress
-from dccgcn.quality import class_findings, metrics
 from dccgcn.runtime import damage_findings, default_device, stages_of, threads_of_run
 from dccgcn.settings import Settings
 from dccgcn.tables import MASKS_NOT_USED, Tables, from_pyg, has_masks, is_pyg, split_from_pyg
@@ -120,18 +119,6 @@ def staged_graph(
     return method.staged(graph, settings, Path(scratch))
 
 
-@dataclass(frozen=True)
-class FitDetails:
-    """How a prediction was made."""
-
-    method: str
-    settings: Settings
-    seed: int
-    seconds: float  # of the fit, including operators that were not built before
-    threads: int
-    device: str = "cpu"
-
-
 def fit_and_measure(
     graph: NodeGraph,
     split: Split,
@@ -153,8 +140,7 @@ def fit_and_measure(
     merged = () if method.uses_relations else _merged_relations(graph, method.name)
     findings = (*memory, *damaged, *merged, *prediction.findings, *suspects)
     prediction = replace(prediction, findings=findings)
-    details = FitDetails(method.name, settings, seed, seconds, threads, device)
-    return measure(graph, split, prediction, details)
+    return Result(graph, split, method.name, settings, seed, prediction, seconds, threads, device)
 
 
 def _merged_relations(graph: NodeGraph, method: str) -> tuple[Finding, ...]:
@@ -163,38 +149,6 @@ def _merged_relations(graph: NodeGraph, method: str) -> tuple[Finding, ...]:
         return ()
     text = f"{method} takes the relations {first_few(list(graph.relations))} as edges of one kind without direction"
     return (Finding("note", "merged-relations", f"{text}; concord tells them apart."),)
-
-
-def measure(graph: NodeGraph, split: Split, prediction: Prediction, details: FitDetails) -> Result:
-    """Score a prediction on the test nodes of a split."""
-    test, y_true = split.test, graph.labels[split.test]
-    scored = len(test) > 0
-    channels = {name: p.argmax(axis=1)[test] for name, p in prediction.channels.items()} if scored else {}
-    parts = None
-    if scored and prediction.channels_agree is not None and prediction.uncorrected is not None:
-        before = prediction.uncorrected.argmax(axis=1)[test]
-        parts = metrics.confidence_split(y_true, before, prediction.y_pred[test], prediction.channels_agree[test])
-    return Result(
-        graph=graph,
-        split=split,
-        prediction=prediction,
-        accuracy=metrics.accuracy(y_true, prediction.y_pred[test]) if scored else None,
-        macro_f1=metrics.macro_f1(y_true, prediction.y_pred[test]) if scored else None,
-        channel_accuracy={name: metrics.accuracy(y_true, y_pred) for name, y_pred in channels.items()},
-        agreement=parts.agreement if parts else None,
-        accuracy_high=parts.accuracy_high if parts else None,
-        accuracy_low_before=parts.accuracy_low_before if parts else None,
-        accuracy_low_after=parts.accuracy_low_after if parts else None,
-        corrected=float(prediction.corrected[test].mean()) if scored and prediction.corrected is not None else None,
-        findings=(
-            *class_findings(graph, split, prediction),  # first: no other finding matters as much
-            *graph.findings,
-            *split.findings,
-            *check_training(graph, split.train),
-            *prediction.findings,
-        ),
-        **vars(details),
-    )
 
 
 def _fit_seen_classes(

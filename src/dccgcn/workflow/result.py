@@ -12,13 +12,15 @@ import pandas as pd
 
 from dccgcn import __version__
 from dccgcn.errors import DccgcnError, Finding
-from dccgcn.graph import NodeGraph, Split
+from dccgcn.graph import NodeGraph, Split, check_training
 from dccgcn.methods import Prediction
 from dccgcn.progress import Progress
 from dccgcn.quality import (
     ClassRow,
     TrustedNodes,
+    class_findings,
     class_table,
+    metrics,
     predicted_nodes,
     ranking,
     rare_class_scores,
@@ -45,20 +47,8 @@ class Result:
         What was run.
     prediction : Prediction
         Class probabilities, trust and channels, one row per node.
-    accuracy, macro_f1 : float or None
-        On the test nodes.
-    channel_accuracy : dict of str to float
-        Accuracy of each channel alone.
-    agreement : float or None
-        Fraction of test nodes on which the channels agree.
-    accuracy_high, accuracy_low_before, accuracy_low_after : float or None
-        Accuracy where the channels agree; where they disagree, before and after correction.
-    corrected : float or None
-        Fraction of test nodes whose prediction was corrected from neighbours.
-    findings : tuple of Finding
-        What was unusual about graph, split and fit.
     seconds, threads, device
-        Of the fit.
+        Of the fit; the seconds include operators that were not built before.
     tables : Tables or None
         How the nodes were read, if ``run`` was given tables.
 
@@ -79,29 +69,87 @@ class Result:
     settings: Settings
     seed: int
     prediction: Prediction
-    accuracy: float | None
-    macro_f1: float | None
-    channel_accuracy: dict[str, float]
-    agreement: float | None
-    accuracy_high: float | None
-    accuracy_low_before: float | None
-    accuracy_low_after: float | None
-    corrected: float | None
-    findings: tuple[Finding, ...]
     seconds: float
     threads: int
     device: str = "cpu"
     tables: Tables | None = None
 
+    @cached_property
+    def accuracy(self) -> float | None:
+        """Share of the test nodes whose prediction is right."""
+        return self._accuracy(self.prediction.y_pred)
+
+    @cached_property
+    def macro_f1(self) -> float | None:
+        """Mean F1 over the classes of the test nodes."""
+        test = self.split.test
+        return metrics.macro_f1(self.graph.labels[test], self.prediction.y_pred[test]) if len(test) else None
+
+    @cached_property
+    def channel_accuracy(self) -> dict[str, float]:
+        """Accuracy of each channel alone; empty without test nodes."""
+        scores = {name: self._accuracy(p.argmax(axis=1)) for name, p in self.prediction.channels.items()}
+        return {name: score for name, score in scores.items() if score is not None}
+
+    @property
+    def agreement(self) -> float | None:
+        """Share of the test nodes on which the channels agree."""
+        return None if (step := self._correction) is None else float(step[1].mean())
+
+    @property
+    def accuracy_high(self) -> float | None:
+        """Accuracy before correction where the channels agree."""
+        return None if (step := self._correction) is None else self._accuracy(*step)
+
+    @property
+    def accuracy_low_before(self) -> float | None:
+        """Accuracy before correction where the channels disagree."""
+        return None if (step := self._correction) is None else self._accuracy(step[0], ~step[1])
+
+    @property
+    def accuracy_low_after(self) -> float | None:
+        """Accuracy where the channels disagree."""
+        return None if (step := self._correction) is None else self._accuracy(self.prediction.y_pred, ~step[1])
+
+    @property
+    def corrected(self) -> float | None:
+        """Share of the test nodes whose prediction was corrected from neighbours."""
+        corrected, test = self.prediction.corrected, self.split.test
+        return float(corrected[test].mean()) if corrected is not None and len(test) else None
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was unusual about graph, split and fit."""
+        return (
+            *class_findings(self.graph, self.split, self.prediction),  # first: no other finding matters as much
+            *self.graph.findings,
+            *self.split.findings,
+            *check_training(self.graph, self.split.train),
+            *self.prediction.findings,
+        )
+
+    @cached_property
+    def trusted(self) -> TrustedNodes:
+        """Which predictions are trusted, and the confidence in each."""
+        return trusted_nodes(self.graph, self.split, self.prediction)
+
+    @property
+    def _correction(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """(n,) the classes before correction, and (test,) whether the channels agree; None without test nodes."""
+        before, agree = self.prediction.uncorrected, self.prediction.channels_agree
+        if before is None or agree is None or len(self.split.test) == 0:
+            return None
+        return before.argmax(axis=1), agree[self.split.test]
+
+    def _accuracy(self, y_pred: np.ndarray, among: Any = ...) -> float | None:
+        """Share of right predictions, (n,), among all test nodes or some of them, (test,) bool; None without any."""
+        is_right = (y_pred == self.graph.labels)[self.split.test][among]
+        return float(is_right.mean()) if len(is_right) else None
+
     @property
     def is_predicted(self) -> np.ndarray:
         """(n,) bool: nodes without a training label whose class is wanted and so predicted."""
         return predicted_nodes(self.graph, self.split)
-
-    @cached_property
-    def trusted(self) -> TrustedNodes:
-        """Which predictions are trusted, and by what."""
-        return trusted_nodes(self.graph, self.split, self.prediction)
 
     def summary(self) -> dict[str, Any]:
         """Everything but the predictions, as plain values for JSON."""
@@ -128,7 +176,7 @@ class Result:
             "split": split,
             "settings": self.settings.model_dump(),
             "findings": [vars(finding) for finding in self.findings],
-            "versions": _versions(),
+            "versions": package_versions(),
         }
 
     def _prediction_summary(self) -> dict[str, Any]:
@@ -325,7 +373,7 @@ class Result:
         write_report(self, path, overwrite, table=None if rows is None else OwnTable(rows, label))
 
 
-def _versions() -> dict[str, str]:
+def package_versions() -> dict[str, str]:
     """Versions of Python, this package and the installed packages it computes with."""
     found = {"python": platform.python_version(), "dccgcn": __version__}
     for name in _PACKAGES:

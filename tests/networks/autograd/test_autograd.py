@@ -6,7 +6,7 @@ import scipy.sparse as sp
 import torch
 from torch.autograd import gradcheck
 
-from dccgcn.kernels.random_bits import bits, threshold
+from dccgcn.kernels.elementwise_kernels import bits, threshold
 from dccgcn.networks.autograd import (
     FeatureMatrix,
     Pattern,

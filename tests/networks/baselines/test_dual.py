@@ -55,7 +55,7 @@ def test_the_weight_of_agreement_ramps_up():
 )
 def test_dgcn_trains_as_dense_matrices_do(graph, options):
     s = dgcn.DgcnSettings(dropout=0, epochs=30, ramp_up=20, hidden=8, features="unit", **options)
-    prediction = dgcn.fit(Task(graph, TRAIN, 4), s)
+    prediction = dgcn.METHOD.fit(Task(graph, TRAIN, 4), s)
     matrix = topology_operator(graph, "none").matrix
     counts = dgcn.cooccurrence_counts(matrix, s.walks, s.walk_length, np.random.default_rng(4)).toarray()
     z_a, z_p = literal_dual.dgcn(graph, TRAIN, s, 4, counts)
@@ -71,7 +71,7 @@ EVERY_TERM = {"l_smooth": 0.3, "l_label": 0.7, "l_const": 0.5, "l_reg": 0.9, "ga
 @pytest.mark.parametrize("options", [{}, EVERY_TERM, {**EVERY_TERM, "activation": True}])
 def test_confgcn_trains_as_dense_matrices_do(graph, options):
     s = confgcn.ConfGcnSettings(dropout=0, epochs=30, hidden=8, lr=0.05, **options)
-    found = confgcn.fit(Task(graph, TRAIN, 4), s).probabilities
+    found = confgcn.METHOD.fit(Task(graph, TRAIN, 4), s).probabilities
     np.testing.assert_allclose(found, literal_dual.confgcn(graph, TRAIN, s, 4), atol=1e-4)
 
 
@@ -109,8 +109,8 @@ def test_am_gcn_trains_as_dense_matrices_do(graph, options):
         **{"hidden1": 12, "hidden2": 6, "k": 3, "dropout": 0, "lr": 0.01, "beta": 0.5, "theta": 0.2, **options}
     )
     with seeded(4):
-        start = dict(am_gcn.AmGcn(graph.d, graph.c, s).named_parameters())
-    found = am_gcn.fit(Task(graph, TRAIN, 4), s).probabilities
+        start = dict(am_gcn.AmGcn(Task(graph, TRAIN), s).named_parameters())
+    found = am_gcn.METHOD.fit(Task(graph, TRAIN, 4), s).probabilities
     np.testing.assert_allclose(found, literal_dual.am_gcn(graph, TRAIN, s, start), atol=1e-4)
 
 

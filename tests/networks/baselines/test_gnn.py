@@ -5,12 +5,9 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from dccgcn.features import topology_operator
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Task
-from dccgcn.methods.registry import METHODS
-from dccgcn.networks.baselines import agnn, appnp, dagnn, gat, grand, krylov
-from dccgcn.networks.layers import TorchOperator, receptive_layers
+from dccgcn.methods.base import Task, get_method
+from dccgcn.networks.baselines import attention, grand, krylov, propagation
 from dccgcn.networks.training import seeded
 from helpers import literal, literal_gnn
 from helpers.runs import toy
@@ -28,7 +25,7 @@ def graph(request):
 
 
 def fit(name, graph, seed=4, **options):
-    method = METHODS[name]
+    method = get_method(name)
     return method.fit(Task(graph, TRAIN, seed), method.settings.of(options))
 
 
@@ -49,10 +46,10 @@ def test_knn_gcn_is_gcn_on_the_nearest_neighbours(graph):
 
 # network on a graph, its logits by formula, and the parameters that are decayed (None: all)
 NETWORKS = {
-    "gat": (gat.Gat, literal_gnn.gat, None),
-    "agnn": (agnn.Agnn, literal_gnn.agnn, None),
-    "appnp": (appnp.Appnp, literal_gnn.appnp, {"first.weight"}),
-    "dagnn": (dagnn.Dagnn, literal_gnn.dagnn, None),
+    "gat": (attention.Gat, literal_gnn.gat, None),
+    "agnn": (attention.Agnn, literal_gnn.agnn, None),
+    "appnp": (propagation.Appnp, literal_gnn.appnp, {"first.weight"}),
+    "dagnn": (propagation.Dagnn, literal_gnn.dagnn, None),
     "grand": (grand.Grand, literal_gnn.grand, None),
     "krylov": (krylov.Krylov, literal_gnn.krylov, None),
 }
@@ -70,7 +67,7 @@ def train_densely(name, graph, s, seed):
     """Probabilities after Adam on the formula, from the same start."""
     build, logits, decayed = NETWORKS[name]
     with seeded(seed):
-        start = dict(build(graph, s).named_parameters())
+        start = dict(build(Task(graph, TRAIN), s).named_parameters())
     p = {key: value.detach().double().requires_grad_() for key, value in start.items()}
     groups = [
         {"params": [value], "weight_decay": s.weight_decay if decayed is None or key in decayed else 0}
@@ -96,47 +93,15 @@ def train_densely(name, graph, s, seed):
 @pytest.mark.parametrize("name", NETWORKS)
 def test_trains_as_dense_matrices_do(graph, name):
     options = {"epochs": 20, "lr": 0.01, "weight_decay": 0.05, **NO_DROPOUT[name]}
-    s = METHODS[name].settings.of(options)
+    s = get_method(name).settings.of(options)
     found = fit(name, graph, seed=4, **options).probabilities
     np.testing.assert_allclose(found, train_densely(name, graph, s, 4), atol=1e-4)
-
-
-def test_gats_layer_is_pygs(graph):
-    from torch_geometric.nn import GATConv
-
-    s = gat.GatSettings(dropout=0, slope=0.3)
-    operator = TorchOperator.of(topology_operator(graph, "none"))
-    (everything,) = receptive_layers(operator, np.arange(graph.n), depth=1)
-    pattern = everything.pattern
-    with seeded(0):
-        layer, h = gat.AttentionLayer(3, 4, s), torch.randn(graph.n, 12, requires_grad=True)
-        theirs = GATConv(12, 4, 3, negative_slope=0.3, add_self_loops=False, bias=False)
-    theirs.lin = torch.nn.Identity()
-    theirs.att_src.data[0], theirs.att_dst.data[0] = layer.source.data, layer.target.data
-    found, expected = layer(everything, h).flatten(1), theirs(h, torch.stack([pattern.cols, pattern.rows]))
-    torch.testing.assert_close(found, expected)
-    ours = torch.autograd.grad(found.square().sum(), [h, layer.source, layer.target])
-    pygs = torch.autograd.grad(expected.square().sum(), [h, theirs.att_src, theirs.att_dst])
-    for mine, other in zip(ours, pygs, strict=True):
-        torch.testing.assert_close(mine, other.view_as(mine), rtol=1e-4, atol=1e-5)
-
-
-def test_agnns_layer_is_pygs(graph):
-    from torch_geometric.nn import AGNNConv
-
-    operator = TorchOperator.of(topology_operator(graph, "none"))
-    (everything,) = receptive_layers(operator, np.arange(graph.n), depth=1)
-    pattern = everything.pattern
-    h = torch.randn(graph.n, 5, generator=torch.Generator().manual_seed(0))
-    h[3] = 0
-    expected = AGNNConv(requires_grad=False)(h, torch.stack([pattern.cols, pattern.rows]))
-    torch.testing.assert_close(agnn.cosine_attention(everything, torch.tensor(1.0), h), expected)
 
 
 def test_grand_drops_whole_nodes_and_scales_the_others(graph, monkeypatch):
     s = grand.GrandSettings(input_dropout=0, drop_node=0.5, samples=40)
     with seeded(0):
-        network = grand.Grand(graph, s)
+        network = grand.Grand(Task(graph, TRAIN), s)
         seen = []
         monkeypatch.setattr(network, "mean_propagation", lambda h: seen.append(h) or h)
         network.sample_logits()
@@ -150,7 +115,7 @@ def test_grand_drops_whole_nodes_and_scales_the_others(graph, monkeypatch):
 
 def test_grand_samples_without_drops_are_its_predictions(graph):
     with seeded(0):
-        network = grand.Grand(graph, grand.GrandSettings(**NO_DROPOUT["grand"], samples=3))
+        network = grand.Grand(Task(graph, TRAIN), grand.GrandSettings(**NO_DROPOUT["grand"], samples=3))
     samples, whole = network.sample_logits(), network(network.inputs_of(np.arange(graph.n)))
     for sample in samples:
         torch.testing.assert_close(sample, whole)
@@ -159,7 +124,7 @@ def test_grand_samples_without_drops_are_its_predictions(graph):
 def test_grand_normalises_the_columns_of_x_bar_and_the_hidden_units(graph):
     s = grand.GrandSettings(**NO_DROPOUT["grand"], samples=2, batch_norm=True)
     with seeded(0):
-        network = grand.Grand(graph, s)
+        network = grand.Grand(Task(graph, TRAIN), s)
     x, a = dense_inputs(graph, s.features)
     weights = {key: p.detach().double() for key, p in network.named_parameters()}
     found = literal_gnn.normalised_grand(weights, x, a, s)
@@ -175,7 +140,7 @@ def test_grands_consistency_loss():
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_dropout_in_training_only(graph, name):
-    network = NETWORKS[name][0](graph, METHODS[name].settings())
+    network = NETWORKS[name][0](Task(graph, TRAIN), get_method(name).settings())
     everything = network.inputs_of(np.arange(graph.n))
     forward = network.sample_logits if name == "grand" else lambda: network(everything)
     assert not torch.equal(forward(), forward())
@@ -187,7 +152,7 @@ def test_dropout_in_training_only(graph, name):
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_part_predicts_and_trains_as_the_whole_does(graph, name):
-    network = NETWORKS[name][0](graph, METHODS[name].settings()).eval()
+    network = NETWORKS[name][0](Task(graph, TRAIN), get_method(name).settings()).eval()
     nodes = np.array([9, 2, 4])  # in any order
     some, all_of_them = network(network.inputs_of(nodes)), network(network.inputs_of(np.arange(graph.n)))[nodes]
     torch.testing.assert_close(some, all_of_them)
@@ -198,7 +163,7 @@ def test_a_part_predicts_and_trains_as_the_whole_does(graph, name):
 
 def test_networks_stop_after_so_many_epochs_without_improvement():
     graph, epochs = toy(n=30), []
-    method = METHODS["appnp"]
+    method = get_method("appnp")
     settings = method.settings(epochs=40, patience=2, lr=1e-12, hidden=4, steps=1)
     method.fit(Task(graph, np.array([0, 10, 20]), 0, lambda *at: epochs.append(at), np.array([5, 15, 25])), settings)
     assert 2 < len(epochs) < 10

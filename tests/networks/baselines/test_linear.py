@@ -7,8 +7,7 @@ import torch
 
 from dccgcn.errors import TrainingError
 from dccgcn.graph import NodeGraph, splits
-from dccgcn.methods.base import Task
-from dccgcn.methods.registry import METHODS
+from dccgcn.methods.base import Task, get_method
 from dccgcn.networks.baselines import filtered, label_propagation
 from dccgcn.networks.baselines.filtered import FilteredFeatures, GlpSettings, filter_strength, ssgc_sum
 from dccgcn.networks.training import seeded
@@ -20,7 +19,7 @@ OPTIONS = {"sgc": {"epochs": 5}, "ssgc": {"epochs": 5}, "glp": {"epochs": 5}}
 
 
 def fit(name, graph, train, /, seed=0, validation=None, **options):
-    method = METHODS[name]
+    method = get_method(name)
     settings = method.settings.of({**OPTIONS.get(name, {}), **options})
     return method.fit(Task(graph, np.asarray(train), seed, validation=validation), settings)
 
@@ -159,7 +158,7 @@ def test_a_long_series_is_the_auto_regressive_filter(graph):
 )
 def test_training_is_that_of_dense_matrices(graph, name, kind, options):
     options = {**options, "epochs": 20, "weight_decay": 0.01, **({"dropout": 0} if name == "glp" else {})}
-    settings = METHODS[name].settings(**options)
+    settings = get_method(name).settings(**options)
     s = literal.normalised_adjacency(literal.dense_adjacency(graph), "symmetric")
     x = literal.normalise_rows(graph.features.astype(float), settings.features)
     x = torch.from_numpy(literal_linear.filtered_features(s, x, kind, options.get("k", 0), options.get("alpha", 0)))
@@ -208,4 +207,4 @@ def test_row_25_nodes_that_no_label_reaches_are_uniform_and_flagged(graph, name)
 def test_propagation_on_cora_with_fourteen_labels(cora):
     split = splits.by_rate(cora.graph, 0.005, 0)
     for name in ("lp-absorption", "poisson"):
-        assert run(cora.graph, split, METHODS[name], METHODS[name].settings(), seed=0).accuracy > 0.5
+        assert run(cora.graph, split, get_method(name), get_method(name).settings(), seed=0).accuracy > 0.5

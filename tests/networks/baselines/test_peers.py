@@ -11,11 +11,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from dccgcn import append_nodes
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Task
-from dccgcn.methods.registry import METHODS
+from dccgcn.methods.base import Task, get_method
 from dccgcn.networks.baselines import logreg
-from dccgcn.networks.baselines.d2pt import D2pt, prototype_alignment
-from dccgcn.networks.baselines.iceberg import Iceberg
+from dccgcn.networks.baselines.few_labels import D2pt, Iceberg, prototype_alignment
 from dccgcn.networks.training import seeded
 from helpers import literal, literal_peers
 
@@ -35,7 +33,7 @@ def make_graph(classes=3, numeric=False, sparse=False):
 
 
 def fit(name, graph, train=TRAIN, /, seed=0, validation=None, **options):
-    method = METHODS[name]
+    method = get_method(name)
     return method.fit(Task(graph, np.asarray(train), seed, validation=validation), method.settings.of(options))
 
 
@@ -84,7 +82,7 @@ def test_a_new_twin_of_a_node_gets_its_class(scaled, name):
     graph, _ = scaled(3)
     prediction = fit(name, graph)
     twin = append_nodes(graph, graph.features[[7]])
-    again = METHODS[name].predict_new(prediction.model, twin, METHODS[name].settings())
+    again = get_method(name).predict_new(prediction.model, twin, get_method(name).settings())
     np.testing.assert_allclose(again.probabilities[:20], prediction.probabilities, atol=1e-6)
     if name == "logreg":  # without edges the others know less of it
         np.testing.assert_allclose(again.probabilities[20], prediction.probabilities[7], atol=1e-6)
@@ -135,12 +133,12 @@ def test_prototype_alignment_is_its_formula():
 @pytest.mark.parametrize("sparse", [False, True])
 def test_d2pt_trains_as_loops_over_dense_matrices_do(options, sparse):
     graph = make_graph(sparse=sparse)
-    settings = METHODS["d2pt"].settings.of({"k": 3, "hidden": 5, "lr": 0.02, "epochs": 12, **options})
+    settings = get_method("d2pt").settings.of({"k": 3, "hidden": 5, "lr": 0.02, "epochs": 12, **options})
     with seeded(4):
-        model = D2pt(graph.d, settings.hidden, graph.c)
+        model = D2pt(Task(graph, TRAIN), settings)
     start = doubles(model.w1, model.b1, model.w2, model.b2, model.w3, model.b3)
     expected = literal_peers.d2pt(graph, TRAIN, settings, start)
-    found = METHODS["d2pt"].fit(Task(graph, TRAIN, 4), settings)
+    found = get_method("d2pt").fit(Task(graph, TRAIN, 4), settings)
     np.testing.assert_allclose(found.probabilities, expected, atol=1e-3)
 
 
@@ -148,12 +146,12 @@ def test_d2pt_trains_as_loops_over_dense_matrices_do(options, sparse):
 @pytest.mark.parametrize("sparse", [False, True])
 def test_iceberg_trains_as_loops_over_dense_matrices_do(options, sparse):
     graph = make_graph(sparse=sparse)
-    settings = METHODS["iceberg"].settings.of({"hidden": 5, "lr": 0.02, "epochs": 12, "dropout": 0, **options})
+    settings = get_method("iceberg").settings.of({"hidden": 5, "lr": 0.02, "epochs": 12, "dropout": 0, **options})
     with seeded(4):
-        model = Iceberg(graph.d, settings.hidden, graph.c, 0)
+        model = Iceberg(Task(graph, TRAIN), settings)
     start = doubles(model.first.weight.T, model.first.bias, model.second.weight.T, model.second.bias)
     expected = literal_peers.iceberg(graph, TRAIN, settings, start)
-    found = METHODS["iceberg"].fit(Task(graph, TRAIN, 4), settings)
+    found = get_method("iceberg").fit(Task(graph, TRAIN, 4), settings)
     np.testing.assert_allclose(found.probabilities, expected, atol=1e-3)
 
 

@@ -9,10 +9,9 @@ import torch
 from dccgcn.errors import SettingsError
 from dccgcn.features import topology_operator
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Task
+from dccgcn.methods.base import Task, get_method
 from dccgcn.methods.prediction import Prediction
-from dccgcn.methods.registry import METHODS
-from dccgcn.networks.baselines import cagcn, e_gcn, gcn, pseudo_labels, self_training
+from dccgcn.networks.baselines import cagcn, e_gcn, gcn, self_training
 from dccgcn.networks.dcc import method as dcc
 from dccgcn.networks.dcc.settings import DccSettings
 from dccgcn.networks.layers import TorchOperator
@@ -36,7 +35,7 @@ FAST = {
 
 
 def quick(name, **options):
-    return METHODS[name].settings.of({**QUICK, **FAST.get(name, {}), **options})
+    return get_method(name).settings.of({**QUICK, **FAST.get(name, {}), **options})
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +62,7 @@ def test_given_labels_are_kept_and_validation_nodes_never_trained_on(graph, name
         return fit_on_operator(operator, task, *args, labels=labels, **kwargs)
 
     monkeypatch.setattr(gcn, "fit_on_operator", watched)
-    METHODS[name].fit(Task(graph, TRAIN, 0, validation=VALIDATION), quick(name))
+    get_method(name).fit(Task(graph, TRAIN, 0, validation=VALIDATION), quick(name))
     for nodes, labels in seen:
         assert not np.isin(nodes, VALIDATION).any()
         pairs = list(zip(nodes.tolist(), labels.tolist(), strict=True))
@@ -120,7 +119,7 @@ def test_eq_13_with_the_most_confident_nodes(graph):
     chosen = sorted(free, key=lambda v: -first[v].max())[:3]
     targets = slow.mean_targets(pairs)
     targets += [(v, first[v].argmax(), lambda epoch: 0.7 / 3 if epoch + 1 > 4 else 0) for v in chosen]
-    found = pseudo_labels.fit(Task(graph, TRAIN, 2), s)
+    found = self_training.fit_pseudo_labels(Task(graph, TRAIN, 2), s)
     np.testing.assert_allclose(found.embeddings["output"], slow.gcn(graph, targets, s, 2), atol=1e-4)
 
 
@@ -129,20 +128,20 @@ def test_dual_channel_nodes_are_random_ones_of_the_agreement(graph):
     dual = dcc.fit(Task(graph, TRAIN), DccSettings(epochs=5, hidden1=8, hidden2=8, k=2, **agreeing))
     free = np.setdiff1d(np.arange(graph.n), TRAIN)
     high = {v for v in free if dual.channels["topology"][v].argmax() == dual.channels["features"][v].argmax()}
-    draws = [pseudo_labels.random_agreed(dual, free, 3, seed) for seed in range(40)]
+    draws = [self_training.random_agreed(dual, free, 3, seed) for seed in range(40)]
     assert {v for nodes, _ in draws for v in nodes} == high
     for nodes, labels in draws:
         assert len(set(nodes)) == 3
         assert labels.tolist() == [dual.channels["topology"][v].argmax() for v in nodes]
-    assert len(pseudo_labels.random_agreed(dual, free, 1000, 0)[0]) == len(high)
+    assert len(self_training.random_agreed(dual, free, 1000, 0)[0]) == len(high)
 
 
 def test_dccs_options_are_checked_and_read_back(tmp_path):
-    settings = METHODS["pseudo-labels"].published_settings("pubmed")
+    settings = get_method("pseudo-labels").published_settings("pubmed")
     (tmp_path / "s.yaml").write_text(settings.to_yaml(), encoding="utf-8")
-    assert pseudo_labels.PseudoLabelSettings.of(read_yaml(tmp_path / "s.yaml")) == settings
+    assert self_training.PseudoLabelSettings.of(read_yaml(tmp_path / "s.yaml")) == settings
     with pytest.raises(SettingsError, match="no option 'neighbours'"):
-        pseudo_labels.PseudoLabelSettings.of({"dcc": {"neighbours": 3}})
+        self_training.PseudoLabelSettings.of({"dcc": {"neighbours": 3}})
 
 
 @pytest.mark.parametrize("factor", [1.0, 3.0, 7.5])
@@ -181,7 +180,7 @@ def test_li_et_al_step_by_step(graph, choice):
     guesses = {"self-training": by_gcn, "co-training": by_walk, "union": by_gcn | by_walk}
     guessed = guesses.get(choice, by_gcn & by_walk)
     assert guessed not in (set(), by_gcn & by_walk) or choice == "intersection"
-    found = METHODS[choice].fit(Task(graph, TRAIN, 1), s)
+    found = get_method(choice).fit(Task(graph, TRAIN, 1), s)
     expected = slow.gcn(graph, slow.mean_targets(sorted(given | guessed)), s, 1)
     np.testing.assert_allclose(found.embeddings["output"], expected, atol=1e-4)
     assert found.findings[-1].text.endswith(f" {len({v for v, _ in guessed})} nodes.")

@@ -1,20 +1,16 @@
 """Each equation of Section 3 against its literal form."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 import torch
 
-from dccgcn.features import hop_blocks, hops, topology_operator
+from dccgcn.features import hop_blocks, topology_operator
 from dccgcn.graph import NodeGraph
-from dccgcn.networks.autograd import Pattern, dropout_key
+from dccgcn.networks.autograd import dropout_key
 from dccgcn.networks.autograd.dropout_ops import keep_mask
 from dccgcn.networks.dcc import equations
 from dccgcn.networks.dcc.equations import (
-    calibrate,
     calibrate_all,
-    calibration_weights,
     distance,
     influence,
 )
@@ -153,54 +149,3 @@ def test_calibration_in_blocks_is_calibration(monkeypatch, graph, labels_of_node
     assert len(calls) > 1
     assert torch.equal(blocks[0], whole[0])
     assert torch.equal(blocks[1], whole[1])
-
-
-@pytest.mark.parametrize(("kind", "total"), KINDS)
-def test_the_linear_layer_may_come_before_calibration(graph, labels_of_nodes, kind, total):
-    high = torch.arange(N) % 3 == 0
-    h = torch.from_numpy(np.random.default_rng(3).normal(size=(N, 5)))
-    w = torch.from_numpy(np.random.default_rng(4).normal(size=(5, C)))
-    calibrated = partial(calibrate_all, graph.adjacency, 2)
-    rest = (*labels_of_nodes, high, kind, 0.5, total)
-    torch.testing.assert_close(calibrated(h @ w, *rest)[0], calibrated(h, *rest)[0] @ w)
-
-
-@pytest.mark.parametrize("bias", [1e-9, 0.5])
-@pytest.mark.parametrize(("kind", "total"), KINDS)
-def test_calibration_has_the_gradient_of_its_formula(graph, labels_of_nodes, bias, kind, total):
-    rows = np.array([0, 3, 4, N - 1])
-    pattern = Pattern.of(hops(graph.adjacency, rows, 2))
-    high = torch.arange(N) % 2 == 1
-    h = torch.from_numpy(np.random.default_rng(3).normal(size=(N, 2)))
-
-    def z(mu, s, h):
-        r, chosen = calibration_weights(pattern, mu[rows], s[rows], mu, s, high, kind, bias, total)
-        return calibrate(h[rows], pattern, r, chosen, h)
-
-    inputs = [t.clone().requires_grad_() for t in (*labels_of_nodes, h)]
-    assert torch.autograd.gradcheck(z, inputs)
-
-
-@pytest.mark.parametrize("reduction", ["sum", "mean"])
-def test_eq_8_and_11_cross_entropy(reduction):
-    logits = torch.from_numpy(np.random.default_rng(5).normal(size=(10, C)) * 3)
-    labels = torch.arange(10) % C
-    terms = [-np.log(literal.softmax(row.tolist())[label]) for row, label in zip(logits, labels, strict=True)]
-    expected = sum(terms) / (10 if reduction == "mean" else 1)
-    assert float(equations.l_cross(logits, labels, reduction)) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("reduction", ["sum", "mean"])
-def test_eq_9_smoothness(graph, operator, labels_of_nodes, reduction):
-    mu, s = labels_of_nodes
-    found = equations.l_smooth(distance(operator.pattern, mu, s), N, reduction)
-    per_edge = [literal.distance(mu[u], s[u], mu[v], s[v]) for u, v in graph.edges]
-    assert float(found) == pytest.approx(sum(per_edge) / (1 if reduction == "sum" else len(per_edge)))
-
-
-@pytest.mark.parametrize("reduction", ["sum", "mean"])
-@pytest.mark.parametrize("phi", [0.5, 1.0, 10.0])
-def test_eq_10_labels(labels_of_nodes, reduction, phi):
-    labels = torch.arange(N) % C
-    expected = literal.l_label(*labels_of_nodes, torch.eye(C, dtype=torch.float64)[labels], phi, reduction)
-    torch.testing.assert_close(equations.l_label(*labels_of_nodes, labels, phi, reduction), expected)

@@ -11,6 +11,7 @@ Their rank is at most the width h of an embedding, so h × h products suffice:
     ‖A Aᵀ - B Bᵀ‖² is ‖Aᵀ A‖² + ‖Bᵀ B‖² - 2 ‖Aᵀ B‖²      (all norms Frobenius).
 """
 
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.methods import Method, Prediction, Task
 from dccgcn.networks.autograd import FeatureMatrix, dropout_key, relu_dropout
 from dccgcn.networks.layers import TorchOperator
-from dccgcn.networks.training import seeded, train_full_batch, validation_score
+from dccgcn.networks.training import Network, fit_network
 from dccgcn.settings import Settings, count, rate, share, weight
 
 
@@ -52,38 +53,6 @@ class AmGcnSettings(Settings):
     @property
     def neighbours(self) -> int:
         return self.k
-
-
-def fit(task: Task, s: AmGcnSettings) -> Prediction:
-    """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    graph = task.graph
-    later = s.feature_edges == "later"
-    knn = later_neighbours(graph, s.k) if later else knn_operator(graph, s.k, "row", task.progress)
-    operators = TorchOperator.of(topology_operator(graph, "row")), TorchOperator.of(knn)
-    x = FeatureMatrix.of(normalise_rows(graph.features, s.features))
-    nodes, labels = torch.tensor(task.train), torch.as_tensor(task.labels)
-    with seeded(task.seed):
-        model = AmGcn(graph.d, graph.c, s)
-
-    def loss(epoch: int) -> Tensor:
-        z = model(x, operators, (task.seed, epoch))
-        total = F.cross_entropy(z.logits[nodes], labels) + s.theta * gram_difference(z.common_t, z.common_f)
-        if s.beta:
-            total = total + s.beta / 2 * (hsic(z.topology, z.common_t) + hsic(z.features, z.common_f))
-        return total
-
-    score = validation_score(task, model, torch.tensor, lambda nodes: model(x, operators).logits[nodes])
-    groups = [{"params": list(model.parameters()), "weight_decay": s.weight_decay}]
-    train_full_batch(loss, groups, s.lr, s.epochs, task.progress, score)
-    model.eval()
-    with torch.no_grad():
-        z = model(x, operators)
-    embeddings = {"topology": z.topology, "features": z.features, "common": (z.common_t + z.common_f) / 2}
-    return Prediction(
-        z.logits.softmax(1).cpu().numpy(),
-        embeddings={name: e.cpu().numpy() for name, e in embeddings.items()},
-        findings=knn.findings,
-    )
 
 
 def later_neighbours(graph: NodeGraph, k: int) -> Operator:
@@ -125,44 +94,58 @@ class GcnWithBias(nn.Module):
         return operator.propagate(h @ self.w2) + self.b2
 
 
-class AmGcn(nn.Module):
+class AmGcn(Network):
     """Two specific GCNs, a common one, attention and the output layer.
 
-    Shapes: X (n, features) → embeddings (n, hidden2), logits (n, classes).
+    Shapes: X (n, d) → embeddings (n, hidden2), logits (nodes, c).
     """
 
-    def __init__(self, features: int, classes: int, settings: AmGcnSettings) -> None:
+    def __init__(self, task: Task, s: AmGcnSettings) -> None:
         super().__init__()
-        s = settings
-        self.dropout = s.dropout
-        self.specific_t, self.specific_f, self.common = (GcnWithBias(features, s.hidden1, s.hidden2) for _ in range(3))
+        graph, self.s, self.seed = task.graph, s, task.seed
+        later = s.feature_edges == "later"
+        knn = later_neighbours(graph, s.k) if later else knn_operator(graph, s.k, "row", task.progress)
+        self.operators = TorchOperator.of(topology_operator(graph, "row")), TorchOperator.of(knn)
+        self.x, self.findings = FeatureMatrix.of(normalise_rows(graph.features, s.features)), knn.findings
+        self.specific_t, self.specific_f, self.common = (GcnWithBias(graph.d, s.hidden1, s.hidden2) for _ in range(3))
         self.attention = nn.Sequential(
             nn.Linear(s.hidden2, s.attention), nn.Tanh(), nn.Linear(s.attention, 1, bias=False)
         )
-        self.output = nn.Linear(s.hidden2, classes)
+        self.output = nn.Linear(s.hidden2, graph.c)
 
-    def forward(
-        self, x: FeatureMatrix, operators: tuple[TorchOperator, TorchOperator], dropout_at: tuple[int, int] = (0, 0)
-    ) -> Embeddings:
-        """dropout_at: (seed, epoch) of the dropout."""
-        p = self.dropout if self.training else 0.0
-        t, f = operators
-        xw = x.times(self.common.w1)
-        topology = self.specific_t(x.times(self.specific_t.w1), t, p, dropout_key(*dropout_at, 0))
-        features = self.specific_f(x.times(self.specific_f.w1), f, p, dropout_key(*dropout_at, 1))
-        common_t = self.common(xw, t, p, dropout_key(*dropout_at, 2))
-        common_f = self.common(xw, f, p, dropout_key(*dropout_at, 3))
+    def embeddings(self, epoch: int = 0) -> Embeddings:
+        """Of all nodes, with the dropout of an epoch of training."""
+        p = self.s.dropout if self.training else 0.0
+        keys = [dropout_key(self.seed, epoch, site) for site in range(4)]
+        t, f = self.operators
+        xw = self.x.times(self.common.w1)
+        topology = self.specific_t(self.x.times(self.specific_t.w1), t, p, keys[0])
+        features = self.specific_f(self.x.times(self.specific_f.w1), f, p, keys[1])
+        common_t, common_f = self.common(xw, t, p, keys[2]), self.common(xw, f, p, keys[3])
         z = torch.stack([topology, features, (common_t + common_f) / 2], dim=1)  # (n, 3, hidden2)
         attended = (self.attention(z).softmax(1) * z).sum(1)
         return Embeddings(topology, features, common_t, common_f, self.output(attended))
+
+    def forward(self, nodes: Tensor) -> Tensor:
+        return self.embeddings().logits[nodes]
+
+    def loss(self, nodes: Tensor, labels: Tensor, epoch: int) -> Tensor:
+        s, z = self.s, self.embeddings(epoch)
+        total = F.cross_entropy(z.logits[nodes], labels) + s.theta * gram_difference(z.common_t, z.common_f)
+        if s.beta:
+            total = total + s.beta / 2 * (hsic(z.topology, z.common_t) + hsic(z.features, z.common_f))
+        return total
+
+    def predict(self, n: int) -> Prediction:
+        z = self.embeddings()
+        embeddings = {"topology": z.topology, "features": z.features, "common": (z.common_t + z.common_f) / 2}
+        arrays = {name: e.cpu().numpy() for name, e in embeddings.items()}
+        return Prediction(z.logits.softmax(1).cpu().numpy(), embeddings=arrays, findings=self.findings)
 
 
 def _uniform(*shape: int) -> nn.Parameter:
     bound = shape[-1] ** -0.5
     return nn.Parameter(nn.init.uniform_(torch.empty(shape), -bound, bound))
-
-
-METHOD = Method(name="am-gcn", settings=AmGcnSettings, fit=fit)
 
 
 def hsic(z1: Tensor, z2: Tensor) -> Tensor:
@@ -182,3 +165,6 @@ def gram_difference(z1: Tensor, z2: Tensor) -> Tensor:
     a, b = (F.normalize(z - z.mean(0), dim=1) for z in (z1, z2))
     total = (a.T @ a).square().sum() + (b.T @ b).square().sum() - 2 * (a.T @ b).square().sum()
     return total / len(a) ** 2
+
+
+METHOD = Method(name="am-gcn", settings=AmGcnSettings, fit=partial(fit_network, AmGcn))

@@ -25,7 +25,7 @@ from dccgcn.errors import Finding
 from dccgcn.features import topology_operator
 from dccgcn.methods import Method, Prediction, Task
 from dccgcn.networks.autograd import dropout_key, relu_dropout
-from dccgcn.networks.baselines import cagcn, gcn
+from dccgcn.networks.baselines import gcn
 from dccgcn.networks.baselines.self_training import candidate_mask, fit_gcn, pseudo_label_finding, training_mask
 from dccgcn.networks.layers import TorchOperator
 from dccgcn.networks.training import accuracy_score, seeded, train_full_batch
@@ -135,7 +135,7 @@ def calibrate_prediction(task: Task, prediction: Prediction, settings: CagcnSett
 METHOD = Method(name="cagcn", settings=CagcnSettings, fit=fit)
 
 
-class CagcnStSettings(cagcn.CagcnSettings):
+class CagcnStSettings(CagcnSettings):
     """The settings of the released code for 20 labels per class on Cora, which gives test nodes no pseudo-labels."""
 
     calibration_lr: float = rate(0.001, "Learning rate of Adam for calibration.")
@@ -150,15 +150,15 @@ def fit_in_stages(task: Task, s: CagcnStSettings) -> Prediction:
     candidates = candidate_mask(task)
     label_mask = given = training_mask(task)
     for _ in range(s.stages - 1):
-        stage = cagcn.fit_classifier(task, label_mask, s)
+        stage = fit_classifier(task, label_mask, s)
         nodes, labels = np.nonzero(label_mask)
         logits = torch.as_tensor(stage.embeddings["output"])
-        scaled = cagcn.calibrate_logits(operator, logits, nodes, labels, s, task.seed, early_stopping=False)
+        scaled = calibrate_logits(operator, logits, nodes, labels, s, task.seed, early_stopping=False)
         confidence = scaled.softmax(1).cpu().numpy().max(axis=1)
         new = candidates & ~label_mask.any(axis=1) & (confidence > s.threshold)
         label_mask = label_mask | (new[:, None] & np.eye(graph.c, dtype=bool)[stage.y_pred])
-    last = cagcn.fit_classifier(task, label_mask, s)
-    prediction = cagcn.calibrate_prediction(task, last, s)
+    last = fit_classifier(task, label_mask, s)
+    prediction = calibrate_prediction(task, last, s)
     return replace(prediction, findings=(*prediction.findings, pseudo_label_finding(label_mask & ~given)))
 
 

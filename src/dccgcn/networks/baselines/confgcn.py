@@ -17,12 +17,12 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from dccgcn.features import Scaling, scaling, topology_operator
-from dccgcn.methods import Method, Prediction, Task
+from dccgcn.methods import Method, Task
 from dccgcn.networks.autograd import dropout, dropout_key, relu_dropout, spmm
 from dccgcn.networks.dcc import equations
 from dccgcn.networks.dcc.equations import distance, influence
 from dccgcn.networks.layers import ReceptiveField, TorchOperator
-from dccgcn.networks.training import prediction_from_logits, seeded, train_full_batch, validation_score
+from dccgcn.networks.training import Network, fit_network
 from dccgcn.settings import Settings, count, rate, share, weight
 
 
@@ -44,46 +44,36 @@ class ConfGcnSettings(Settings):
     l_reg: float = weight(1.0, "Weight of the penalty that keeps s positive.")
 
 
-def fit(task: Task, s: ConfGcnSettings) -> Prediction:
-    """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    graph = task.graph
-    operator = TorchOperator.of(topology_operator(graph, "none"))
-    with seeded(task.seed):
-        model = ConfGcn(graph.n, graph.d, graph.c, operator, s)
-    field_of = partial(ReceptiveField.of, graph, s.features, operator)
-    field, nodes, labels = field_of(task.train), torch.tensor(task.train), torch.as_tensor(task.labels)
-
-    def loss(epoch: int) -> Tensor:
-        d, logits = model(field, (task.seed, epoch))
-        return (
-            F.cross_entropy(logits, labels)
-            + confidence_loss(model.mu, model.s, d, logits, nodes, labels, s)
-            + penalty(list(model.parameters()), s.l2)
-        )
-
-    score = validation_score(task, model, field_of, lambda field: model(field)[1])
-    train_full_batch(loss, [{"params": list(model.parameters())}], s.lr, s.epochs, task.progress, score)
-    model.eval()
-    with torch.no_grad():
-        logits = model(field_of(np.arange(graph.n)))[1]
-    return prediction_from_logits(logits)
-
-
-class ConfGcn(nn.Module):
+class ConfGcn(Network):
     """Two layers h_v = Σ_u r_uv h_u W whose edge weights r come from μ and s.
 
     Shapes: X (inputs, features) → (outputs, classes); μ, s (nodes, classes).
     """
 
-    def __init__(
-        self, nodes: int, features: int, classes: int, operator: TorchOperator, settings: ConfGcnSettings
-    ) -> None:
+    def __init__(self, task: Task, s: ConfGcnSettings) -> None:
         super().__init__()
-        self.operator, self.settings = operator, settings
-        self.theta1 = nn.Parameter(nn.init.xavier_uniform_(torch.empty(features, settings.hidden)))
-        self.theta2 = nn.Parameter(nn.init.xavier_uniform_(torch.empty(settings.hidden, classes)))
-        self.mu_scores = nn.Parameter(nn.init.xavier_uniform_(torch.empty(nodes, classes)))
-        self.s_scores = nn.Parameter(torch.ones(nodes, classes))
+        self.graph, self.seed, self.settings = task.graph, task.seed, s
+        self.nodes = torch.tensor(task.train)
+        n, d, c = self.graph.n, self.graph.d, self.graph.c
+        self.operator = TorchOperator.of(topology_operator(self.graph, "none"))
+        shapes = (d, s.hidden), (s.hidden, c), (n, c)
+        weights = (nn.Parameter(nn.init.xavier_uniform_(torch.empty(shape))) for shape in shapes)
+        self.theta1, self.theta2, self.mu_scores = weights
+        self.s_scores = nn.Parameter(torch.ones(n, c))
+
+    def inputs_of(self, nodes: np.ndarray) -> ReceptiveField:
+        return ReceptiveField.of(self.graph, self.settings.features, self.operator, nodes)
+
+    def loss(self, field: ReceptiveField, labels: Tensor, epoch: int) -> Tensor:
+        d, logits = self.distances_and_logits(field, epoch)
+        return (
+            F.cross_entropy(logits, labels)
+            + confidence_loss(self.mu, self.s, d, logits, self.nodes, labels, self.settings)
+            + penalty(list(self.parameters()), self.settings.l2)
+        )
+
+    def decayed_parameters(self) -> list[nn.Parameter]:
+        return []  # the penalty is in the loss
 
     @property
     def mu(self) -> Tensor:
@@ -95,16 +85,19 @@ class ConfGcn(nn.Module):
         """Diagonals of the inverse covariances, (n, c)."""
         return F.elu(self.s_scores)
 
-    def forward(self, field: ReceptiveField, dropout_at: tuple[int, int] = (0, 0)) -> tuple[Tensor, Tensor]:
-        """Distances on all entries of the operator, logits of the field's outputs. dropout_at: (seed, epoch)."""
+    def forward(self, field: ReceptiveField) -> Tensor:
+        return self.distances_and_logits(field)[1]
+
+    def distances_and_logits(self, field: ReceptiveField, epoch: int = 0) -> tuple[Tensor, Tensor]:
+        """Distances on all entries of the operator, logits of the field's outputs, with the dropout of an epoch."""
         p = self.settings.dropout if self.training else 0.0
         d = distance(self.operator.pattern, self.mu, self.s)
         # s may be negative until l_reg raises it; d + bias must stay positive
         r = influence(self.operator.pattern, d.clamp(min=0), "softmax", self.settings.bias)
         first, second = field.layers
-        h = field.x.times(self.theta1, p, dropout_key(*dropout_at, 0))  # (inputs, width)
+        h = field.x.times(self.theta1, p, dropout_key(self.seed, epoch, 0))  # (inputs, width)
         h = spmm(first.pattern, first.weights(r), h)  # (hidden, width)
-        key = dropout_key(*dropout_at, 1)
+        key = dropout_key(self.seed, epoch, 1)
         h = relu_dropout(h, p, key) if self.settings.activation else h * dropout(torch.ones_like(h), p, key)
         return d, spmm(second.pattern, second.weights(r), h @ self.theta2)  # (outputs, c)
 
@@ -129,4 +122,4 @@ def penalty(parameters: list[nn.Parameter], l2: float) -> Tensor:
     return torch.stack([l2 / 2 * (l2 / 2 * w.square().sum()).square() for w in parameters]).sum()
 
 
-METHOD = Method(name="confgcn", settings=ConfGcnSettings, fit=fit)
+METHOD = Method(name="confgcn", settings=ConfGcnSettings, fit=partial(fit_network, ConfGcn))

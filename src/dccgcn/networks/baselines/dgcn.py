@@ -6,6 +6,7 @@ are on one random walk. Loss: Σ_labelled ‖Z_A - Y‖² + λ(t) Σ_all ‖Z_A 
 """
 
 import math
+from functools import partial
 from itertools import combinations
 from typing import Literal
 
@@ -20,7 +21,7 @@ from dccgcn.features import Scaling, normalise_rows, scaling, topology_operator
 from dccgcn.methods import Method, Prediction, Task
 from dccgcn.networks.autograd import FeatureMatrix, Pattern, dropout_key, relu_dropout, spmm
 from dccgcn.networks.layers import TorchOperator
-from dccgcn.networks.training import seeded, train_full_batch, validation_score
+from dccgcn.networks.training import Network, fit_network
 from dccgcn.settings import Settings, count, rate, share, weight
 
 _OPTIMISERS = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
@@ -47,54 +48,47 @@ class DgcnSettings(Settings):
     ramp_up: int = count(120, "Epochs until that weight is reached.")
 
 
-def fit(task: Task, s: DgcnSettings) -> Prediction:
-    """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    graph = task.graph
-    topology = TorchOperator.of(topology_operator(graph, "symmetric"))
-    loops = topology_operator(graph, "none").matrix
-    counts = cooccurrence_counts(loops, s.walks, s.walk_length, np.random.default_rng(task.seed))
-    p = symmetric_normalise(ppmi(counts))
-    graphs = ((topology.pattern, topology.alpha), (Pattern.of(p), torch.as_tensor(p.data)))
-    x = FeatureMatrix.of(normalise_rows(graph.features, s.features))
-    nodes, labels = torch.tensor(task.train), torch.as_tensor(task.labels)
-    y = F.one_hot(labels, graph.c)
-    with seeded(task.seed):
-        model = Dgcn(graph.d, graph.c, s)
+class Dgcn(Network):
+    """Z = σ(S relu(S X W0) W1), with weights that both graphs share. Shapes: X (n, d) → (nodes, c)."""
 
-    def loss(epoch: int) -> Tensor:
-        a, b = (model(x, *g, dropout_key(task.seed, epoch, site)) for site, g in enumerate(graphs))
+    def __init__(self, task: Task, s: DgcnSettings) -> None:
+        super().__init__()
+        graph, self.s, self.seed, self.optimiser = task.graph, s, task.seed, _OPTIMISERS[s.optimiser]
+        topology = TorchOperator.of(topology_operator(graph, "symmetric"))
+        loops = topology_operator(graph, "none").matrix
+        counts = cooccurrence_counts(loops, s.walks, s.walk_length, np.random.default_rng(task.seed))
+        p = symmetric_normalise(ppmi(counts))
+        self.graphs = ((topology.pattern, topology.alpha), (Pattern.of(p), torch.as_tensor(p.data)))
+        self.x = FeatureMatrix.of(normalise_rows(graph.features, s.features))
+        self.consistency = s.consistency * len(task.train) / graph.n
+        self.w0 = nn.Parameter(nn.init.xavier_uniform_(torch.empty(graph.d, s.hidden)))
+        self.w1 = nn.Parameter(nn.init.xavier_uniform_(torch.empty(s.hidden, graph.c)))
+
+    def logits(self, which: int, epoch: int = 0) -> Tensor:
+        """Of all nodes on one of the two graphs, with the dropout of an epoch, (n, c)."""
+        pattern, values = self.graphs[which]
+        drop, key = self.s.dropout if self.training else 0.0, dropout_key(self.seed, epoch, which)
+        h = relu_dropout(spmm(pattern, values, self.x.times(self.w0)), drop, key)
+        z = spmm(pattern, values, h @ self.w1)
+        return z.relu() if self.s.output_activation else z
+
+    def forward(self, nodes: Tensor) -> Tensor:
+        return self.logits(0)[nodes]
+
+    def loss(self, nodes: Tensor, labels: Tensor, epoch: int) -> Tensor:
+        a, b = self.logits(0, epoch), self.logits(1, epoch)
         z_a, z_p = a.softmax(1), b.softmax(1)
-        if s.supervised == "squared":
-            supervised = (z_a[nodes] - y).square().sum()
+        if self.s.supervised == "squared":
+            supervised = (z_a[nodes] - F.one_hot(labels, a.shape[1])).square().sum()
         else:
             supervised = F.cross_entropy(a[nodes], labels, reduction="sum")
-        weight = ramp_up(epoch, s.consistency * len(task.train) / graph.n, s.ramp_up)
-        return supervised + weight * (z_a - z_p).square().sum()
+        return supervised + ramp_up(epoch, self.consistency, self.s.ramp_up) * (z_a - z_p).square().sum()
 
-    score = validation_score(task, model, torch.tensor, lambda nodes: model(x, *graphs[0])[nodes])
-    groups = [{"params": list(model.parameters()), "weight_decay": s.weight_decay}]
-    train_full_batch(loss, groups, s.lr, s.epochs, task.progress, score, optimiser=_OPTIMISERS[s.optimiser])
-    model.eval()
-    with torch.no_grad():
-        logits = [model(x, *g) for g in graphs]
-    z_a, z_p = (z.softmax(1).cpu().numpy() for z in logits)
-    return Prediction(z_a, channels={"topology": z_a, "ppmi": z_p}, embeddings={"output": logits[0].cpu().numpy()})
-
-
-class Dgcn(nn.Module):
-    """Z = σ(S relu(S X W0) W1), with weights that both branches share. Shapes: X (n, features) → (n, classes)."""
-
-    def __init__(self, features: int, classes: int, settings: DgcnSettings) -> None:
-        super().__init__()
-        self.dropout, self.output_activation = settings.dropout, settings.output_activation
-        self.w0 = nn.Parameter(nn.init.xavier_uniform_(torch.empty(features, settings.hidden)))
-        self.w1 = nn.Parameter(nn.init.xavier_uniform_(torch.empty(settings.hidden, classes)))
-
-    def forward(self, x: FeatureMatrix, pattern: Pattern, values: Tensor, key: int = 0) -> Tensor:
-        """Logits of one branch, (n, c)."""
-        h = relu_dropout(spmm(pattern, values, x.times(self.w0)), self.dropout if self.training else 0.0, key)
-        z = spmm(pattern, values, h @ self.w1)
-        return z.relu() if self.output_activation else z
+    def predict(self, n: int) -> Prediction:
+        logits = [self.logits(which) for which in (0, 1)]
+        z_a, z_p = (z.softmax(1).cpu().numpy() for z in logits)
+        channels = {"topology": z_a, "ppmi": z_p}
+        return Prediction(z_a, channels=channels, embeddings={"output": logits[0].cpu().numpy()})
 
 
 def cooccurrence_counts(matrix: sp.csr_array, walks: int, length: int, rng: np.random.Generator) -> sp.csr_array:
@@ -134,4 +128,4 @@ def ramp_up(epoch: int, final: float, length: int) -> float:
     return final * math.exp(-5 * (1 - min(epoch, length) / length) ** 2)
 
 
-METHOD = Method(name="dgcn", settings=DgcnSettings, fit=fit)
+METHOD = Method(name="dgcn", settings=DgcnSettings, fit=partial(fit_network, Dgcn))

@@ -36,7 +36,7 @@ from dccgcn.graph import NodeGraph
 from dccgcn.methods import ArraySpec, Method, Prediction, Sizes, Task
 from dccgcn.networks.autograd import FeatureMatrix, dropout, dropout_key, relu_dropout
 from dccgcn.networks.layers import TorchOperator
-from dccgcn.networks.training import prediction_from_logits, seeded, train_full_batch, validation_score
+from dccgcn.networks.training import Network, fit_network, prediction_from_logits
 from dccgcn.settings import Settings, count, rate, share, steps, weight
 
 BLOCK = 512  # columns filtered at once; results do not depend on it
@@ -102,17 +102,6 @@ class FilteredFeatures:
         return self.p(FeatureMatrix.of(self.x).times(theta))
 
 
-def train_on_labelled_rows(task: Task, network: nn.Module, features: FilteredFeatures, s: Any) -> None:
-    """Train network(rows, epoch) → logits on the labelled rows only; it is in evaluation mode afterwards."""
-    x, labels = features.rows(task.train), torch.as_tensor(task.labels)
-    groups = [{"params": list(network.parameters()), "weight_decay": s.weight_decay}]
-    score = validation_score(task, network, features.rows, network)
-    train_full_batch(
-        lambda epoch: F.cross_entropy(network(x, epoch), labels), groups, s.lr, s.epochs, task.progress, score
-    )
-    network.eval()
-
-
 class RegressionSettings(Settings):
     """The settings that both released codes share."""
 
@@ -125,21 +114,22 @@ class RegressionSettings(Settings):
 Filtered = Callable[[NodeGraph, Any], FilteredFeatures]  # filtered(graph, settings) is p(S) X
 
 
-class SoftmaxRegression(nn.Linear):
-    """x W + b, (rows, d) → (rows, classes)."""
+class SoftmaxRegression(Network):
+    """softmax(p(S) X W + b), trained on the labelled rows only, (nodes, d) → (nodes, c)."""
 
-    def forward(self, x: Tensor, epoch: int = 0) -> Tensor:
-        return super().forward(x)
+    def __init__(self, filtered: Filtered, task: Task, s: RegressionSettings) -> None:
+        super().__init__()
+        self.features, self.linear = filtered(task.graph, s), nn.Linear(task.graph.d, task.graph.c)
 
+    def inputs_of(self, nodes: np.ndarray) -> Tensor:
+        return self.features.rows(nodes)
 
-def fit_regression(filtered: Filtered, task: Task, s: RegressionSettings) -> Prediction:
-    """softmax(p(S) X W + b), trained on the labelled rows only."""
-    features = filtered(task.graph, s)
-    with seeded(task.seed):
-        linear = SoftmaxRegression(task.graph.d, task.graph.c)
-    train_on_labelled_rows(task, linear, features, s)
-    w, b = linear.weight.detach().T.contiguous(), linear.bias.detach()
-    return predict_all(features, {"weight": w.cpu().numpy(), "bias": b.cpu().numpy()})
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.linear(rows)
+
+    def predict(self, n: int) -> Prediction:
+        w, b = self.linear.weight.detach().T.contiguous(), self.linear.bias.detach()
+        return predict_all(self.features, {"weight": w.cpu().numpy(), "bias": b.cpu().numpy()})
 
 
 def predict_all(features: FilteredFeatures, model: Mapping[str, np.ndarray]) -> Prediction:
@@ -162,8 +152,10 @@ def model_specs(model: Mapping[str, np.ndarray], sizes: Sizes, settings: Any) ->
 
 def regression_method(name: str, settings: type[RegressionSettings], filtered: Filtered) -> Method:
     """The method of a filter."""
-    fit, predict = partial(fit_regression, filtered), partial(predict_new, filtered)
-    return Method(name=name, settings=settings, fit=fit, predict_new=predict, model_specs=model_specs)
+    fit = partial(fit_network, partial(SoftmaxRegression, filtered))
+    return Method(
+        name=name, settings=settings, fit=fit, predict_new=partial(predict_new, filtered), model_specs=model_specs
+    )
 
 
 class SgcSettings(RegressionSettings):
@@ -227,38 +219,36 @@ class GlpSettings(Settings):
     features: Scaling = scaling("row")
 
 
-class Perceptron(nn.Module):
-    """dropout(relu(dropout(x) W0)) W1, without biases, (rows, features) → (rows, classes)."""
+class Perceptron(Network):
+    """dropout(relu(dropout(p(S) X) W0)) W1, without biases, (nodes, d) → (nodes, c)."""
 
-    def __init__(self, features: int, hidden: int, classes: int, dropout: float, seed: int) -> None:
+    def __init__(self, task: Task, s: GlpSettings) -> None:
         super().__init__()
-        self.w0 = nn.Parameter(nn.init.xavier_uniform_(torch.empty(features, hidden)))
-        self.w1 = nn.Parameter(nn.init.xavier_uniform_(torch.empty(hidden, classes)))
-        self.dropout, self.seed = dropout, seed
+        graph, self.dropout, self.seed = task.graph, s.dropout, task.seed
+        k, alpha = filter_strength(s, len(task.train) / graph.c)
 
-    def forward(self, x: Tensor, epoch: int = 0) -> Tensor:
+        def p(propagate: Propagation, h: Tensor) -> Tensor:
+            if s.filter == "rnm":
+                return apply_power(propagate, h, k)
+            return neumann_series(propagate, h, 1 / alpha, ceil(4 * alpha))
+
+        self.features = FilteredFeatures.of(graph, s.features, p)
+        self.w0 = nn.Parameter(nn.init.xavier_uniform_(torch.empty(graph.d, s.hidden)))
+        self.w1 = nn.Parameter(nn.init.xavier_uniform_(torch.empty(s.hidden, graph.c)))
+
+    def inputs_of(self, nodes: np.ndarray) -> Tensor:
+        return self.features.rows(nodes)
+
+    def forward(self, rows: Tensor, epoch: int = 0) -> Tensor:
         p = self.dropout if self.training else 0.0
-        h = dropout(x, p, dropout_key(self.seed, epoch, 0)) @ self.w0  # (rows, hidden)
+        h = dropout(rows, p, dropout_key(self.seed, epoch, 0)) @ self.w0  # (nodes, hidden)
         return relu_dropout(h, p, dropout_key(self.seed, epoch, 1)) @ self.w1
 
+    def loss(self, rows: Tensor, labels: Tensor, epoch: int) -> Tensor:
+        return F.cross_entropy(self(rows, epoch), labels)
 
-def fit_glp(task: Task, s: GlpSettings) -> Prediction:
-    """Train on the labels of the nodes in ``train`` and classify all nodes."""
-    graph, train = task.graph, task.train
-    k, alpha = filter_strength(s, len(train) / graph.c)
-
-    def p(propagate: Propagation, h: Tensor) -> Tensor:
-        if s.filter == "rnm":
-            return apply_power(propagate, h, k)
-        return neumann_series(propagate, h, 1 / alpha, ceil(4 * alpha))
-
-    features = FilteredFeatures.of(graph, s.features, p)
-    with seeded(task.seed):
-        network = Perceptron(graph.d, s.hidden, graph.c, s.dropout, task.seed)
-    train_on_labelled_rows(task, network, features, s)
-    with torch.no_grad():
-        logits = features.times(network.w0).relu() @ network.w1
-    return prediction_from_logits(logits)
+    def classify_all(self, n: int) -> Tensor:
+        return self.features.times(self.w0).relu() @ self.w1
 
 
 def filter_strength(settings: GlpSettings, labels_per_class: float) -> tuple[int, float]:
@@ -267,4 +257,4 @@ def filter_strength(settings: GlpSettings, labels_per_class: float) -> tuple[int
     return settings.k or k, settings.alpha or alpha
 
 
-GLP = Method(name="glp", settings=GlpSettings, fit=fit_glp)
+GLP = Method(name="glp", settings=GlpSettings, fit=partial(fit_network, Perceptron))

@@ -19,7 +19,6 @@ from torch import Tensor
 from dccgcn.features import Normalisation, Operator, Scaling, knn_operator, scaling, topology_operator
 from dccgcn.graph import NodeGraph
 from dccgcn.methods import Method, Prediction, Task
-from dccgcn.networks.baselines import gcn
 from dccgcn.networks.layers import ReceptiveField, TorchOperator, TwoLayerGcn
 from dccgcn.networks.training import prediction_from_logits, seeded, train_full_batch, validation_score
 from dccgcn.settings import Settings, count, rate, share, weight
@@ -101,7 +100,7 @@ fit = partial(fit_on, topology)
 METHOD = Method(name="gcn", settings=GcnSettings, fit=fit)
 
 
-class MlpSettings(gcn.TwoLayerSettings):
+class MlpSettings(TwoLayerSettings):
     """GCN's settings, without those of the graph."""
 
 
@@ -111,10 +110,10 @@ def identity(graph: NodeGraph, settings: MlpSettings) -> Operator:
     return Operator.of(edgeless, "none")
 
 
-MLP = Method(name="mlp", settings=MlpSettings, fit=partial(gcn.fit_on, identity))
+MLP = Method(name="mlp", settings=MlpSettings, fit=partial(fit_on, identity))
 
 
-class KnnGcnSettings(gcn.GcnSettings):
+class KnnGcnSettings(GcnSettings):
     """GCN's settings and the number of neighbours."""
 
     k: int = count(6, "Neighbours of each node in the feature graph.")
@@ -129,4 +128,4 @@ def feature_graph(graph: NodeGraph, settings: KnnGcnSettings) -> Operator:
     return knn_operator(graph, settings.k, settings.normalisation)
 
 
-KNN_GCN = Method(name="knn-gcn", settings=KnnGcnSettings, fit=partial(gcn.fit_on, feature_graph))
+KNN_GCN = Method(name="knn-gcn", settings=KnnGcnSettings, fit=partial(fit_on, feature_graph))

@@ -18,8 +18,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from dccgcn.features import normalise_rows, topology_operator
-from dccgcn.graph import NodeGraph
-from dccgcn.methods import Method
+from dccgcn.methods import Method, Task
 from dccgcn.networks.autograd import FeatureMatrix
 from dccgcn.networks.layers import FeatureLinear, TorchOperator
 from dccgcn.networks.training import Network, NetworkSettings, fit_network
@@ -46,8 +45,9 @@ class GrandSettings(NetworkSettings):
 class Grand(Network):
     """The network on one graph. Shapes: X (n, d) → (nodes, c), hidden layer (n, hidden)."""
 
-    def __init__(self, graph: NodeGraph, s: GrandSettings) -> None:
+    def __init__(self, task: Task, s: GrandSettings) -> None:
         super().__init__()
+        graph = task.graph
         self.s, self.operator = s, TorchOperator.of(topology_operator(graph, "symmetric"))
         self.features = FeatureMatrix.of(normalise_rows(graph.features, s.features))
         self.first = FeatureLinear(graph.d, s.hidden, s.input_dropout, bias=False)
@@ -62,7 +62,7 @@ class Grand(Network):
         hidden = self.project(self.x_bar) if self.s.batch_norm else self.mean_propagation(self.first(self.features))
         return self.classify(hidden)[nodes]
 
-    def loss(self, nodes: Tensor, labels: Tensor) -> Tensor:
+    def loss(self, nodes: Tensor, labels: Tensor, epoch: int) -> Tensor:
         logits = self.sample_logits()
         supervised = F.cross_entropy(logits[:, nodes].flatten(0, 1), labels.repeat(self.s.samples))
         return supervised + self.s.consistency * consistency_loss(logits.softmax(2), self.s.temperature)

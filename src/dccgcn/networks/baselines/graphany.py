@@ -56,4 +56,4 @@ def predict_new(model: Mapping[str, np.ndarray], graph: NodeGraph, settings: Gra
     return Prediction(softmax(z, axis=1).astype(np.float32), embeddings={"output": z}, model=dict(model))
 
 
-METHOD = Method(name="graphany", settings=GraphAnySettings, fit=fit, predict_new=predict_new)
+GRAPHANY = Method(name="graphany", settings=GraphAnySettings, fit=fit, predict_new=predict_new)

@@ -13,8 +13,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from dccgcn.features import Normalisation, normalise_rows, topology_operator
-from dccgcn.graph import NodeGraph
-from dccgcn.methods import Method
+from dccgcn.methods import Method, Task
 from dccgcn.networks.autograd import FeatureMatrix
 from dccgcn.networks.layers import TorchOperator
 from dccgcn.networks.training import Network, NetworkSettings, fit_network
@@ -49,8 +48,9 @@ def krylov_rows(matrix: sp.csr_array, x: sp.csr_array | np.ndarray, nodes: np.nd
 class Krylov(Network):
     """The network on one graph. Shapes: rows of the Krylov matrix (rows, blocks·d) → (rows, c)."""
 
-    def __init__(self, graph: NodeGraph, s: KrylovSettings) -> None:
+    def __init__(self, task: Task, s: KrylovSettings) -> None:
         super().__init__()
+        graph = task.graph
         self.operator, self.blocks = topology_operator(graph, s.normalisation), s.blocks
         self.x = normalise_rows(graph.features, s.features)
         self.hidden = nn.Linear(s.blocks * graph.d, s.hidden)

@@ -1,38 +1,29 @@
-"""Pseudo-labels: what methods share that also train GCN on labels that they predicted.
+"""Pseudo-labels: methods that also train GCN on labels that they predicted.
 
 Labels are an (n, c) mask, so that union and intersection are | and &; a node may have labels of two classes.
-
-Self-training, co-training, their union and their intersection (Li, Han & Wu, AAAI 2018): GCN with more labels.
-
-t_k = ⌊3 η |L_k| / |L|⌋ nodes are given class k, with η = n / (mean degree)²: a label reaches some (mean degree)² nodes
-through two layers, so η labels reach all. Self-training takes the nodes that a first GCN assigns to class k with the
-highest probability; co-training those with the largest Σ_{v ∈ L_k} P_uv, where P = (D - A + αI)^-1 are the absorption
-probabilities of a random walk. GCN is then trained again on given labels and pseudo-labels alike.
-
-As in the released code, a node that is chosen for two classes is a label of each.
-
-M3S (Sun, Lin & Zhu, AAAI 2020): self-training in stages, pseudo-labels checked by clustering.
-
-A stage trains GCN, takes the most confident nodes of each class (a part of Li et al.'s t_k), clusters the embeddings by
-k-means, gives each cluster the class of the nearest centroid of labelled nodes, and keeps the pseudo-labels that agree
-with their cluster, for all later stages. The embedding is GCN's output before the softmax, rows of unit length.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import torch
+from pydantic import Field, field_validator
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
+from torch import Tensor
 
 from dccgcn.errors import Finding
 from dccgcn.features import topology_operator
 from dccgcn.methods import Method, Prediction, Task
 from dccgcn.networks.baselines import gcn
 from dccgcn.networks.baselines.label_propagation import Components, conjugate_gradients, shifted_laplacian
-from dccgcn.settings import count, rate
+from dccgcn.networks.dcc import method as dcc
+from dccgcn.networks.dcc.settings import DccSettings
+from dccgcn.settings import count, rate, weight
 
 
 def training_mask(task: Task) -> np.ndarray:
@@ -105,7 +96,14 @@ class CoTrainingSettings(SelfTrainingSettings):
 
 
 def fit(task: Task, settings: SelfTrainingSettings, *, choice: Choice) -> Prediction:
-    """Choose pseudo-labels in one of the four ways, and train GCN on them too."""
+    """Self-training, co-training, their union and their intersection (Li, Han & Wu, AAAI 2018): GCN with more labels.
+
+    t_k = ⌊3 η |L_k| / |L|⌋ nodes are given class k, with η = n / (mean degree)²: a label reaches some (mean degree)²
+    nodes through two layers, so η labels reach all. Self-training takes the nodes that a first GCN assigns to class k
+    with the highest probability; co-training those with the largest Σ_{v ∈ L_k} P_uv, where P = (D - A + αI)^-1 are the
+    absorption probabilities of a random walk. GCN is then trained again on given labels and pseudo-labels alike. As in
+    the released code, a node that is chosen for two classes is a label of each.
+    """
     t = pseudo_labels_per_class(task, settings.eta_factor)
     candidates = candidate_mask(task)
     masks = []
@@ -147,7 +145,13 @@ class M3sSettings(SelfTrainingSettings):
 
 
 def fit_m3s(task: Task, s: M3sSettings) -> Prediction:
-    """Add pseudo-labels in stages, then train GCN a last time."""
+    """M3S (Sun, Lin & Zhu, AAAI 2020): self-training in stages, pseudo-labels checked by clustering.
+
+    A stage trains GCN, takes the most confident nodes of each class (a part of Li et al.'s t_k), clusters the
+    embeddings by k-means, gives each cluster the class of the nearest centroid of labelled nodes, and keeps the
+    pseudo-labels that agree with their cluster, for all later stages. The embedding is GCN's output before the softmax,
+    rows of unit length.
+    """
     t = -(-pseudo_labels_per_class(task, s.eta_factor) // s.stages)  # rounded up
     candidates = candidate_mask(task)
     labels = given = training_mask(task)
@@ -175,3 +179,68 @@ def cluster_classes(embeddings: np.ndarray, label_mask: np.ndarray, clusters: in
 
 
 M3S = Method(name="m3s", settings=M3sSettings, fit=fit_m3s)
+
+
+class PseudoLabelSettings(gcn.GcnSettings):
+    """GCN's, and those of Section 5.2."""
+
+    choice: Literal["confident", "dual-channel"] = Field(
+        "dual-channel",
+        description="Pseudo-labelled nodes: the most confident of GCN, or random ones on which DCC-GCN agrees.",
+    )
+    added: int = count(100, "Number of pseudo-labelled nodes.")
+    alpha: float = weight(0.3, "Weight of their cross-entropy, Eq. 13.")
+    alpha_after: int = Field(100, ge=0, description="Epochs before the pseudo-labels count.")
+    dcc: dict[str, Any] = Field(
+        {}, validate_default=True, description="DCC-GCN's options; those that are not given are its defaults."
+    )
+
+    @field_validator("dcc")
+    @classmethod
+    def _complete(cls, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        return DccSettings.of(
+            options
+        ).model_dump()  # complete, so that a stored run names the defaults it was made with
+
+
+def fit_pseudo_labels(task: Task, s: PseudoLabelSettings) -> Prediction:
+    """GCN with pseudo-labels (Lee, ICML Workshop 2013) as in Section 5.2 and Table 6 of the DCC-GCN paper.
+
+    Eq. 13: Loss = L_s + α L_p, the cross-entropies of the labelled and of 100 pseudo-labelled nodes, α = 0.3 after
+    epoch 100 and 0 before. The pseudo-labelled nodes are either the most confident of one GCN, or random nodes on which
+    the two channels of DCC-GCN agree.
+    """
+    graph, train = task.graph, task.train
+    candidates = np.flatnonzero(candidate_mask(task))
+    if s.choice == "confident":
+        nodes, labels = most_confident(gcn.fit(task, s), candidates, s.added)
+    else:
+        dual = dcc.fit(replace(task, validation=None), DccSettings.of(s.dcc))
+        nodes, labels = random_agreed(dual, candidates, s.added, task.seed)
+    before = torch.cat([torch.full((len(train),), 1 / len(train)), torch.zeros(len(nodes))])
+    after = before + torch.cat([torch.zeros(len(train)), torch.full((len(nodes),), s.alpha / max(1, len(nodes)))])
+
+    def weights(epoch: int) -> Tensor:  # epochs count from 0 here, from 1 in the paper
+        return after if epoch >= s.alpha_after else before
+
+    all_nodes, all_labels = np.concatenate([train, nodes]), np.concatenate([task.labels, labels])
+    operator = topology_operator(graph, s.normalisation)
+    return gcn.fit_on_operator(operator, replace(task, train=all_nodes), s, labels=all_labels, weights=weights)
+
+
+def most_confident(first: Prediction, candidates: np.ndarray, added: int) -> tuple[np.ndarray, np.ndarray]:
+    """The candidate nodes with the highest probability, and their predicted classes, (added,) each."""
+    order = np.argsort(-first.probabilities[candidates].max(axis=1), kind="stable")
+    nodes = candidates[order[:added]]
+    return nodes, first.y_pred[nodes]
+
+
+def random_agreed(dual: Prediction, candidates: np.ndarray, added: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Random candidate nodes on which the channels agree, and the class they agree on, (added,) each."""
+    assert dual.channels_agree is not None
+    high = candidates[dual.channels_agree[candidates]]
+    nodes = np.random.default_rng(seed).permutation(high)[:added]
+    return nodes, dual.channels["topology"].argmax(axis=1)[nodes]
+
+
+PSEUDO_LABELS = Method(name="pseudo-labels", settings=PseudoLabelSettings, fit=fit_pseudo_labels)

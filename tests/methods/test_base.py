@@ -7,8 +7,7 @@ from dccgcn import datasets
 from dccgcn.concord.cost import concord_cost
 from dccgcn.errors import DccgcnError, SettingsError
 from dccgcn.graph import NodeGraph
-from dccgcn.methods.base import Task
-from dccgcn.methods.registry import ENTRIES, METHODS, get_method
+from dccgcn.methods.base import ENTRIES, Task, get_method
 from dccgcn.methods.resources import PROCESS_BYTES, network_cost
 from dccgcn.networks.dcc.settings import DccSettings
 from dccgcn.workflow.fitting import run
@@ -25,14 +24,14 @@ TABLE_8 = {
     "uai2010": (1e-4, 5e-4, 512, 128, 0.5, 6, 0.35, 0.7, 200),
 }
 COLUMNS = ("lr", "weight_decay", "hidden1", "hidden2", "dropout", "k", "lambda1", "lambda2", "epochs")
-TRAINED = [name for name, method in METHODS.items() if "epochs" in method.settings.model_fields]
+TRAINED = [name for name in ENTRIES if "epochs" in get_method(name).settings.model_fields]
 
 
 @pytest.mark.parametrize("dataset", TABLE_8)
 def test_dcc_gcns_published_settings_are_table_8(dataset):
-    settings = METHODS["dcc-gcn"].published_settings(dataset)
+    settings = get_method("dcc-gcn").published_settings(dataset)
     assert tuple(getattr(settings, column) for column in COLUMNS) == TABLE_8[dataset]
-    assert METHODS["pseudo-labels"].published_settings(dataset).dcc == settings.model_dump()
+    assert get_method("pseudo-labels").published_settings(dataset).dcc == settings.model_dump()
     assert settings.m == 2
     assert settings.features == ("row" if dataset in ("cora", "citeseer", "pubmed") else "raw")
     rest = settings.model_dump(exclude={*COLUMNS, "features"})
@@ -41,39 +40,39 @@ def test_dcc_gcns_published_settings_are_table_8(dataset):
 
 @pytest.mark.parametrize("dataset", [name for name, info in datasets.DATASETS.items() if info.paper_edges])
 def test_every_dataset_of_the_paper_has_published_settings(dataset):
-    settings = METHODS["dcc-gcn"].published_settings(dataset)
+    settings = get_method("dcc-gcn").published_settings(dataset)
     assert tuple(getattr(settings, column) for column in COLUMNS) in TABLE_8.values()
 
 
 def test_options_come_before_what_is_published_and_other_sources_of_a_dataset_share_it():
-    method = METHODS["dcc-gcn"]
+    method = get_method("dcc-gcn")
     assert method.published_settings("citeseer-amgcn") == method.published_settings("citeseer")
     assert method.published_settings("something of mine") == DccSettings()
-    settings = METHODS["dcc-gcn"].published_settings("pubmed", {"k": 4})
+    settings = get_method("dcc-gcn").published_settings("pubmed", {"k": 4})
     assert (settings.k, settings.hidden2) == (4, 256)
     with pytest.raises(SettingsError, match="neighbours"):
-        METHODS["dcc-gcn"].published_settings("pubmed", {"neighbours": 4})
+        get_method("dcc-gcn").published_settings("pubmed", {"neighbours": 4})
 
 
 def test_methods_are_found_by_name():
-    assert all(get_method(name).name == name for name in METHODS)
+    assert all(get_method(name).name == name for name in ENTRIES)
     with pytest.raises(DccgcnError, match=r"no method 'GCNN'. Did you mean 'gcn'.*dcc-gcn"):
         get_method("GCNN")
 
 
 def test_no_two_methods_share_a_name_and_each_says_what_it_is():
-    assert len(METHODS) == len({method.fit for method in METHODS.values()})
+    assert len(ENTRIES) == len({get_method(name).fit for name in ENTRIES})
     for name, entry in ENTRIES.items():
-        assert METHODS[name].name == name
+        assert get_method(name).name == name
         assert entry.summary.endswith(".")
         assert entry.reference
 
 
 def test_each_method_states_its_own_cost():
-    assert METHODS["gcn"].cost is network_cost
-    assert METHODS["concord"].cost is concord_cost
+    assert get_method("gcn").cost is network_cost
+    assert get_method("concord").cost is concord_cost
     graph = NodeGraph(np.eye(12), [(0, 1)], np.arange(12) % 2)
-    for method in METHODS.values():
+    for method in map(get_method, ENTRIES):
         cost = method.cost(graph, method.settings())
         assert cost.bytes > PROCESS_BYTES
         assert cost.seconds > 0
@@ -107,19 +106,19 @@ def test_each_method_states_its_own_cost():
     ],
 )
 def test_settings_are_those_of_the_papers(name, dataset, published):
-    settings = METHODS[name].published_settings(dataset)
+    settings = get_method(name).published_settings(dataset)
     assert {option: getattr(settings, option) for option in published} == published
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", ENTRIES)
 def test_every_dataset_has_valid_settings_for_every_method(name):
     for dataset in datasets.DATASETS:
-        settings = METHODS[name].published_settings(dataset)
-        assert type(settings) is METHODS[name].settings
+        settings = get_method(name).published_settings(dataset)
+        assert type(settings) is get_method(name).settings
         if hasattr(settings, "eta_factor") or name in ("pseudo-labels", "cagcn", "cagcn-st", "e-gcn"):
             assert settings.features == ("raw" if dataset in ("flickr", "uai2010") else "row")
         if name == "knn-gcn" and dataset in TABLE_8:
-            assert settings.k == METHODS["dcc-gcn"].published_settings(dataset).k
+            assert settings.k == get_method("dcc-gcn").published_settings(dataset).k
 
 
 # published: GCN 81.5, ConfGCN 82.0, APPNP about 82.5, SSGC 83.0; an MLP 55.5, GraphAny's arxiv checkpoint 79.4 and 68.4
@@ -137,14 +136,14 @@ def test_every_dataset_has_valid_settings_for_every_method(name):
     ],
 )
 def test_accuracies_on_public_splits_are_those_published(name, options, dataset, least):
-    loaded, method = datasets.load(dataset), METHODS[name]
+    loaded, method = datasets.load(dataset), get_method(name)
     result = run(loaded.graph, loaded.splits["public"], method, method.published_settings(dataset, options), seed=0)
     assert least < result.accuracy < least + (0.02 if name == "graphany" else 0.06)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", ENTRIES)
 def test_every_method_is_the_same_to_the_bit_for_a_seed(name):
-    method = METHODS[name]
+    method = get_method(name)
     first, again, other = (method.fit(Task(words_graph(), np.arange(12), seed), short(method)) for seed in (1, 1, 2))
     assert first.probabilities.tobytes() == again.probabilities.tobytes()
     draws = name in (*TRAINED, "concord")  # what is solved for does not
@@ -158,7 +157,7 @@ def test_validation_nodes_choose_the_epoch(name):
     x = np.abs(np.random.default_rng(1).normal(size=(30, 4))) + 3 * np.eye(4)[labels]
     edges = np.array([(i, j) for i in range(30) for j in range(i) if (i - j) % 2 == 0])
     labels[20:] = 1 - labels[20:]
-    graph, validation, method = NodeGraph(x, edges, labels), np.arange(20, 30), METHODS[name]
+    graph, validation, method = NodeGraph(x, edges, labels), np.arange(20, 30), get_method(name)
     options = {"epochs": 60, **({"hidden1": 16, "hidden2": 8, "k": 2} if name == "am-gcn" else {})}
     tasks = (Task(graph, np.arange(10), 0, validation=nodes) for nodes in (None, validation))
     last, chosen = (method.fit(task, method.settings.of(options)) for task in tasks)

@@ -65,9 +65,10 @@ def test_the_columns_of_a_method_with_channels(cora, tmp_path):
     frame = result.to_frame()
     channels = [f"prediction_{name}" for name in result.prediction.channels]
     assert len(channels) == 9
-    columns = ["node_id", "prediction", "trust", "channels_agree", *channels, "role", "label"]
+    columns = ["node_id", "prediction", "trust", "trusted", "channels_agree", *channels, "role", "label"]
     assert frame.columns.tolist() == columns
     assert set(frame["channels_agree"]) == {"yes", "no"}
+    assert set(frame["trusted"]) == {"estimated", "no"}  # of two labels per class nothing is promised
     np.testing.assert_array_equal(frame["trust"], result.prediction.trust)
     assert result.to_csv(tmp_path / "predictions.csv") is None
     assert (tmp_path / "predictions.csv").read_text(encoding="utf-8") == result.to_csv()

@@ -52,6 +52,7 @@ def dual(result: Result, seed=0) -> Result:
         uncorrected=p,
         corrected=~agree,
         trust=np.where(agree, 0.9, 0.4).astype(np.float32),
+        promised=True,
         channel_weights={"topology": 0.7, "feature": 0.3},
         embeddings={"topology": first, "feature": second, "joint": p},
     )

@@ -10,7 +10,7 @@ import pytest
 
 from dccgcn import per_class
 from dccgcn.concord import method
-from dccgcn.concord.confidence import GATE, Evidence, HeldOut, TrustModel, trust
+from dccgcn.concord.confidence import Evidence, HeldOut, TrustModel, trust
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.errors import DataFileError
 from dccgcn.methods.base import Task
@@ -37,13 +37,32 @@ from paper.trust import (
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
 
+def judged_run(
+    graph: str, labels_per_class: int, seed: int, held_out: HeldOut, evidence: Evidence, right: np.ndarray
+) -> TrustRun:
+    """A run on a graph of one class, whose nodes have three neighbours of their class."""
+    n = len(right)
+    return TrustRun(
+        graph,
+        labels_per_class,
+        seed,
+        held_out,
+        evidence,
+        right,
+        evidence.e,
+        np.zeros(n, int),
+        np.full(n, 3),
+        np.ones(n),
+    )
+
+
 def simulated(graph: str, seed: int, model: TrustModel, labels_per_class: int = 5, n: int = 60) -> TrustRun:
     """A run whose predictions are right as often as the model says."""
     rng = np.random.default_rng(seed)
     held_out = HeldOut(float(rng.integers(15, 30)), 30, 0.25)
     evidence = Evidence(rng.standard_normal(n), rng.standard_normal(n), 0.7)
-    right = rng.random(n) < trust(evidence, held_out, model, -np.inf)
-    return TrustRun(graph, labels_per_class, seed, held_out, evidence, right, evidence.log_odds)
+    right = rng.random(n) < trust(evidence, held_out, model)
+    return judged_run(graph, labels_per_class, seed, held_out, evidence, right)
 
 
 def test_the_fit_finds_the_slope_of_the_evidence() -> None:
@@ -67,18 +86,20 @@ def test_a_promise_is_counted_run_by_run() -> None:
     sure = Evidence(np.full(20, 4.0), np.full(20, 2.0), 0.9)
     kept, broken, gated = (np.arange(20) < right for right in (18, 10, 0))
     runs = [
-        TrustRun("cora", 5, 0, HeldOut(30, 30, 0.25), sure, kept, sure.e),
-        TrustRun("cora", 5, 1, HeldOut(30, 30, 0.25), sure, broken, sure.e),
-        TrustRun("cora", 5, 2, HeldOut(10, 30, 0.25), sure, gated, sure.e),
+        judged_run("cora", 5, 0, HeldOut(30, 30, 0.25), sure, kept),
+        judged_run("cora", 5, 1, HeldOut(30, 30, 0.25), sure, broken),
+        judged_run("cora", 5, 2, HeldOut(10, 30, 0.25), sure, gated),
     ]
     judged = judgements((run, TrustModel()) for run in runs)
-    n_runs, share, right, stated, n_broken, *_ = promise(judged[judged.gate == f"z ≥ {GATE:g}"])
-    assert (n_runs, share, n_broken) == ("3", "0.667", "1 of 2")
+    n_runs, share, right, stated, n_broken, n_classes, n_below_half, *_ = promise(judged[judged.rule == "trusted"])
+    assert (n_runs, share, n_broken, n_classes, n_below_half) == ("3", "0.667", "1 of 2", "1 of 2", "0")
     assert right == f"{28 / 40:.3f}"
     assert stated == f"{trust(sure, HeldOut(30, 30, 0.25)).mean():.3f}"
     assert calibration_error(np.full(75, 0.8), np.arange(75) % 5 < 4) == pytest.approx(0)
     assert calibration_error(np.full(75, 0.8), np.arange(75) % 5 < 2) == pytest.approx(0.4)
-    assert "| 5 or more labels per class, no gate |" in page(TrustModel(), judged)
+    text = page(TrustModel(), judged)
+    assert "| 5 or more labels per class, trust alone |" in text
+    assert f"| 2 to 3 | 60 | 0.667 | {28 / 40:.3f} |" in text
 
 
 def test_judgements_and_samples_are_written_and_read(tmp_path: Path) -> None:
@@ -132,7 +153,7 @@ def test_a_stopped_study_continues_from_its_stored_runs(tmp_path: Path) -> None:
 
 def test_the_package_promises_what_the_page_shows() -> None:
     text = (RESULTS / "trust.md").read_text(encoding="utf-8")
-    (broken, judged) = re.search(rf"5 or more labels per class, z ≥ {GATE:g} \|.*?\| (\d+) of (\d+) \|", text).groups()
+    (broken, judged) = re.search(r"5 or more labels per class, trusted \|.*?\| (\d+) of (\d+) \|", text).groups()
     assert (int(judged) - int(broken), int(judged)) == (KEPT, JUDGED)
 
 

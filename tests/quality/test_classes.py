@@ -11,8 +11,17 @@ import dccgcn
 from dccgcn.errors import DccgcnError
 from dccgcn.graph.splits import Split
 from dccgcn.methods.prediction import Prediction
-from dccgcn.quality.classes import class_findings, class_rank, class_table, rank_nodes, ranked_classes, rare_classes
+from dccgcn.quality.classes import (
+    are_random,
+    class_findings,
+    class_rank,
+    class_table,
+    rank_nodes,
+    ranked_classes,
+    rare_classes,
+)
 from dccgcn.quality.metrics import average_precision, recall_at
+from dccgcn.quality.trust import trusted_nodes
 from helpers.command import dccgcn as command
 
 
@@ -142,13 +151,33 @@ def test_a_rare_class_that_is_predicted_far_too_seldom_is_a_warning(result):
 
 
 def test_the_summary_counts_trusted_predictions_of_each_class(result):
-    trust = np.where(np.arange(200) < 150, 0.9, 0.5)
     partner = (np.arange(200) % 10 == 0).astype(np.float32)
-    prediction = Prediction(np.stack([1 - partner, partner], axis=1), trust=trust)
+    sure = np.arange(200) < 150
+    trust = np.where(partner == 1, np.where(sure, 0.9, 0.5), np.where(sure, 0.95, 0.6))  # the class's mean: .7, .775
+    prediction = Prediction(np.stack([1 - partner, partner], axis=1), trust=trust, promised=True)
     rows, every = class_table(result.graph, result.split, prediction)
-    assert [(row.name, row.predicted, row.trusted) for row in rows] == [("other", 90, 45), ("partner", 10, 5)]
-    assert (every.predicted, every.trusted) == (100, 50)
-    assert rows[0].confidence == pytest.approx(0.7)
+    assert [(row.name, row.predicted, row.trusted) for row in rows] == [("other", 90, 45), ("partner", 10, 0)]
+    assert (every.predicted, every.trusted) == (100, 45)
+    assert rows[0].confidence == pytest.approx(0.775)
+    rows, every = class_table(result.graph, result.split, replace(prediction, promised=False))
+    assert every.trusted == 0
+
+
+@pytest.mark.parametrize(("k", "basis", "word"), [(4, "estimate", "estimated right"), (5, "trust", "trusted")])
+def test_trust_from_fewer_labels_than_were_tested_is_called_an_estimate(k, basis, word):
+    graph = dccgcn.load_dataset("cora").graph
+    split = dccgcn.per_class(graph, k, seed=0)
+    trust = np.full(graph.n, 0.9)
+    trusted = trusted_nodes(graph, split, Prediction(np.eye(graph.c)[graph.labels], trust=trust, promised=True))
+    assert (trusted.basis, trusted.word, trusted.is_trusted.all()) == (basis, word, True)
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [((20, 20, 20), False), ((20, 19, 4), False), ((8, 7), False), ((30, 10), True), ((12, 9, 3, 7), True)],
+)
+def test_labels_with_equally_many_of_most_classes_were_not_drawn_at_random(counts, expected):
+    assert are_random(np.array(counts)) == expected
 
 
 def test_a_class_that_is_never_predicted_is_ranked_though_it_is_not_rare(result):

@@ -60,7 +60,8 @@ def test_data_are_the_same_every_time_and_counts_add_up(data, full):
 def test_accuracy_and_calibration_are_those_of_the_test_nodes(data, full):
     test = full.split.test
     right = full.prediction.y_pred[test] == full.graph.labels[test]
-    is_trusted = full.prediction.trust[test] >= 0.8
+    is_trusted = full.trusted.is_trusted[test]
+    assert 0 < is_trusted.sum() < len(test)
     assert data.trust.accuracy_trusted == pytest.approx(right[is_trusted].mean(), abs=1e-6)
     assert data.trust.accuracy_doubtful == pytest.approx(right[~is_trusted].mean(), abs=1e-6)
     assert data.calibration.accuracy == pytest.approx(full.accuracy, abs=1e-6)
@@ -71,10 +72,12 @@ def test_accuracy_and_calibration_are_those_of_the_test_nodes(data, full):
 def test_the_verdict_states_how_many_can_be_trusted_and_how_that_is_known(full, plain):
     data = report_data(full)
     first, second, third = data.verdict
-    assert data.headline.startswith(f"{data.trust.trusted} of 51 predictions can be trusted (")
+    assert data.headline.startswith(f"{data.trust.trusted} of 51 predictions are estimated right (")
     assert first == "51 nodes of toy were classified from 9 labels in 3 classes."
-    promise = "Trusted means: by the method’s own estimate right with a chance of 80\u00a0% or more; on average"
-    assert second == f"{promise} 90\u00a0%."
+    assert second == (
+        "Estimated right means: by the method’s own estimate right with a chance of 80\u00a0% or more, in a class that "
+        "is mostly right; on average 90\u00a0%."
+    )
     assert third.startswith("On the 51 test nodes, whose true class is known, ")
     unmeasured = report_data(replace(plain, split=replace(plain.split, test=[])))
     assert unmeasured.calibration is None

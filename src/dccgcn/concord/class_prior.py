@@ -58,7 +58,7 @@ def shift_to_labels(f: np.ndarray, counts: np.ndarray) -> np.ndarray:
     scores, c = np.log(np.maximum(f, _EPSILON)), f.shape[1]
     predicted = row_sum(np.bincount(f.argmax(axis=1), minlength=c)) / row_count(len(f))
     shares = (counts + _PREDICTED_SHARES * predicted) / (counts.sum() + _PREDICTED_SHARES)
-    return softmax_rows(scores, log_shift(scores, c * shares), c)
+    return softmax_rows(scores, log_shift(scores, c * np.maximum(shares, _EPSILON)), c)
 
 
 def log_shift(scores: np.ndarray, prior: np.ndarray) -> np.ndarray:

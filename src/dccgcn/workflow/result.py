@@ -58,7 +58,7 @@ class Result:
     >>> cora = load_dataset("cora").graph
     >>> result = run(cora, per_class(cora, 2, seed=0))
     >>> result.to_frame().columns.tolist()[:5]
-    ['node_id', 'prediction', 'trust', 'channels_agree', 'prediction_own']
+    ['node_id', 'prediction', 'trust', 'trusted', 'channels_agree']
     >>> result.accuracy > 0.5
     True
     """

@@ -5,7 +5,7 @@ import pytest
 
 from dccgcn import NodeGraph, per_class
 from dccgcn.concord import method
-from dccgcn.concord.class_prior import log_shift, relative_prior, shift_to_prior
+from dccgcn.concord.class_prior import log_shift, relative_prior, shift_to_labels, shift_to_prior
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.datasets.synthetic import synthetic_graph
 from dccgcn.errors import SettingsError
@@ -101,3 +101,25 @@ def test_an_impossible_prior_is_refused(value: str, message: str) -> None:
 
     with pytest.raises(SettingsError, match=message):
         read(f"class_prior={value}")
+
+
+def test_predictions_take_the_shares_of_random_labels_as_far_as_there_are_labels() -> None:
+    rng = np.random.default_rng(2)
+    f = rng.dirichlet([3.0, 1.0, 1.0], 2000).astype(np.float32)
+    predicted = np.bincount(f.argmax(axis=1)) / 2000
+    for scale, weight in ((1, 1 / 4), (100, 100 / 103)):  # of 100 and of 10,000 labels, beside 300
+        counts = scale * np.array([10.0, 30, 60])
+        shares = np.bincount(shift_to_labels(f, counts).argmax(axis=1)) / 2000
+        np.testing.assert_allclose(shares, weight * counts / counts.sum() + (1 - weight) * predicted, atol=0.005)
+
+
+@pytest.mark.parametrize("drawn", ["random", "by class"])
+def test_only_labels_drawn_at_random_tell_the_classes_frequencies(with_a_rare_class: NodeGraph, drawn: str) -> None:
+    graph = with_a_rare_class
+    train = np.random.default_rng(1).choice(graph.n, 300, replace=False)
+    task = Task(graph, train if drawn == "random" else per_class(graph, 50, 1).train)
+    auto, use, ignore = (method.fit(task, ConcordSettings(label_shares=how)) for how in ("auto", "use", "ignore"))
+    same, other = (use, ignore) if drawn == "random" else (ignore, use)
+    np.testing.assert_array_equal(auto.probabilities, same.probabilities)
+    assert (auto.y_pred != other.y_pred).any()
+    assert ("label-shares" in {finding.code for finding in auto.findings}) == (drawn == "random")

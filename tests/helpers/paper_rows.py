@@ -10,7 +10,7 @@ def make_row(job, **values):
     """A row of the job; columns that are not given have arbitrary values, or none."""
     content = {
         "split_hash": "", "date": "2000-01-01", "cpu": "x86", "threads": 1, "seconds": 2.0, "n_train": 1, "n_test": 1,
-        "accuracy": 0.5, "macro_f1": 0.4,
+        "accuracy": 0.5, "macro_f1": 0.4, "majority": 0.3, "smallest": "rare", "recall": 0.2, "average_precision": 0.1,
     }  # fmt: skip
     return {"key": job.key(), **asdict(job), "settings": job.settings_hash(), **content, **values}
 

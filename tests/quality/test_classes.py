@@ -186,3 +186,19 @@ def test_a_class_that_is_never_predicted_is_ranked_though_it_is_not_rare(result)
     assert rare_classes(graph, split) == []
     partner = np.full(graph.n, 0.1) + 0.3 * (graph.labels == 1)
     assert ranked_classes(graph, split, Prediction(np.stack([1 - partner, partner], axis=1))) == [1]
+
+
+def test_the_smallest_class_and_guessing_are_scored_on_the_test_nodes():
+    graph = dccgcn.load_dataset("cora").graph
+    result = dccgcn.run(graph, hold_out=0.9, seed=3)
+    test, truth = result.split.test, graph.labels[result.split.test]
+    counts = np.bincount(graph.labels[graph.labelled])
+    smallest = truth == counts.argmin()
+    assert len(test) == pytest.approx(0.9 * counts.sum(), abs=graph.c)
+    assert result.balance.smallest == graph.classes[counts.argmin()]
+    assert result.balance.majority == pytest.approx((truth == counts.argmax()).mean())
+    assert result.balance.recall == pytest.approx((result.prediction.y_pred[test] == truth)[smallest].mean())
+    probability = result.prediction.probabilities[test, counts.argmin()]
+    assert result.balance.average_precision == pytest.approx(average_precision_score(smallest, probability), abs=0.02)
+    with pytest.raises(DccgcnError, match="exclude one another"):
+        dccgcn.run(graph, result.split, hold_out=0.2)

@@ -112,9 +112,22 @@ def _compare(
 
 
 def _print(title: str, first: str, scores: "list[MethodScore]") -> None:
-    shown = table(title, "method", "accuracy", "macro-F1", f"to {first}", "95 % interval", "seconds")
+    of_smallest = ["recall", "AP"]
+    shown = table(title, "method", "accuracy", f"to {first}", "95 % interval", "macro-F1", *of_smallest, "seconds")
     for one in scores:
         d = one.difference
         difference = (f"{d.mean:+.1f}", d.interval) if d else ("", "")
-        shown.add_row(one.method, str(one.accuracy), str(one.macro_f1), *difference, f"{one.seconds:.1f}")
+        numbers = *(_percent(value) for value in (one.recall, one.average_precision)), f"{one.seconds:.1f}"
+        shown.add_row(one.method, str(one.accuracy), *difference, str(one.macro_f1), *numbers)
     output.print(shown)
+    smallest = f"the class {scores[0].smallest}" if scores[0].smallest else "the smallest class"
+    output.print(
+        f"Recall and average precision (AP) are of {smallest}, the one with fewest labels. "
+        f"Always predicting the most frequent class: accuracy {_percent(scores[0].majority)}.",
+        soft_wrap=True, markup=False,
+    )  # fmt: skip
+
+
+def _percent(value: float) -> str:
+    """A mean in %; a dash where no run measured it."""
+    return "–" if value != value else f"{value:.1f}"

@@ -43,6 +43,11 @@ def print_scores(result: "Result", baseline: "Result | None", compile_seconds: f
         shown.add_row(f"{baseline.method}, macro-F1", percent(baseline.macro_f1), end_section=True)
     _add_channels(shown, result)
     _add_trust(shown, result)
+    if balance := result.balance:
+        shown.add_row("always the most frequent class, accuracy", percent(balance.majority), end_section=True)
+        shown.add_row(f"class {cell(balance.smallest)}, recall", percent(balance.recall))
+        shown.add_row(f"class {cell(balance.smallest)}, average precision", percent(balance.average_precision))
+        shown.add_section()
     for name, value in (("accuracy", result.accuracy), ("macro-F1", result.macro_f1)):
         shown.add_row(f"{result.method}, {name}", percent(value), style="bold", end_section=name == "macro-F1")
     shown.add_row("seconds", f"{result.seconds:.1f}")

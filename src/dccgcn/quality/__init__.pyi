@@ -5,8 +5,10 @@ from .audit import fixed_bound as fixed_bound
 from .audit import sequential_bound as sequential_bound
 from .calibration import bars as bars
 from .calibration import risk_coverage as risk_coverage
+from .classes import ClassBalance as ClassBalance
 from .classes import ClassRow as ClassRow
 from .classes import are_random as are_random
+from .classes import class_balance as class_balance
 from .classes import class_findings as class_findings
 from .classes import class_table as class_table
 from .classes import rank_nodes as rank_nodes

@@ -156,6 +156,32 @@ def rare_class_scores(graph: NodeGraph, split: Split, prediction: Prediction) ->
     return rows
 
 
+@dataclass(frozen=True)
+class ClassBalance:
+    """What accuracy hides on the test nodes: how far guessing comes, and how the smallest class fares."""
+
+    majority: float  # accuracy of always predicting the class with most training labels
+    smallest: str  # the class with fewest labels of those among the test nodes
+    recall: float  # share of its test nodes that are predicted as it
+    average_precision: float  # of the test nodes ranked by its probability
+
+
+def class_balance(graph: NodeGraph, split: Split, prediction: Prediction) -> ClassBalance | None:
+    """None without test nodes."""
+    truth = graph.labels[split.test]
+    if len(truth) == 0:
+        return None
+    labels = np.bincount(graph.labels[graph.labelled], minlength=graph.c)
+    k = min(np.unique(truth), key=labels.__getitem__)
+    is_member, score = truth == k, class_rank(prediction, k)[split.test]
+    return ClassBalance(
+        majority=float((truth == np.bincount(graph.labels[split.train]).argmax()).mean()),
+        smallest=str(graph.classes[k]),
+        recall=float((prediction.y_pred[split.test][is_member] == k).mean()),
+        average_precision=average_precision(is_member, score),
+    )
+
+
 def ranking(graph: NodeGraph, split: Split, prediction: Prediction, name: Any) -> pd.DataFrame:
     """The predicted nodes by falling probability of one class."""
     names = [str(known) for known in graph.classes]

@@ -22,9 +22,10 @@ def summary_text(result: Result) -> str:
     trust = result.prediction.trust
     right = f", {trust[predicted].mean():.1%} expected right" if trust is not None and predicted.any() else ""
     tested = "none; hold some labels out to measure the accuracy"
-    if result.accuracy is not None:
+    if balance := result.balance:
         tested = (
-            f"accuracy {result.accuracy:.1%}, macro-F1 {result.macro_f1 or 0:.1%} on {len(result.split.test):,} nodes"
+            f"accuracy {result.accuracy or 0:.1%}, macro-F1 {result.macro_f1 or 0:.1%} on {len(result.split.test):,} "
+            f"nodes; {balance.majority:.1%} by always predicting the most frequent class"
         )
     warned = [finding.code for finding in result.findings if finding.level == "warning"]
     features = counted(graph.d if graph.has_features.any() else 0, "feature")

@@ -15,6 +15,7 @@ from dccgcn.quality import PairedDifference, Summary, paired_difference, summary
 from dccgcn.workflow.jobs import Job
 from dccgcn.workflow.runner import Rows
 
+_SHARES = ["accuracy", "macro_f1", "recall", "average_precision", "majority"]
 FOLDS = "folds"  # the draw of their jobs
 
 
@@ -25,6 +26,10 @@ class MethodScore:
     method: str
     accuracy: Summary  # of the labels that were held out; each repetition of folds tests every label once
     macro_f1: Summary
+    smallest: str  # class with fewest labels; "" if runs differ in it
+    recall: float  # of the smallest class
+    average_precision: float  # of the smallest class
+    majority: float  # accuracy of always predicting the class with most training labels
     difference: PairedDifference | None  # to the first method, on the same splits; None for that method itself
     seconds: float  # mean per run, including operators where they had to be built
 
@@ -70,7 +75,8 @@ def leaderboard(jobs: Sequence[Job], rows: Rows) -> list[MethodScore]:
     if not finished:
         return []
     frame = pd.DataFrame(finished).set_index(["method", "split_seed", "fold"]).sort_index()
-    frame[["accuracy", "macro_f1"]] *= 100
+    frame = frame.reindex(columns=[*_SHARES, "smallest", "seconds"])  # runs of earlier versions have fewer
+    frame[_SHARES] *= 100
     first, is_folds = jobs[0].method, jobs[0].draw == FOLDS
     test_to_train = 1 / (jobs[0].amount - 1) if is_folds else 0.0
     scores = []
@@ -81,7 +87,10 @@ def leaderboard(jobs: Sequence[Job], rows: Rows) -> list[MethodScore]:
             if len(pair):
                 difference = paired_difference(pair.iloc[:, 0], pair.iloc[:, 1], test_to_train=test_to_train)
         accuracy, macro_f1 = summary(runs.accuracy), summary(runs.macro_f1)
-        scores.append(MethodScore(str(method), accuracy, macro_f1, difference, float(runs.seconds.mean())))
+        smallest = runs.smallest.unique().tolist()
+        recall, average_precision, majority, seconds = map(float, runs[[*_SHARES[2:], "seconds"]].mean())
+        balance = smallest[0] if len(smallest) == 1 else "", recall, average_precision, majority
+        scores.append(MethodScore(str(method), accuracy, macro_f1, *balance, difference, seconds))
     return sorted(scores, key=lambda score: -score.accuracy.mean)
 
 

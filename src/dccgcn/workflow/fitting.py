@@ -11,7 +11,7 @@ import numpy as np
 
 from dccgcn.cluster import RayWorkers
 from dccgcn.errors import DccgcnError, Finding, SettingsError
-from dccgcn.graph import NodeGraph, Split, check_training
+from dccgcn.graph import NodeGraph, Split, check_training, splits
 from dccgcn.methods import Method, Prediction, Task, check_memory, get_method, restore_class_columns
 from dccgcn.progress import Progress
 from dccgcn.runtime import damage_findings, default_device, stages_of, threads_of_run
@@ -33,6 +33,7 @@ def run(
     device: str = "cpu",
     scratch: str | Path | None = None,
     ray: str | RayWorkers | None = None,
+    hold_out: float | None = None,
 ) -> Result:
     """Classify the nodes of a graph, and measure the predictions on the test nodes of a split.
 
@@ -63,6 +64,9 @@ def run(
         Address of a Ray cluster on whose CPUs Concord's views, channels and predictions are computed, block of rows by
         block; ``"auto"`` is the one on this machine. Its machines must share the folder of ``scratch``.
 
+    hold_out : float, optional
+        Share of the labels of each class to test on instead of training, such as 0.2, where there is no split.
+
     Returns
     -------
     Result
@@ -87,11 +91,15 @@ def run(
         remedy = "Build one: NodeGraph(features, edges, labels), dccgcn.read_tables, from_networkx or from_igraph."
         raise DccgcnError(f"run takes a NodeGraph, not a {type(graph).__name__}.", remedy)
     if split is not None and not isinstance(split, Split):
-        remedy = "Draw one with per_class or by_rate, or build one from node positions: dccgcn.graph.splits.published."
+        remedy = "Draw one with per_class or by_rate, or build one from node positions: Split.from_parts."
         raise DccgcnError(f"The split is a {type(split).__name__}, not a Split.", remedy)
     method = get_method(method) if isinstance(method, str) else method
     if not isinstance(settings, Settings):
         settings = method.published_settings(graph.name, settings)
+    if split is not None and hold_out is not None:
+        raise DccgcnError("A split and hold_out exclude one another.", "Leave hold_out out: the split has test nodes.")
+    if hold_out is not None:
+        split = splits.hold_out(graph, hold_out, seed)
     split = Split.from_parts(graph, "all-labels", graph.labelled, [], []) if split is None else split
     split.check(graph)
     check_training(graph, split.train)

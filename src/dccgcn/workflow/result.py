@@ -16,8 +16,10 @@ from dccgcn.graph import NodeGraph, Split, check_training
 from dccgcn.methods import Prediction
 from dccgcn.progress import Progress
 from dccgcn.quality import (
+    ClassBalance,
     ClassRow,
     TrustedNodes,
+    class_balance,
     class_findings,
     class_table,
     metrics,
@@ -84,6 +86,11 @@ class Result:
         """Mean F1 over the classes of the test nodes."""
         test = self.split.test
         return metrics.macro_f1(self.graph.labels[test], self.prediction.y_pred[test]) if len(test) else None
+
+    @cached_property
+    def balance(self) -> ClassBalance | None:
+        """Accuracy of guessing the most frequent class, and recall and average precision of the smallest one."""
+        return class_balance(self.graph, self.split, self.prediction)
 
     @cached_property
     def channel_accuracy(self) -> dict[str, float]:
@@ -162,6 +169,7 @@ class Result:
             "n_test": len(self.split.test),
             "accuracy": self.accuracy,
             "macro_f1": self.macro_f1,
+            "balance": self.balance and vars(self.balance),
             "channel_accuracy": self.channel_accuracy,
             "agreement": self.agreement,
             "accuracy_high": self.accuracy_high,

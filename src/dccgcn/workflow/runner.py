@@ -44,9 +44,11 @@ OnProgress = Callable[[int, int, Finished | None], None]  # jobs done, jobs in t
 
 
 def scores(job: Job) -> dict[str, Any]:
-    """Run a job: its accuracy, its macro-F1 and its time."""
+    """Run a job: its accuracy and macro-F1, those of the largest and the smallest class, and its time."""
     run = run_job(job)
-    return {"accuracy": run.accuracy, "macro_f1": run.macro_f1, "seconds": run.seconds, "threads": run.threads}
+    balance = vars(run.balance) if run.balance else {}
+    accuracy = {"accuracy": run.accuracy, "macro_f1": run.macro_f1}
+    return {**accuracy, **balance, "seconds": run.seconds, "threads": run.threads}
 
 
 def run_jobs(

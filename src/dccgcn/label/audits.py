@@ -225,11 +225,7 @@ def open_audit(
 ) -> Iterator[RunAudit]:
     """Continue the last audit of a run's predictions, or draw a new one. The log is locked meanwhile."""
     model = load_model(folder)
-    rows = None if nodes is None else read_table(nodes, "nodes").frame.reset_index(drop=True)
-    if rows is not None and len(rows) != model.result.graph.n:
-        n = model.result.graph.n
-        raise DataFileError(f"{nodes} has {len(rows):,} rows, but the run {n:,} nodes.", "Give the run's own table.")
-    source = Source.from_model(model, rows=rows)
+    source = Source.from_model(model, nodes)
     names = [str(name) for name in model.result.graph.classes]
     predicted = dict(zip(source.ids, (names[k] for k in model.result.prediction.y_pred), strict=True))
 

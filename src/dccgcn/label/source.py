@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from dccgcn.graph import MISSING_LABELS, NodeGraph, fingerprint, is_missing, spe
 from dccgcn.label.events import MAX_NAME, Annotations, Event, replay
 from dccgcn.methods import get_method
 from dccgcn.store import Model
-from dccgcn.tables import Tables
+from dccgcn.tables import Tables, is_graphml, read_graphml, read_table
 from dccgcn.text import printable, truncate
 from dccgcn.workflow import Result, run
 
@@ -46,21 +47,29 @@ class Source:
             raise DccgcnError(f"A class has a name of {longest:,} characters.", f"Shorten it to {MAX_NAME:,}.")
         listed = tuple(dict.fromkeys([*names, *(class_name(name) for name in classes)]))
         tables = given.get("tables")
-        features = tables.encoder.names if tables is not None else ()
-        return cls(graph, listed, labels, feature_names=features, **given)
+        if tables is not None:
+            given = {"feature_names": tables.encoder.names, "rows": tables.rows, **given}
+        return cls(graph, listed, labels, **given)
 
     @classmethod
-    def from_model(cls, model: Model, **given: Any) -> "Source":
-        """The graph, training labels, method and settings of a saved run."""
-        result = model.result
+    def from_model(cls, model: Model, nodes: Path | None = None, classes: Sequence[str] = ()) -> "Source":
+        """The graph, training labels, method and settings of a saved run, and the rows of its table of nodes."""
+        result, rows = model.result, None
+        if nodes is not None:
+            table = read_graphml(nodes)[0] if is_graphml(nodes) else read_table(nodes, "nodes")
+            rows, n = table.frame.reset_index(drop=True), result.graph.n
+            if len(rows) != n:
+                text = f"{nodes} has {len(rows):,} rows, but the run {n:,} nodes."
+                raise DataFileError(text, "Give the run's own table.")
         return cls.from_graph(
             result.graph,
             result.split.train,
+            classes,
+            rows=rows,
             method=result.method,
             settings=result.settings.model_dump(),
             seed=result.seed,
-            tables=model.result.tables,
-            **given,
+            tables=result.tables,
         )
 
     @cached_property

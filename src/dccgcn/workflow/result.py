@@ -366,11 +366,10 @@ class Result:
         rows : DataFrame, optional
             Your table of nodes, in the order of the graph. The page then shows the row of each node.
         """
-        from dccgcn.report import OwnTable, write_report
+        from dccgcn.report import write_report
 
         check_file(path, overwrite)
-        label = None if self.tables is None else self.tables.columns.label
-        write_report(self, path, overwrite, table=None if rows is None else OwnTable(rows, label))
+        write_report(self, path, overwrite, rows=rows)
 
 
 def package_versions() -> dict[str, str]:

@@ -29,7 +29,7 @@ class Source:
 
     graph: NodeGraph
     classes: tuple[str, ...] = ()
-    given: Mapping[str, str] = field(default_factory=dict)  # label by node
+    first_labels: Mapping[str, str] = field(default_factory=dict)  # by node
     rows: pd.DataFrame | None = None  # the table of nodes, in the order of the graph
     feature_names: Sequence[str] = ()
     method: str = "concord"
@@ -38,7 +38,7 @@ class Source:
     tables: Tables | None = None
 
     @classmethod
-    def from_graph(cls, graph: NodeGraph, train: np.ndarray, classes: Sequence[str] = (), **given: Any) -> "Source":
+    def from_graph(cls, graph: NodeGraph, train: np.ndarray, classes: Sequence[str] = (), **options: Any) -> "Source":
         """The labels at some positions are the ones to start from; all others are not used."""
         names = [str(spell_label(name)) for name in graph.classes]
         ids = [spell_id(i) for i in graph.ids.tolist()]
@@ -46,10 +46,10 @@ class Source:
         if (longest := max(map(len, names), default=0)) > MAX_NAME:
             raise DccgcnError(f"A class has a name of {longest:,} characters.", f"Shorten it to {MAX_NAME:,}.")
         listed = tuple(dict.fromkeys([*names, *(class_name(name) for name in classes)]))
-        tables = given.get("tables")
+        tables = options.get("tables")
         if tables is not None:
-            given = {"feature_names": tables.encoder.names, "rows": tables.rows, **given}
-        return cls(graph, listed, labels, **given)
+            options = {"feature_names": tables.encoder.names, "rows": tables.rows, **options}
+        return cls(graph, listed, labels, **options)
 
     @classmethod
     def from_model(cls, model: Model, nodes: Path | None = None, classes: Sequence[str] = ()) -> "Source":
@@ -89,7 +89,7 @@ class Source:
 
     def replay(self, events: Iterable[Event]) -> Annotations:
         """The labels after these events, whose audits must be of predictions of this graph."""
-        labels = replay(events, self.classes, self.given)
+        labels = replay(events, self.classes, self.first_labels)
         for audit in labels.audits:
             if audit.draw.population > self.graph.n or not audit.predictions.keys() <= self.position.keys():
                 raise DataFileError("An audit of the log is of other nodes.", "Name another log with --log.")

@@ -49,7 +49,7 @@ class Finding:
         return f"{self.level}: {self.text}"
 
 
-def check_choice(name: str, given: str, choices: Sequence[str], error: type[DccgcnError] = GraphError) -> None:
+def check_choice(name: str, value: str, choices: Sequence[str], error: type[DccgcnError] = GraphError) -> None:
     """Raise an error if an option is not one of its choices."""
-    if given not in choices:
-        raise error(f"{name}={given!r} is not known.", f"Use one of: {', '.join(choices)}.")
+    if value not in choices:
+        raise error(f"{name}={value!r} is not known.", f"Use one of: {', '.join(choices)}.")

@@ -11,9 +11,12 @@ import yaml
 from dccgcn import __version__
 from dccgcn.cli.run_tables import print_scores
 from dccgcn.graph.splits import Split, per_class
+from dccgcn.report import load_data
+from dccgcn.tables import read
+from dccgcn.tables.write import write_tables
 from dccgcn.workflow.fitting import run as train
 from helpers.command import dccgcn, refused, success
-from helpers.runs import QUICK
+from helpers.runs import QUICK, toy
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +71,20 @@ def test_report_renders_the_page_of_a_run_folder(run, tmp_path):
     page = (tmp_path / "page.html").read_text()
     assert "2,694 nodes of cora were classified from 14 labels" in page
     assert "dccgcn fit cora --labels-per-class 2 --seed 3" in page
+
+
+def test_the_table_of_nodes_is_read_once_and_its_rows_are_on_the_page(tmp_path, monkeypatch):
+    write_tables(toy(40), tmp_path)
+    tables_read, read_table = [], read.read_table
+    monkeypatch.setattr(
+        read, "read_table", lambda path, *rest: tables_read.append(path.name) or read_table(path, *rest)
+    )
+    success("fit", "--nodes", "nodes.csv", "--edges", "edges.csv", "--out", "run", "--report", cwd=tmp_path)
+    assert tables_read == ["nodes.csv"]
+    columns = load_data(tmp_path / "run").nodes.columns
+    assert {column.name: column.cells for column in columns}["label"][:3] == pd.read_csv(tmp_path / "nodes.csv")[
+        "label"
+    ].tolist()[:3]
 
 
 def test_the_tables_have_all_rows():

@@ -47,9 +47,10 @@ def test_row_26_more_per_class_than_there_are(k: int) -> None:
 
 
 def test_row_26_small_classes_give_half_on_request() -> None:
-    graph = toy([40, 39, 9, 1])
+    graph = toy([90, 39, 9, 1])
     split = per_class(graph, 20, seed=0, small_classes="half")
     assert counts(graph, split) == [20, 19, 4, 1]
+    assert counts(toy([40, 40]), per_class(toy([40, 40]), 20, 0, "half")) == [20, 20]
     assert [finding.code for finding in split.findings] == ["small-classes"]
     assert (
         split.findings[0].text

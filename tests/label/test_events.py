@@ -48,7 +48,7 @@ def test_the_order_of_reading_does_not_matter(events, random):
 def test_labels_are_of_known_classes(events):
     labels = replay(events, ["a"], {"3": "a"})
     assert len(set(labels.classes)) == len(labels.classes)
-    used = {label for answers in labels.given.values() for label in answers.values()}
+    used = {label for answers in labels.answers.values() for label in answers.values()}
     for audit in labels.audits:
         used |= {*audit.predictions.values()} | {name for a in audit.answers.values() for name in a.values() if name}
     assert used | {*labels.decided.values()} <= set(labels.classes)

@@ -105,7 +105,7 @@ def test_answers_are_shown_before_the_next_questions_are_chosen(session, monkeyp
     go_on.set()
     session.wait()
     assert session.picture.n_labels == 6
-    assert not {session.source.ids[node] for node, _ in session.picture.queue} & set(session.labels.given)
+    assert not {session.source.ids[node] for node, _ in session.picture.queue} & set(session.labels.answers)
 
 
 def test_two_people_never_get_the_same_question(session):
@@ -138,7 +138,7 @@ def test_questions_of_a_large_graph_are_chosen_among_some_nodes(session, monkeyp
     monkeypatch.setattr("dccgcn.label.session.CANDIDATES", 20)
     label(session, 4)
     assert len(session.picture.queue) == 20
-    assert not {session.source.ids[node] for node, _ in session.picture.queue} & set(session.labels.given)
+    assert not {session.source.ids[node] for node, _ in session.picture.queue} & set(session.labels.answers)
 
 
 def test_skips_are_not_asked_again_of_the_same_person(session):
@@ -348,7 +348,7 @@ def test_a_long_class_name_of_a_table_can_be_chosen_renamed_and_audited(tmp_path
 def test_evidence_is_the_row_the_prediction_and_the_neighbours(session):
     label(session, 6)
     picture = session.picture
-    node = next(i for i in range(60) if str(i) not in session.labels.given)
+    node = next(i for i in range(60) if str(i) not in session.labels.answers)
     shown = evidence(session.source, session.labels, node, picture.result)
     assert shown["row"] == [("id", str(node)), ("title", f"the paper of {node}"), ("size", "0.5")]
     assert shown["prediction"]["label"] in CLASSES

@@ -8,7 +8,7 @@ from scipy.special import gammaln
 from scipy.stats import betabinom, hypergeom
 
 from dccgcn.errors import DccgcnError
-from dccgcn.quality.audit import checks_needed, fixed_bound, sequential_bound
+from dccgcn.quality.audit import AuditSummary, checks_needed, fixed_bound, sequential_bound
 
 AUDITS = 10_000
 CHANCE = 3 * np.sqrt(0.05 * 0.95 / AUDITS)  # three standard errors of a simulated coverage
@@ -100,12 +100,33 @@ def test_the_sequential_bound_covers_at_all_times_of_ten_thousand_audits(wrong):
         assert (errors >= fewest_errors(fixed_bound, wrong, population, last)).all(axis=1).mean() < 0.9
 
 
+@pytest.mark.parametrize(
+    ("kind", "design"), [("fixed", "planned before"), ("sequential", "a sequential bound, valid at any time")]
+)
+def test_the_sentence_states_design_and_bound_rounded_up(kind, design):
+    counts = {
+        "population": 1000,
+        "planned": 59,
+        "checked": 59,
+        "errors": 1,
+        "wrong_at_most": 78,
+        "share_at_most": 0.0781,
+    }
+    about = {"date": "2026-01-02T03:04:05", "who": "Ann", "trusted": "all", "confidence": 0.95}
+    assert AuditSummary(kind=kind, **counts, **about).sentence().replace("\u00a0", " ") == (
+        "At most 7.9 % of the 1,000 trusted predictions are wrong, with 95 % confidence: of 59 drawn at random on "
+        f"2026-01-02 and checked by a person, 1 were wrong ({design})."
+    )
+
+
 def test_impossible_audits_are_refused():
     for given_audit in ((2, 1, 10), (-1, 1, 10), (0, 11, 10)):
         with pytest.raises(DccgcnError):
             fixed_bound(*given_audit)
     with pytest.raises(DccgcnError, match="between 0 and 1"):
         checks_needed(0, 10)
+    with pytest.raises(DccgcnError, match="between 0 and 1"):
+        checks_needed(-0.1, 10)
     with pytest.raises(DccgcnError, match="confidence"):
         fixed_bound(0, 1, 10, confidence=1)
 

@@ -98,6 +98,12 @@ def test_gap_is_at_most_ece_and_equals_it_in_one_bin(scheme, case, bins):
     assert all(bar.lower <= bar.confidence + 1e-12 and bar.confidence <= bar.upper + 1e-12 for bar in bars)
 
 
+def test_a_reliability_diagram_has_fifteen_bins():
+    p = np.random.default_rng(0).dirichlet(np.ones(3), size=300)
+    assert len(calibration.reliability(p, np.zeros(300, int))) == 15
+    assert len(calibration.bars(p.max(axis=1), np.ones(300))) == 15
+
+
 def test_a_confidence_on_an_edge_belongs_to_the_bin_below():
     bars = calibration.reliability([[0.5, 0.5], [0.75, 0.25], [1.0, 0.0]], [0, 0, 0], bins=4, scheme="equal-width")
     assert [(bar.lower, bar.upper) for bar in bars] == [(0.25, 0.5), (0.5, 0.75), (0.75, 1.0)]
@@ -107,6 +113,7 @@ def test_scores_on_known_rows():
     p = [[0.5, 0.3, 0.2], [1.0, 0.0, 0.0], [1 / 3, 1 / 3, 1 / 3]]
     np.testing.assert_allclose(calibration.confidence(p), [0.5, 1, 1 / 3])
     np.testing.assert_allclose(calibration.margin(p), [0.2, 1, 0])
+    np.testing.assert_allclose(calibration.margin([[0.1, 0.6, 0.25, 0.05], [0.3, 0.1, 0.2, 0.4]]), [0.35, 0.1])
     entropy = -(0.5 * math.log(0.5) + 0.3 * math.log(0.3) + 0.2 * math.log(0.2))
     np.testing.assert_allclose(calibration.negative_entropy(p), [-entropy, 0, -math.log(3)])
 

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,6 @@ from dccgcn.methods.base import Method
 from dccgcn.methods.prediction import Prediction
 from dccgcn.report import data as report
 from dccgcn.report.data import report_data
-from dccgcn.report.nodes import OwnTable
 from dccgcn.report.page import render
 from dccgcn.report.store import load_data
 from dccgcn.settings import Settings
@@ -321,10 +321,11 @@ def own_table(tmp_path_factory):
     p = result.prediction.probabilities.copy()
     p[:, 1] += 0.9 * p[:, 2]
     p[:, 2] *= 0.1
-    made = replace(result, prediction=Prediction(p.astype(np.float32)))
     rows = pd.DataFrame({"id": graph.ids, "about": [f"Person number {i}" for i in range(60)], "page": "https://x.org/"})
     path = tmp_path_factory.mktemp("own") / "report.html"
-    path.write_text(render(report_data(made, table=OwnTable(rows, "office"))), encoding="utf-8")
+    tables = SimpleNamespace(rows=rows, columns=SimpleNamespace(label="office"))
+    made = replace(result, prediction=Prediction(p.astype(np.float32)), tables=tables)
+    path.write_text(render(report_data(made)), encoding="utf-8")
     return path
 
 

@@ -17,7 +17,7 @@ from dccgcn.report import data as report
 from dccgcn.report import write_report
 from dccgcn.report.data import report_data
 from dccgcn.report.drawing import communities, draw_graph, force_layout
-from dccgcn.report.nodes import OwnTable, sample, table_columns
+from dccgcn.report.nodes import sample, table_columns
 from dccgcn.report.page import clip, render
 from dccgcn.report.store import load_data
 from dccgcn.workflow.active_learning import suggest_labels
@@ -199,13 +199,13 @@ def test_a_map_of_a_large_graph_has_each_community_in_proportion():
 
 def test_the_own_rows_of_a_wide_table_show_texts_first():
     frame = pd.DataFrame({f"x{j}": range(5) for j in range(20)} | {"title": ["a b", None, "c\nd", "e", "f" * 999]})
-    columns = table_columns(OwnTable(frame), 5, np.array([0, 1, 2, 4]))
+    columns = table_columns(frame, 5, np.array([0, 1, 2, 4]))
     assert len(columns) == 12
     assert columns[-1].name == "title"
     assert columns[-1].cells[:3] == ["a b", "", "c d"]
     assert len(columns[-1].cells[3]) == 400
     with pytest.raises(DccgcnError, match="5 rows, but the graph 6 nodes"):
-        table_columns(OwnTable(frame), 6, np.arange(6))
+        table_columns(frame, 6, np.arange(6))
 
 
 def test_the_layout_puts_neighbours_near_one_another():

@@ -25,6 +25,7 @@ def test_every_label_is_tested_once_and_classes_are_spread():
     for split in splits:
         assert np.bincount(graph.labels[split.test]).tolist() == [4, 4, 4]
         assert len(split.train) == 48
+    assert [split.kind for split in splits] == [f"fold-{number}-of-5" for number in range(1, 6)]
     assert [s.hash for s in splits] != [s.hash for s in label_folds(graph, 5, seed=1)]
 
 

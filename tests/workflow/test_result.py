@@ -90,7 +90,8 @@ def test_predictions_are_written_as_files_and_databases(result, tmp_path, ending
     match ending:
         case "csv":
             again = pd.read_csv(path, keep_default_na=False)
-            assert path.read_text() == result.to_csv(probabilities=True)
+            result.save(tmp_path / "run", probabilities=True)
+            assert path.read_text() == (tmp_path / "run" / "predictions.csv").read_text()
         case "parquet":
             again = pd.read_parquet(path)
         case _:

@@ -53,7 +53,7 @@ def audit(
 
         dccgcn audit runs/topics --checked checks.csv
     """
-    from dccgcn.label import ask_all, open_audit, status
+    from dccgcn.label import open_audit, status
 
     who = " ".join(printable(name or getpass.getuser()).split()) or "someone"
     plan: dict[str, Any] = {"bound": bound, "checks": checks, "confidence": confidence, "seed": seed}
@@ -65,8 +65,7 @@ def audit(
         if checked:
             print_note(f"{opened.read_checks(checked, who)} new answers")
         elif not json:
-            print_note(_KEYS)
-            ask_all(opened, who, _ask)
+            _ask_all(opened, who)
         summary, now = opened.save(), status(opened.audit)
     if json:
         print_json({**now, "summary": summary.model_dump() if summary else None})
@@ -79,31 +78,45 @@ def audit(
         print_note(f"{left} of the {now['planned']} planned checks are left; the bound for these is tighter.")
 
 
-def _ask(opened: "RunAudit", node: str) -> tuple[str, str] | None:
-    """Show a prediction and read the answer."""
-    audit, classes = opened.audit, opened.classes
-    prediction = audit.predictions[node]
+def _ask_all(opened: "RunAudit", who: str) -> None:
+    """Show the next prediction and record the answer, until the planned checks are done or the person stops."""
+    from dccgcn.label import next_check
+
+    print_note(_KEYS)
+    while len(opened.audit.checked) < opened.audit.draw.planned and (node := next_check(opened.audit)) is not None:
+        _show(opened, node)
+        prediction, classes = opened.audit.predictions[node], opened.classes
+        while (answer := _key(len(classes))) is None:
+            print_note(_KEYS)
+        if answer == "q":
+            return
+        if answer == "u":
+            opened.undo(who)
+        elif answer.isdecimal():
+            opened.check(who, node, classes[int(answer) - 1])
+        else:
+            opened.check(who, node, "" if answer == "s" else prediction)
+
+
+def _show(opened: "RunAudit", node: str) -> None:
+    """The row of a node, its prediction and the classes with their numbers."""
+    audit = opened.audit
     cells, more = opened.source.row(opened.source.position[node])
     errors.rule(f"{len(audit.answers) + 1} of {audit.draw.planned}")
     for column, value in cells[:20]:
         print_note(truncate(f"{printable(column)}: {printable(value)}", 400))
     if (hidden := more + max(0, len(cells) - 20)) > 0:
         print_note(f"… and {hidden} more columns")
-    listed = "  ".join(f"{number} {printable(label)}" for number, label in enumerate(classes, 1))
-    print_note(f"Node {truncate(printable(node), 60)} was predicted: {prediction}")
-    print_note(listed)
-    while True:
-        errors.print("? ", end="")
-        try:
-            answer = input().strip().lower()
-        except EOFError:
-            answer = "q"
-        if answer == "q":
-            return None
-        if answer == "u":
-            return "undo", ""
-        if answer in ("", "s"):
-            return "check", "" if answer == "s" else prediction
-        if answer.isdecimal() and 1 <= int(answer) <= len(classes):
-            return "check", classes[int(answer) - 1]
-        print_note(_KEYS)
+    print_note(f"Node {truncate(printable(node), 60)} was predicted: {audit.predictions[node]}")
+    print_note("  ".join(f"{number} {printable(label)}" for number, label in enumerate(opened.classes, 1)))
+
+
+def _key(n_classes: int) -> str | None:
+    """What was typed: Enter (an empty text), s, u, q or the number of a class; None if it is something else."""
+    errors.print("? ", end="")
+    try:
+        answer = input().strip().lower()
+    except EOFError:
+        return "q"
+    is_class = answer.isdecimal() and 1 <= int(answer) <= n_classes
+    return answer if is_class or answer in ("", "s", "u", "q") else None

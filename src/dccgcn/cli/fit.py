@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -29,9 +30,12 @@ from dccgcn.errors import DccgcnError, SplitError
 from dccgcn.runtime import check_output, check_writable
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from dccgcn.graph import NodeGraph, Split
     from dccgcn.methods import base
     from dccgcn.settings import Settings
+    from dccgcn.tables import Tables
     from dccgcn.workflow import Result
 
 _split_option = partial(typer.Option, rich_help_panel="Split")
@@ -123,6 +127,7 @@ def fit(graph: GraphOptions, split: SplitOptions, run: RunOptions, output: Outpu
         dccgcn fit citeseer --label-rate 0.005 --seed 3 --set k=10 --out runs/citeseer --json
     """
     from dccgcn.methods import get_method
+    from dccgcn.report import page_columns
     from dccgcn.runtime import use_threads
 
     use_threads(run.threads)
@@ -130,17 +135,17 @@ def fit(graph: GraphOptions, split: SplitOptions, run: RunOptions, output: Outpu
     method = get_method(run.method)
     settings = method.published_settings(graph.dataset or "", read_settings(run))
     baseline = get_method(run.baseline) if run.baseline else None
-    loaded = load_graph(graph)
+    loaded = load_graph(graph, page_columns if output.out or output.report else None)
     parts = choose_split(loaded, split, run.seed)
     if baseline and (parts is None or len(parts.test) == 0):
         remedy = "Keep some for testing: --hold-out 0.2."
         raise SplitError("--baseline needs test nodes, but all labels train.", remedy)
-    result, compile_seconds = train(loaded.graph, parts, method, settings, run)
+    result, compile_seconds = train(loaded.tables or loaded.graph, parts, method, settings, run)
     compared = None
     if baseline:
         published, plain = baseline.published_settings(graph.dataset or ""), replace(run, scratch=None, ray=None)
         compared, _ = train(loaded.graph, parts, baseline, published, plain)
-    write_files(result, loaded, graph, output)
+    write_files(result, output)
     if output.json:
         print_json({**result.summary(), **({"baseline": compared.summary()} if compared else {})})
         return
@@ -182,9 +187,9 @@ def read_settings(run: RunOptions) -> dict[str, Any]:
     return {**(read_yaml(run.settings) if run.settings else {}), **assigned}
 
 
-def load_graph(options: GraphOptions) -> LoadedGraph:
+def load_graph(options: GraphOptions, shown: "Callable[[pd.DataFrame], pd.DataFrame] | None" = None) -> LoadedGraph:
     """The graph to train on; tables must have a column of labels."""
-    loaded = options.load()
+    loaded = options.load(shown)
     if loaded.tables and loaded.tables.columns.label is None:
         proposed = [f.text for f in loaded.graph.findings if f.code == "possible-labels"]
         remedy = " ".join(["Name the column: --label topic.", *proposed])
@@ -228,7 +233,7 @@ def load_split(loaded: LoadedGraph, name: str) -> "Split":
 
 
 def train(
-    graph: "NodeGraph", split: "Split | None", method: "base.Method", settings: "Settings", options: RunOptions
+    graph: "NodeGraph | Tables", split: "Split | None", method: "base.Method", settings: "Settings", options: RunOptions
 ) -> tuple["Result", float]:
     """Run one method; return its result and the seconds that numba spent on JIT compilation."""
     from numba.core.event import TimingListener, install_listener
@@ -242,23 +247,21 @@ def train(
     return result, compilation.duration if compilation.done else 0.0
 
 
-def write_files(result: "Result", loaded: LoadedGraph, graph: GraphOptions, output: OutputOptions) -> None:
+def write_files(result: "Result", output: OutputOptions) -> None:
     """Write the run folder (--out), the predictions (--predictions) and the report (--out, --report)."""
-    from dccgcn.report import OwnTable, write_report
+    from dccgcn.report import write_report
 
     command = shlex.join(["dccgcn", *sys.argv[1:]])
     columns = (output.probabilities, output.abstain_below)
     with progress_bar(result.method) as progress:
         if output.out:
-            result.save(output.out, loaded.tables, output.overwrite, *columns, command, progress)
+            result.save(output.out, None, output.overwrite, *columns, command, progress)
         if output.predictions:
             result.write(output.predictions, *columns, output.overwrite, progress)
         if output.out or output.report:
             path = report_path(output) if output.report else None
-            rows = graph.rows(progress)
-            table = None if rows is None or loaded.tables is None else OwnTable(rows, loaded.tables.columns.label)
             overwrite = output.overwrite or output.out is not None  # the page of a run is the run's own
-            write_report(result, path, overwrite, output.out, command, progress, table=table)
+            write_report(result, path, overwrite, output.out, command, progress)
 
 
 def report_path(output: OutputOptions) -> Path:

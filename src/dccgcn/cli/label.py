@@ -9,7 +9,6 @@ import typer
 
 from dccgcn.cli.display import output, print_note
 from dccgcn.cli.options import NEW_FILE, GraphOptions, Overwrite, Set, Threads, with_option_groups
-from dccgcn.errors import DccgcnError
 from dccgcn.runtime import missing_extra
 from dccgcn.text import printable
 
@@ -127,20 +126,14 @@ def load_source(graph: LabelSource, options: LabelOptions) -> "Source":
     from dccgcn.store import load_model
 
     classes = [name for name in (options.classes or "").split(",") if name.strip()]
-    rows = graph.rows()
     if graph.dataset and Path(graph.dataset).is_dir():
-        model = load_model(graph.dataset)
-        if rows is not None and len(rows) != model.result.graph.n:
-            n = model.result.graph.n
-            raise DccgcnError(f"{graph.nodes} has {len(rows):,} rows, but the run {n:,} nodes.", "Give its own table.")
-        return Source.from_model(model, rows=rows, classes=classes)
-    loaded = graph.load()
+        return Source.from_model(load_model(graph.dataset), graph.nodes, classes)
+    loaded = graph.load(lambda rows: rows)
     train = loaded.graph.labelled if loaded.tables else np.array([], dtype=np.int64)
     return Source.from_graph(
         loaded.graph,
         train,
         classes,
-        rows=rows,
         method=options.method,
         settings=parse_assignments(options.set_ or []),
         seed=options.seed,

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dccgcn.graph import NodeGraph, Split
-    from dccgcn.progress import Progress
     from dccgcn.tables import Tables
 
 _BENCHMARK = typer.Argument(help="A benchmark graph: see [b]dccgcn datasets[/b]. cora needs no download.")
@@ -211,28 +210,18 @@ class GraphOptions:
     ] = False
     data: DataFolder = None
 
-    def load(self) -> "LoadedGraph":
-        """The benchmark graph, or the graph of the tables."""
+    def load(self, shown: "Callable[[pd.DataFrame], pd.DataFrame] | None" = None) -> "LoadedGraph":
+        """The benchmark graph, or the graph of the tables. shown: as for ``check_tables``."""
         if self.dataset and (self.nodes or self.edges):
             raise DccgcnError(
                 f"Both {self.dataset!r} and tables were given.", "Name a benchmark graph or give two tables."
             )
         if self.dataset:
             return self._load_benchmark(self.dataset)
-        tables, problems = self.check_tables()
+        tables, problems = self.check_tables(shown)
         if tables is None:
             raise problems[0]
         return LoadedGraph(tables.graph, {}, tables)
-
-    def rows(self, progress: "Progress | None" = None) -> "pd.DataFrame | None":
-        """The table of nodes as it is in the file; None without one."""
-        from dccgcn.tables import is_graphml, read_graphml, read_table
-
-        if not self.nodes or not (self.nodes.is_file() or self.nodes.is_dir()):  # a pipe cannot be read twice
-            return None
-        is_xml = is_graphml(self.nodes)
-        table = read_graphml(self.nodes)[0] if is_xml else read_table(self.nodes, "nodes", self.encoding, progress)
-        return table.frame.reset_index(drop=True)
 
     def _load_benchmark(self, name: str) -> "LoadedGraph":
         from dccgcn.datasets import load
@@ -245,7 +234,9 @@ class GraphOptions:
         graph = dataset.graph.with_relations({"edges": dataset.directed_edges}, directed=True)
         return LoadedGraph(graph, dataset.splits)
 
-    def check_tables(self, **relaxed: Any) -> "tuple[Tables | None, list[DccgcnError]]":
+    def check_tables(
+        self, shown: "Callable[[pd.DataFrame], pd.DataFrame] | None" = None, **relaxed: Any
+    ) -> "tuple[Tables | None, list[DccgcnError]]":
         """The graph of the tables, or everything that is wrong with them. relaxed: options to change."""
         from dccgcn.tables import TableOptions, check_tables, is_graphml
 
@@ -258,7 +249,8 @@ class GraphOptions:
         options = {name: getattr(self, name) for name in shared}
         options["features"] = self.features or None  # Typer gives an empty list where nothing was named
         with progress_bar("tables") as progress:
-            return check_tables(self.nodes, edge_files(self.edges), TableOptions(**{**options, **relaxed}), progress)
+            changed = TableOptions(**{**options, **relaxed})
+            return check_tables(self.nodes, edge_files(self.edges), changed, progress, shown)
 
 
 @dataclass(frozen=True)

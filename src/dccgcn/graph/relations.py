@@ -26,29 +26,29 @@ def check_relation_names(names: Iterable[Any]) -> None:
 
 
 def relation_matrices(
-    given: Mapping[str, Any], node_ids: np.ndarray, directed: bool, findings: list[Finding]
+    relations: Mapping[str, Any], node_ids: np.ndarray, directed: bool, findings: list[Finding]
 ) -> dict[str, sp.csr_array]:
     """A weighted adjacency matrix of each relation without self-loops, (n, n) float32; symmetric unless directed."""
-    if not given:
+    if not relations:
         raise GraphError("There is no relation.", "Give at least one, as a name and its edges.")
-    check_relation_names(given)
-    return {name: _matrix(name, edges, node_ids, directed, findings) for name, edges in given.items()}
+    check_relation_names(relations)
+    return {name: _matrix(name, edges, node_ids, directed, findings) for name, edges in relations.items()}
 
 
-def _matrix(name: str, given: Any, node_ids: np.ndarray, directed: bool, findings: list[Finding]) -> sp.csr_array:
+def _matrix(name: str, edges: Any, node_ids: np.ndarray, directed: bool, findings: list[Finding]) -> sp.csr_array:
     n, found = len(node_ids), list[Finding]()
     try:
-        pairs, weights = validation.edges(given, None, node_ids, found)  # checked, in one direction each
+        pairs, weights = validation.edges(edges, None, node_ids, found)  # checked, in one direction each
     except GraphError as error:
         raise GraphError(f"Relation {name}: {error.what}", error.remedy) from None
     told = ("self-loops", "duplicate-edges") if directed else ("self-loops", "duplicate-edges", "directed-edges")
     findings += [replace(f, text=f"{name}: {f.text}") for f in found if f.code in told]
     if directed:
-        if sp.issparse(given):
-            coo = sp.coo_array(given)
+        if sp.issparse(edges):
+            coo = sp.coo_array(edges)
             pairs, weights = np.stack([coo.row, coo.col], axis=1), np.asarray(coo.data, dtype=np.float32)
         else:
-            pairs = validation.pairs_of(given)
+            pairs = validation.pairs_of(edges)
             weights = np.ones(len(pairs), np.float32)
         kept = (pairs[:, 0] != pairs[:, 1]) & (weights != 0)
         pairs, weights = pairs[kept], weights[kept]

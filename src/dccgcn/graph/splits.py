@@ -345,8 +345,8 @@ def _counted(graph: NodeGraph, classes: np.ndarray, count: np.ndarray) -> str:
     )
 
 
-def _positions(given: Any, part: str) -> np.ndarray:
-    listed = np.asarray(given).reshape(-1)
+def _positions(nodes: Any, part: str) -> np.ndarray:
+    listed = np.asarray(nodes).reshape(-1)
     if listed.size and listed.dtype.kind not in "iu":
         remedy = "Pass np.flatnonzero(mask)." if listed.dtype.kind == "b" else "Pass whole numbers from 0 to n-1."
         raise SplitError(f"The {part} part is not a list of node positions, but of {listed.dtype}.", remedy)

@@ -37,26 +37,26 @@ def feature_rows(features: Any) -> int:
 
 def node_count(edges: Any, labels: Any, node_ids: Any) -> int:
     """Number of nodes of a graph without features: as many as ids or labels, else by its edges."""
-    for given in (node_ids, labels):
-        if given is not None:
-            return len(given)
+    for sequence in (node_ids, labels):
+        if sequence is not None:
+            return len(sequence)
     if sp.issparse(edges):
         return int(edges.shape[0])
     pairs = pairs_of(edges)
     return int(pairs.max()) + 1 if len(pairs) else 0
 
 
-def names(given: Any, n: int) -> np.ndarray:
+def names(sequence: Any, n: int) -> np.ndarray:
     """A text for each node; missing ones are empty."""
-    listed = ["" if is_missing(name) else str(name) for name in given]
+    listed = ["" if is_missing(name) else str(name) for name in sequence]
     if len(listed) != n:
         raise GraphError(f"There are {len(listed)} names for {n} nodes.", "Give one name per node.")
     return np.array(listed, dtype=object)
 
 
-def vectors(given: Any, n: int) -> np.ndarray:
+def vectors(matrix: Any, n: int) -> np.ndarray:
     """A finite float32 vector for each node, (n, width)."""
-    rows = np.array(given, dtype=np.float32, order="C")
+    rows = np.array(matrix, dtype=np.float32, order="C")
     if rows.ndim != 2 or rows.shape[0] != n or not (np.abs(rows) <= LARGEST).all():
         raise GraphError(
             f"The vectors have shape {rows.shape} for {n} nodes, or numbers that are not finite.",
@@ -65,17 +65,21 @@ def vectors(given: Any, n: int) -> np.ndarray:
     return rows
 
 
-def ids(given: Any, n: int) -> np.ndarray:
+def ids(sequence: Any, n: int) -> np.ndarray:
     """Unique ids, one per node, kept as they were given."""
-    if given is None:
+    if sequence is None:
         return np.arange(n)
-    _check_one_each(given, "ids")
-    if len(given) != n:
-        raise GraphError(f"There are {len(given)} ids for {n} rows of features.", "Give one id per node.")
-    if isinstance(given, np.ndarray) and given.dtype.kind in "iu" and (given.dtype != np.uint64 or given.max() < 2**63):
-        listed = given.astype(np.int64)  # a copy: the caller's array must stay writable
+    _check_one_each(sequence, "ids")
+    if len(sequence) != n:
+        raise GraphError(f"There are {len(sequence)} ids for {n} rows of features.", "Give one id per node.")
+    if (
+        isinstance(sequence, np.ndarray)
+        and sequence.dtype.kind in "iu"
+        and (sequence.dtype != np.uint64 or sequence.max() < 2**63)
+    ):
+        listed = sequence.astype(np.int64)  # a copy: the caller's array must stay writable
     else:
-        values = given.tolist() if isinstance(given, np.ndarray) else _objects(given).tolist()
+        values = sequence.tolist() if isinstance(sequence, np.ndarray) else _objects(sequence).tolist()
         is_simple = {*map(type, values)} == {str} and all(map(str.strip, values)) and is_text("".join(values))
         listed = _id_array(values if is_simple else [plain_id(i) for i in values])
     if len(np.unique(listed) if listed.dtype.kind in "iU" else set(map(spell_id, listed.tolist()))) == n:
@@ -100,7 +104,7 @@ def ids(given: Any, n: int) -> np.ndarray:
 
 
 def features(
-    given: Any,
+    matrix: Any,
     node_ids: np.ndarray,
     impute: Literal["error", "zero", "mean"],
     featureless: bool,
@@ -109,19 +113,19 @@ def features(
     """Finite float32 features; zero rows are named, constant features refused unless asked for."""
     check_choice("impute", impute, ("error", "zero", "mean"))
     x: Any
-    if sp.issparse(given):
-        _check_size(given.data)
-        x = sp.csr_array(given, dtype=np.float32, copy=True)
+    if sp.issparse(matrix):
+        _check_size(matrix.data)
+        x = sp.csr_array(matrix, dtype=np.float32, copy=True)
         x.sum_duplicates()
         if x.indices.dtype == np.int64 and max(x.nnz, x.shape[1]) < 2**31:  # half the memory
             x = sp.csr_array((x.data, x.indices.astype(np.int32), x.indptr.astype(np.int32)), shape=x.shape)
     else:
         try:
             with np.errstate(over="ignore"):
-                x = np.array(given, dtype=np.float32, order="C")
+                x = np.array(matrix, dtype=np.float32, order="C")
         except (TypeError, ValueError) as error:
             raise GraphError(f"Features must be numbers ({error}).", "Encode text and categories first.") from error
-        _check_size(np.asarray(given))
+        _check_size(np.asarray(matrix))
     values = x.data if sp.issparse(x) else x
     if not np.isfinite(values).all():
         _impute(x, node_ids, impute, findings)
@@ -138,18 +142,11 @@ def features(
                 "All nodes have the same features, so no feature graph is possible.",
                 "Give features that differ, or learn from the edges alone (--featureless, featureless=True).",
             )
-        findings.append(
-            Finding("warning", "no-features", "All nodes have the same features: only the edges distinguish them.")
-        )
+        text = "All nodes have the same features: only the edges distinguish them."
+        findings.append(Finding("warning", "no-features", text))
     elif zero.any():
-        findings.append(
-            Finding(
-                "warning",
-                "zero-features",
-                f"{int(zero.sum())} nodes have only zero features; in the feature graph they have "
-                f"no neighbours: {first_few(node_ids[zero])}.",
-            )
-        )
+        text = f"{int(zero.sum())} nodes have only zero features; in the feature graph they have no neighbours"
+        findings.append(Finding("warning", "zero-features", f"{text}: {first_few(node_ids[zero])}."))
     return x
 
 
@@ -207,23 +204,23 @@ def _impute(x: Any, node_ids: np.ndarray, impute: Literal["error", "zero", "mean
     findings.append(Finding("warning", "imputed-features", f"{where}; replaced by {filling}."))
 
 
-def edges(given: Any, weights: Any, node_ids: np.ndarray, findings: list[Finding]) -> tuple[np.ndarray, np.ndarray]:
+def edges(edges: Any, weights: Any, node_ids: np.ndarray, findings: list[Finding]) -> tuple[np.ndarray, np.ndarray]:
     """Unique undirected pairs u < v with their weights."""
     n = len(node_ids)
-    if sp.issparse(given):
-        if given.shape != (n, n):
+    if sp.issparse(edges):
+        if edges.shape != (n, n):
             raise GraphError(
-                f"The adjacency matrix has shape {given.shape} for {n} nodes.", "It must be square, a row per node."
+                f"The adjacency matrix has shape {edges.shape} for {n} nodes.", "It must be square, a row per node."
             )
         if weights is not None:
             raise GraphError("The adjacency matrix has weights of its own.", "Leave edge_weights out.")
-        coo = sp.coo_array(given)
+        coo = sp.coo_array(edges)
         there = coo.data != 0  # a zero that is stored is no edge
         pairs, weights = np.stack([coo.row, coo.col], axis=1, dtype=np.int64, casting="unsafe"), coo.data
         if not there.all():
             pairs, weights = pairs[there], weights[there]
     else:
-        pairs = pairs_of(given)
+        pairs = pairs_of(edges)
     try:
         with np.errstate(over="ignore"):  # what is too large becomes infinite, which is refused below
             w = np.ones(len(pairs), np.float32) if weights is None else np.asarray(weights, np.float32).reshape(-1)
@@ -252,18 +249,17 @@ def edges(given: Any, weights: Any, node_ids: np.ndarray, findings: list[Finding
         )
     loops = pairs[:, 0] == pairs[:, 1]
     if loops.any():
-        findings.append(
-            Finding("note", "self-loops", f"{int(loops.sum())} self-loops removed (each method adds its own once).")
-        )
+        text = f"{int(loops.sum())} self-loops removed (each method adds its own once)."
+        findings.append(Finding("note", "self-loops", text))
         pairs, w = pairs[~loops], w[~loops]
     return _merge(pairs, w, node_ids, findings)
 
 
-def pairs_of(given: Any) -> np.ndarray:
+def pairs_of(edges: Any) -> np.ndarray:
     """Edges as (E, 2) positions."""
-    if sp.issparse(given):
+    if sp.issparse(edges):
         raise GraphError("Edges must be pairs here, not a matrix.", "Pass np.argwhere(matrix.toarray()).")
-    pairs = np.asarray(given)
+    pairs = np.asarray(edges)
     if pairs.size == 0:
         return np.empty((0, 2), dtype=np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
@@ -308,21 +304,13 @@ def _merge(
         text = f"{both} of {len(key)} pairs are given in both directions, the others in one; edges count as undirected."
         findings.append(Finding("warning" if both > _CHANCE * len(key) else "note", "directed-edges", text))
     if len(key) == 0:
-        findings.append(
-            Finding(
-                "warning", "no-edges", "The graph has no edges: the topology channel uses features only, like an MLP."
-            )
-        )
+        text = "The graph has no edges: the topology channel uses features only, like an MLP."
+        findings.append(Finding("warning", "no-edges", text))
         return unique, weights
     isolated = np.flatnonzero(np.bincount(unique.ravel(), minlength=n) == 0)
     if len(isolated):
-        findings.append(
-            Finding(
-                "warning",
-                "isolated-nodes",
-                f"{len(isolated)} nodes have no edges; only their features are used: {first_few(node_ids[isolated])}.",
-            )
-        )
+        text = f"{len(isolated)} nodes have no edges; only their features are used: {first_few(node_ids[isolated])}."
+        findings.append(Finding("warning", "isolated-nodes", text))
     return unique, weights
 
 
@@ -334,23 +322,23 @@ def _first_of_equals(ordered: np.ndarray) -> np.ndarray:
 
 
 def labels(
-    given: Any, class_names: Sequence[Any] | None, unlabelled: Sequence[Any], n: int
+    sequence: Any, class_names: Sequence[Any] | None, unlabelled: Sequence[Any], n: int
 ) -> tuple[np.ndarray, tuple[Any, ...]]:
     """Positions in the class names, -1 where the label is missing."""
     names = () if class_names is None else tuple(class_names)
     if -1 in map(spell_label, names):
         raise GraphError("-1 is among the classes, but marks nodes without a label.", "Give that class another name.")
-    if given is None:
+    if sequence is None:
         return np.full(n, -1), names
-    _check_one_each(given, "labels")
-    if len(given) != n:
-        raise GraphError(f"There are {len(given)} labels for {n} rows of features.", "Give one label per node.")
-    if isinstance(given, np.ndarray) and given.dtype.kind in "iu" and given.ndim == 1:
-        distinct, which = np.unique(given, return_inverse=True)  # of a million labels few differ
+    _check_one_each(sequence, "labels")
+    if len(sequence) != n:
+        raise GraphError(f"There are {len(sequence)} labels for {n} rows of features.", "Give one label per node.")
+    if isinstance(sequence, np.ndarray) and sequence.dtype.kind in "iu" and sequence.ndim == 1:
+        distinct, which = np.unique(sequence, return_inverse=True)  # of a million labels few differ
         if len(distinct) < n:
             codes, names = labels(distinct, class_names, unlabelled, len(distinct))
             return codes[which], names
-    listed = _objects(given)
+    listed = _objects(sequence)
     marks = [spell_label(u) for u in unlabelled]
     values = [None if _is_unlabelled(y, marks) else y for y in map(spell_label, listed.tolist())]
     check_names([y for y in values if y is not None], "label")
@@ -381,9 +369,9 @@ def labels(
     return np.array(found, dtype=np.int64), names
 
 
-def codes(given: Any, n_classes: int, n: int) -> np.ndarray:
+def codes(positions: Any, n_classes: int, n: int) -> np.ndarray:
     """Positions in the class names, one per node, -1 where the label is missing."""
-    positions = np.array(given, dtype=np.int64).reshape(-1)
+    positions = np.array(positions, dtype=np.int64).reshape(-1)
     if len(positions) != n:
         raise GraphError(f"There are {len(positions)} labels for {n} nodes.", "Give one label per node.")
     if n and not (positions.min() >= -1 and positions.max() < n_classes):
@@ -421,24 +409,24 @@ def check_names(values: Iterable[Any], what: str) -> None:
         )
 
 
-def _check_one_each(given: Any, what: str) -> None:
+def _check_one_each(sequence: Any, what: str) -> None:
     """A list in the nodes' order; a table, a matrix or a mapping would be read as something else."""
-    shape = getattr(given, "shape", None)
+    shape = getattr(sequence, "shape", None)
     if shape is not None and len(shape) != 1:
         raise GraphError(
             f"The {what} have shape {tuple(shape)}, but are a list with one for each node.",
             "Pass one column; of one-hot rows, rows.argmax(axis=1).",
         )
-    if isinstance(given, Mapping | Set) or not hasattr(given, "__len__"):
+    if isinstance(sequence, Mapping | Set) or not hasattr(sequence, "__len__"):
         raise GraphError(
-            f"The {what} are a {type(given).__name__}, but must be a list with one for each node.",
+            f"The {what} are a {type(sequence).__name__}, but must be a list with one for each node.",
             "List them in the order of the rows of the features.",
         )
 
 
-def _objects(given: Any) -> np.ndarray:
-    array = np.empty(len(given), dtype=object)
-    for position, item in enumerate(given.tolist() if hasattr(given, "tolist") else given):
+def _objects(sequence: Any) -> np.ndarray:
+    array = np.empty(len(sequence), dtype=object)
+    for position, item in enumerate(sequence.tolist() if hasattr(sequence, "tolist") else sequence):
         array[position] = item  # one by one: a slice would spread tuples over columns
     return array
 

@@ -1,5 +1,5 @@
 from .audits import RunAudit as RunAudit
-from .audits import ask_all as ask_all
+from .audits import next_check as next_check
 from .audits import open_audit as open_audit
 from .audits import status as status
 from .events import Annotations as Annotations

@@ -3,7 +3,7 @@
 The audit of a saved run is kept in its folder: the draw and the checks in the log of labels, the bound in audit.json.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,7 +135,6 @@ def _of_each(confidence: float) -> float:
 
 
 UNKNOWN = "?"  # in a table of checks: the class cannot be told
-Ask = Callable[["RunAudit", str], tuple[str, str] | None]
 
 
 @dataclass(eq=False)
@@ -165,13 +164,11 @@ class RunAudit:
             raise DccgcnError(f"{label!r} is not a class of the run.", f"Classes are {', '.join(self.classes)}.")
         self.log.append(who, "check", target=self.id, node=node, label=label)
 
-    def undo(self, who: str) -> str | None:
-        """Undo the last answer of a person; its node, or None."""
+    def undo(self, who: str) -> None:
+        """Undo the last answer of a person, if there is one."""
         checks = [e for e in self.labels.undoable.get(who, []) if e.kind == "check" and e.target == self.id]
-        if not checks:
-            return None
-        self.log.append(who, "undo", target=checks[-1].id)
-        return checks[-1].node
+        if checks:
+            self.log.append(who, "undo", target=checks[-1].id)
 
     def write_draw(self, path: Path) -> None:
         """The planned checks as a table with an empty column of labels, beside the rows of the nodes if known."""
@@ -193,11 +190,11 @@ class RunAudit:
         if id_column is None or label_column is None:
             raise DataFileError(f"{path} has no columns node_id and label.", "Fill in the table that --draw wrote.")
         ids, labels = unescaped(table.frame[id_column]), unescaped(table.frame[label_column])
-        given = {spell_id(i): label for i, label in zip(ids, labels, strict=True) if not is_missing(label)}
+        label_of = {spell_id(i): label for i, label in zip(ids, labels, strict=True) if not is_missing(label)}
         audit, new = self.audit, 0
         for node in audit.predictions:
-            if node in given:
-                label = "" if given[node] == UNKNOWN else str(spell_label(given[node])).strip()
+            if node in label_of:
+                label = "" if label_of[node] == UNKNOWN else str(spell_label(label_of[node])).strip()
                 if audit.answers.get(node, {}).get(who) != label:
                     self.check(who, node, label)
                     new += 1
@@ -213,23 +210,14 @@ class RunAudit:
 
 @contextmanager
 def open_audit(
-    folder: Path,
-    who: str,
-    *,
-    nodes: Path | None = None,
-    new: bool = False,
-    bound: float = 0.05,
-    checks: int | None = None,
-    confidence: float = 0.95,
-    seed: int | None = None,
+    folder: Path, who: str, *, nodes: Path | None = None, new: bool = False, **plan: Any
 ) -> Iterator[RunAudit]:
-    """Continue the last audit of a run's predictions, or draw a new one. The log is locked meanwhile."""
+    """Continue the last audit of a run's predictions, or draw a new one. The log is locked meanwhile.
+
+    nodes : the table of nodes, to show their rows. new : draw again. plan : options of ``draw_predictions``.
+    """
     model = load_model(folder)
-    rows = None if nodes is None else read_table(nodes, "nodes").frame.reset_index(drop=True)
-    if rows is not None and len(rows) != model.result.graph.n:
-        n = model.result.graph.n
-        raise DataFileError(f"{nodes} has {len(rows):,} rows, but the run {n:,} nodes.", "Give the run's own table.")
-    source = Source.from_model(model, rows=rows)
+    source = Source.from_model(model, nodes)
     names = [str(name) for name in model.result.graph.classes]
     predicted = dict(zip(source.ids, (names[k] for k in model.result.prediction.y_pred), strict=True))
 
@@ -239,24 +227,6 @@ def open_audit(
     with closing(EventLog(folder / LABELS, source.fingerprint)) as log:
         found = [] if new else [audit.id for audit in source.replay(log.events).audits if is_of_run(audit)]
         if not found:
-            draw = draw_predictions(
-                model.result, source.ids, bound=bound, checks=checks, confidence=confidence, seed=seed
-            )
+            draw = draw_predictions(model.result, source.ids, **plan)
             found = [log.append(who, "audit", data=draw.to_json()).id]
         yield RunAudit(folder, source, log, found[-1])
-
-
-def ask_all(run: RunAudit, who: str, ask: Ask) -> None:
-    """Ask for the next prediction until the planned checks are done or the person stops.
-
-    ask : gets the audit and a node; returns ("check", class), ("check", "") if it cannot be told, ("undo", ""), or None
-        to stop.
-    """
-    while len(run.audit.checked) < run.audit.draw.planned and (node := next_check(run.audit)) is not None:
-        answer = ask(run, node)
-        if answer is None:
-            return
-        if answer[0] == "undo":
-            run.undo(who)
-        else:
-            run.check(who, node, answer[1])

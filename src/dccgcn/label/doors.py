@@ -99,8 +99,8 @@ class Doors:
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > MAX_BODY:
             return _refuse(413, _TOO_LARGE)
-        given = QueryParams(scope["query_string"]).get("token")
-        if given is not None and scope["path"] == "/" and scope["method"] == "GET" and self._is_token(given):
+        token = QueryParams(scope["query_string"]).get("token")
+        if token is not None and scope["path"] == "/" and scope["method"] == "GET" and self._is_token(token):
             return self._enter()
         if not self._is_token(_cookie(headers, self.cookie)):
             return _refuse(403, _NO_TOKEN)
@@ -111,8 +111,8 @@ class Doors:
                 return _refuse(415, "Only JSON is accepted.")
         return None
 
-    def _is_token(self, given: str) -> bool:
-        return hmac.compare_digest(given.encode(errors="replace"), self.token.encode())
+    def _is_token(self, token: str) -> bool:
+        return hmac.compare_digest(token.encode(errors="replace"), self.token.encode())
 
     def _enter(self) -> Response:
         """Move the token from the address, which is shown and kept in the history, to a cookie."""

@@ -129,7 +129,7 @@ class Annotations:
     """What follows from all events."""
 
     classes: list[str]
-    given: dict[str, dict[str, str]]  # node → person → label
+    answers: dict[str, dict[str, str]]  # node → person → label
     decided: dict[str, str] = field(default_factory=dict)  # node → label
     skipped: dict[str, set[str]] = field(default_factory=dict)  # person → nodes
     audits: list[Audit] = field(default_factory=list)
@@ -141,7 +141,7 @@ class Annotations:
         """Label of each node that was decided or on which all agree, in the order of the first labels."""
         return {
             node: self.decided.get(node, next(iter(answers.values())))
-            for node, answers in self.given.items()
+            for node, answers in self.answers.items()
             if node in self.decided or len(set(answers.values())) == 1
         }
 
@@ -150,19 +150,23 @@ class Annotations:
         """Nodes with different labels of different people, and no decision."""
         return {
             node: answers
-            for node, answers in self.given.items()
+            for node, answers in self.answers.items()
             if node not in self.decided and len(set(answers.values())) > 1
         }
 
 
-def replay(events: Iterable[Event], classes: Iterable[str] = (), given: Mapping[str, str] | None = None) -> Annotations:
+def replay(
+    events: Iterable[Event], classes: Iterable[str] = (), first_labels: Mapping[str, str] | None = None
+) -> Annotations:
     """The labels after all events, whatever the order in which they are passed.
 
-    classes, given : the classes and labels (by node) that came with the graph.
+    classes, first_labels : the classes and labels (by node) that came with the graph.
     """
     ordered = sorted(events)
     undone = {event.target for event in ordered if event.kind == "undo"}
-    labels = Annotations(list(dict.fromkeys(classes)), {node: {TABLE: label} for node, label in (given or {}).items()})
+    labels = Annotations(
+        list(dict.fromkeys(classes)), {node: {TABLE: label} for node, label in (first_labels or {}).items()}
+    )
     renamed: dict[str, str] = {}  # names that are no class any more
     audits: dict[str, Audit] = {}
     for event in ordered:
@@ -182,7 +186,7 @@ def replay(events: Iterable[Event], classes: Iterable[str] = (), given: Mapping[
                 _label(labels, event.who, event.node, _known(labels, renamed, event.label))
             case "decide":
                 labels.decided[event.node] = _known(labels, renamed, event.label)
-                labels.given.setdefault(event.node, {}).setdefault(event.who, labels.decided[event.node])
+                labels.answers.setdefault(event.node, {}).setdefault(event.who, labels.decided[event.node])
             case "audit":
                 draw = Draw.from_json(event.data)
                 predictions = [_known(labels, renamed, name) for name in draw.predictions]
@@ -201,7 +205,7 @@ def replay(events: Iterable[Event], classes: Iterable[str] = (), given: Mapping[
 
 
 def _label(labels: Annotations, who: str, node: str, label: str) -> None:
-    labels.given.setdefault(node, {})[who] = label
+    labels.answers.setdefault(node, {})[who] = label
     labels.skipped.get(who, set()).discard(node)
     if labels.decided.get(node, label) != label:  # a later answer contradicts the decision
         del labels.decided[node]
@@ -226,7 +230,7 @@ def _rename(labels: Annotations, audits: Iterable[Audit], renamed: dict[str, str
     else:
         labels.classes[labels.classes.index(old)] = new
     renamed[old] = new
-    tables: list[dict[str, Any]] = [*labels.given.values(), labels.decided]
+    tables: list[dict[str, Any]] = [*labels.answers.values(), labels.decided]
     for audit in audits:
         tables += [audit.predictions, *audit.answers.values()]
     for table in tables:

@@ -21,7 +21,7 @@ def evidence(source: Source, labels: Annotations, node: int, result: Result | No
         "title": source.title(node),
         "row": cells,
         "more": more,
-        "answers": [[who or "the table", label] for who, label in labels.given.get(name, {}).items()],
+        "answers": [[who or "the table", label] for who, label in labels.answers.get(name, {}).items()],
         "label": labels.labels.get(name),
         "prediction": _prediction(result, node),
         "neighbours": _neighbours(source, labels, node, result),
@@ -108,7 +108,7 @@ def _texts(source: Source) -> list[list[str]]:
 def authors(labels: Annotations) -> dict[str, int]:
     """Number of labels of each person; the table is not a person."""
     count: dict[str, int] = {}
-    for answers in labels.given.values():
+    for answers in labels.answers.values():
         for who in answers:
             if who != TABLE:
                 count[who] = count.get(who, 0) + 1

@@ -30,7 +30,7 @@ def labels_frame(source: Source, labels: Annotations) -> pd.DataFrame:
     """One row per label: node_id, label, and who gave it. Disagreements without a decision are left out."""
     agreed, ids = labels.labels, source.graph.ids.tolist()
     rows = [
-        (ids[position], agreed[node], ", ".join(sorted(who or "table" for who in labels.given[node])))
+        (ids[position], agreed[node], ", ".join(sorted(who or "table" for who in labels.answers[node])))
         for node, position in source.position.items()
         if node in agreed
     ]

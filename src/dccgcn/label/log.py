@@ -95,7 +95,7 @@ class EventLog:
         with self._lock:
             return list(self._events.values())
 
-    def append(self, who: str, kind: str, *, id: str | None = None, **given: str) -> Event:
+    def append(self, who: str, kind: str, *, id: str | None = None, **content: str) -> Event:
         """Write an event and wait until it is on disk.
 
         id : random, chosen by the caller, so that a repeated request is written once.
@@ -104,7 +104,7 @@ class EventLog:
             self._check()
             clock, now = len(self._events) + 1, datetime.now(UTC).isoformat(timespec="milliseconds")
             values = {"clock": clock, "id": id or secrets.token_hex(16), "who": who, "time": now, "kind": kind}
-            event = make_event({**values, **given})
+            event = make_event({**values, **content})
             if known := self._events.get(event.id):
                 if replace(event, clock=known.clock, time=known.time, data=known.data) != known:  # data: of the server
                     raise DccgcnError("This event has the id of another one.", "Reload the page.")

@@ -58,8 +58,8 @@ def application(session: Session, host: str, port: int, token: str) -> Doors:
 
     def event(request: Request, body: Any) -> Any:
         """Write an event, then answer with the state and the next question in one round trip."""
-        given = {name: value for name, value in body.items() if name not in _ENVELOPE}
-        made = session.record(body.get("who", ""), body.get("kind", ""), given, body.get("id") or None)
+        fields = {name: value for name, value in body.items() if name not in _ENVELOPE}
+        made = session.record(body.get("who", ""), body.get("kind", ""), fields, body.get("id") or None)
         if made.kind == "undo":
             session.ask_again(body.get("client", ""), made.target)
         following = ask(session, body.get("client", ""), body.get("who", ""), body.get("mode", "label"))
@@ -229,12 +229,12 @@ async def _changes(session: Session, client: str) -> AsyncIterator[str]:
 def _body(content: bytes) -> dict[str, str]:
     """The fields of a request: a flat JSON object of texts."""
     try:
-        given = json.loads(content)
+        fields = json.loads(content)
     except (ValueError, RecursionError):
-        given = None
-    if not isinstance(given, dict) or not all(isinstance(value, str) for value in given.values()):
+        fields = None
+    if not isinstance(fields, dict) or not all(isinstance(value, str) for value in fields.values()):
         raise DccgcnError("The request is not a JSON object of texts.", "Reload the page.")
-    return given
+    return fields
 
 
 def _static(name: str, kind: str) -> Callable[[Request], Any]:

@@ -33,9 +33,10 @@ class Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-def serve(session: Session, host: str, port: int | None, tell: Callable[[str], None], open_browser: bool) -> None:
-    """Listen, tell the address with its token, and answer until Ctrl-C.
+def serve(session: Session, host: str, port: int | None, on_address: Callable[[str], None], open_browser: bool) -> None:
+    """Listen, give the address with its token, and answer until Ctrl-C.
 
+    on_address : called with the address of the page.
     port : None: the usual one, or any that is free.
     """
     listening = listen(host, port)
@@ -46,7 +47,7 @@ def serve(session: Session, host: str, port: int | None, tell: Callable[[str], N
     sys.setswitchinterval(SWITCH)
     session.start()
     try:
-        tell(address)
+        on_address(address)
         if open_browser:
             webbrowser.open(address)
         Server(session, app).run(sockets=[listening])

@@ -130,40 +130,40 @@ class Session:
 
     # events
 
-    def record(self, who: str, kind: str, given: dict[str, str], id: str | None = None) -> Event:
+    def record(self, who: str, kind: str, fields: dict[str, str], id: str | None = None) -> Event:
         """Check an act of a person, write it to the log, and let the worker fit again."""
-        if kind not in _FIELDS or set(given) != _FIELDS[kind]:
+        if kind not in _FIELDS or set(fields) != _FIELDS[kind]:
             raise DccgcnError("The request is not an event.", "Reload the page.")
-        if "node" in given and given["node"] not in self.source.position:
+        if "node" in fields and fields["node"] not in self.source.position:
             raise DccgcnError("There is no such node.", "Search for it by its id.")
         with self._changed:
             who = _person(who)
-            self._check(who, kind, given)
-            event = self._append(who, kind, id, **given)
-            self._leases.pop(("check" if kind == "check" else "label", given.get("node", "")), None)
+            self._check(who, kind, fields)
+            event = self._append(who, kind, id, **fields)
+            self._leases.pop(("check" if kind == "check" else "label", fields.get("node", "")), None)
             return event
 
-    def _append(self, who: str, kind: str, id: str | None = None, **given: str) -> Event:
+    def _append(self, who: str, kind: str, id: str | None = None, **fields: str) -> Event:
         with self._changed:
             try:
-                return self.log.append(who, kind, id=id, **given)
+                return self.log.append(who, kind, id=id, **fields)
             finally:  # pages also show that nothing more is accepted
                 self.labels = self.source.replay(self.log.events)
                 self._notify()
 
-    def _check(self, who: str, kind: str, given: dict[str, str]) -> None:
+    def _check(self, who: str, kind: str, fields: dict[str, str]) -> None:
         classes = self.labels.classes
-        if kind in ("class", "rename") and given["label"] not in classes:
-            given["label"] = class_name(given["label"])
-        elif given.get("label") and given["label"] not in classes:
+        if kind in ("class", "rename") and fields["label"] not in classes:
+            fields["label"] = class_name(fields["label"])
+        elif fields.get("label") and fields["label"] not in classes:
             raise DccgcnError("There is no such class.", "It may have been renamed; reload the page.")
-        if kind in ("label", "decide") and not given["label"]:
+        if kind in ("label", "decide") and not fields["label"]:
             raise DccgcnError("The label is empty.", "Choose a class.")
-        if kind == "rename" and given["target"] not in classes:
+        if kind == "rename" and fields["target"] not in classes:
             raise DccgcnError("There is no such class.", "It may have been renamed; reload the page.")
-        if kind == "undo" and given["target"] not in {event.id for event in self.labels.undoable.get(who, [])}:
+        if kind == "undo" and fields["target"] not in {event.id for event in self.labels.undoable.get(who, [])}:
             raise DccgcnError("There is nothing to undo.", "People undo their own events only.")
-        if kind == "check" and self.find_audit(given["target"]) is None:
+        if kind == "check" and self.find_audit(fields["target"]) is None:
             raise DccgcnError("There is no such audit.", "Reload the page.")
 
     def start_audit(self, who: str, bound: float, id: str | None = None) -> Event:
@@ -187,7 +187,7 @@ class Session:
 
             def is_open(node: int) -> bool:
                 name = ids[node]
-                return name not in labels.given and name not in skipped and self._lease(("label", name), client)
+                return name not in labels.answers and name not in skipped and self._lease(("label", name), client)
 
             picture = self.picture
             mine = [name for (kind, name), (holder, _) in self._leases.items() if (kind, holder) == ("label", client)]
@@ -331,7 +331,7 @@ class Session:
     def _choose_questions(self, picture: Picture, labels: Annotations) -> list[tuple[int, str]]:
         result = picture.result
         graph = self.source.labelled_graph(labels) if result is None else result.graph
-        nodes = [self.source.position[name] for name in labels.given if name in self.source.position]
+        nodes = [self.source.position[name] for name in labels.answers if name in self.source.position]
         free = np.random.default_rng(0).permutation(graph.n)  # the same order each time
         free = free[~np.isin(free, nodes)][:CANDIDATES]
         if len(free) == 0:
@@ -362,4 +362,4 @@ def _person(name: str) -> str:
 
 def _key(labels: Annotations) -> Any:
     """What a fit depends on."""
-    return tuple(labels.classes), frozenset(labels.labels.items()), len(labels.given)
+    return tuple(labels.classes), frozenset(labels.labels.items()), len(labels.answers)

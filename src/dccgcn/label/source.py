@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from dccgcn.graph import MISSING_LABELS, NodeGraph, fingerprint, is_missing, spe
 from dccgcn.label.events import MAX_NAME, Annotations, Event, replay
 from dccgcn.methods import get_method
 from dccgcn.store import Model
-from dccgcn.tables import Tables
+from dccgcn.tables import Tables, is_graphml, read_graphml, read_table
 from dccgcn.text import printable, truncate
 from dccgcn.workflow import Result, run
 
@@ -28,7 +29,7 @@ class Source:
 
     graph: NodeGraph
     classes: tuple[str, ...] = ()
-    given: Mapping[str, str] = field(default_factory=dict)  # label by node
+    first_labels: Mapping[str, str] = field(default_factory=dict)  # by node
     rows: pd.DataFrame | None = None  # the table of nodes, in the order of the graph
     feature_names: Sequence[str] = ()
     method: str = "concord"
@@ -37,7 +38,7 @@ class Source:
     tables: Tables | None = None
 
     @classmethod
-    def from_graph(cls, graph: NodeGraph, train: np.ndarray, classes: Sequence[str] = (), **given: Any) -> "Source":
+    def from_graph(cls, graph: NodeGraph, train: np.ndarray, classes: Sequence[str] = (), **options: Any) -> "Source":
         """The labels at some positions are the ones to start from; all others are not used."""
         names = [str(spell_label(name)) for name in graph.classes]
         ids = [spell_id(i) for i in graph.ids.tolist()]
@@ -45,22 +46,30 @@ class Source:
         if (longest := max(map(len, names), default=0)) > MAX_NAME:
             raise DccgcnError(f"A class has a name of {longest:,} characters.", f"Shorten it to {MAX_NAME:,}.")
         listed = tuple(dict.fromkeys([*names, *(class_name(name) for name in classes)]))
-        tables = given.get("tables")
-        features = tables.encoder.names if tables is not None else ()
-        return cls(graph, listed, labels, feature_names=features, **given)
+        tables = options.get("tables")
+        if tables is not None:
+            options = {"feature_names": tables.encoder.names, "rows": tables.rows, **options}
+        return cls(graph, listed, labels, **options)
 
     @classmethod
-    def from_model(cls, model: Model, **given: Any) -> "Source":
-        """The graph, training labels, method and settings of a saved run."""
-        result = model.result
+    def from_model(cls, model: Model, nodes: Path | None = None, classes: Sequence[str] = ()) -> "Source":
+        """The graph, training labels, method and settings of a saved run, and the rows of its table of nodes."""
+        result, rows = model.result, None
+        if nodes is not None:
+            table = read_graphml(nodes)[0] if is_graphml(nodes) else read_table(nodes, "nodes")
+            rows, n = table.frame.reset_index(drop=True), result.graph.n
+            if len(rows) != n:
+                text = f"{nodes} has {len(rows):,} rows, but the run {n:,} nodes."
+                raise DataFileError(text, "Give the run's own table.")
         return cls.from_graph(
             result.graph,
             result.split.train,
+            classes,
+            rows=rows,
             method=result.method,
             settings=result.settings.model_dump(),
             seed=result.seed,
-            tables=model.result.tables,
-            **given,
+            tables=result.tables,
         )
 
     @cached_property
@@ -80,7 +89,7 @@ class Source:
 
     def replay(self, events: Iterable[Event]) -> Annotations:
         """The labels after these events, whose audits must be of predictions of this graph."""
-        labels = replay(events, self.classes, self.given)
+        labels = replay(events, self.classes, self.first_labels)
         for audit in labels.audits:
             if audit.draw.population > self.graph.n or not audit.predictions.keys() <= self.position.keys():
                 raise DataFileError("An audit of the log is of other nodes.", "Name another log with --log.")

@@ -1,6 +1,6 @@
 from .data import report_data as report_data
 from .drawing import draw_graph as draw_graph
-from .nodes import OwnTable as OwnTable
+from .nodes import page_columns as page_columns
 from .notebook import summary_html as summary_html
 from .notebook import summary_text as summary_text
 from .page import render as render

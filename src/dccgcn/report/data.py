@@ -4,6 +4,7 @@ import json
 from datetime import UTC, datetime
 
 import numpy as np
+import pandas as pd
 
 from dccgcn.concord import channel_description, channel_title
 from dccgcn.graph import NodeGraph
@@ -13,7 +14,7 @@ from dccgcn.quality import AuditSummary, bars, risk_coverage
 from dccgcn.report import drawing, schema
 from dccgcn.report.advice import findings, label_suggestions, nodes_to_label
 from dccgcn.report.classes import class_rankings, class_summaries, class_warnings
-from dccgcn.report.nodes import OwnTable, node_columns, sample, shown_ids, table_columns
+from dccgcn.report.nodes import node_columns, sample, shown_ids, table_columns
 from dccgcn.report.schema import Calibration, CalibrationBin
 from dccgcn.report.trust_summary import headline, summarise_trust, verdict
 from dccgcn.workflow import Result, package_versions, run_csv
@@ -32,11 +33,16 @@ def report_data(
     command: str | None = None,
     progress: Progress | None = None,
     audit: AuditSummary | None = None,
-    table: OwnTable | None = None,
+    rows: pd.DataFrame | None = None,
 ) -> schema.Report:
-    """All data of the page. command: what was typed to make the run, if anything. table: the nodes' own rows."""
+    """All data of the page.
+
+    command : what was typed to make the run, if anything.
+    rows : the nodes' own rows; default: those that the tables of the result keep.
+    """
     on_progress = progress or (lambda stage, done, total: None)
-    graph, train = result.graph, result.split.train
+    graph, train, tables = result.graph, result.split.train, result.tables
+    rows = tables.rows if rows is None and tables is not None else rows
     trust = summarise_trust(result)
     on_progress("report", 0, STAGES)
     size = max_nodes(result)
@@ -61,13 +67,13 @@ def report_data(
             edges=len(graph.edges),
             features=graph.d if graph.has_features.any() else 0,
             labels=len(train),
-            target=None if table is None else table.label,
+            target=None if tables is None else tables.columns.label,
         ),
         classes=classes,
         rankings=class_rankings(result),
         channels=_channels(result),
         channel_contingency=_channel_contingency(result),
-        nodes=node_columns(result, shown, community, table_columns(table, graph.n, shown)),
+        nodes=node_columns(result, shown, community, [] if rows is None else table_columns(rows, graph.n, shown)),
         predictions_csv=run_csv(result, shown),
         map=_map(result, shown, drawn, community),
         calibration=calibration(result),

@@ -1,7 +1,5 @@
 """The nodes on the page: which of them, one column for each field, and their own rows of the user's table."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
@@ -86,30 +84,21 @@ MAX_CHARACTERS = 3_000_000  # of all cells in the page
 _SHORTEST, _LONGEST = 24, 400  # characters of a cell, if they have to be shortened
 
 
-@dataclass(frozen=True, eq=False)
-class OwnTable:
-    """The user's table of nodes, in the order of the graph, and its column of labels."""
+def page_columns(rows: pd.DataFrame) -> pd.DataFrame:
+    """The columns to show. Of a wide table those with text come first, as numbers tell a person little."""
+    names = list(rows.columns)
+    texts = [name for name in names if not _is_number(rows[name].iloc[: 2 * MAX_COLUMNS])]
+    shown = [*texts, *(name for name in names if name not in texts)][:MAX_COLUMNS]
+    return rows[[name for name in names if name in shown]]  # in the order of the table
 
-    rows: pd.DataFrame
-    label: str | None = None
 
-
-def table_columns(table: OwnTable | None, n: int, shown: np.ndarray) -> list[TableColumn]:
-    """The cells of the nodes shown. Of a wide table those with text come first, as numbers tell a person little."""
-    if table is None:
-        return []
-    rows = table.rows
+def table_columns(rows: pd.DataFrame, n: int, shown: np.ndarray) -> list[TableColumn]:
+    """The cells of the nodes shown, of a table of all nodes in the order of the graph."""
     if len(rows) != n:
         raise DccgcnError(f"The table has {len(rows):,} rows, but the graph {n:,} nodes.", "Give its own table.")
-    names = list(rows.columns)
-    if len(names) > MAX_COLUMNS:
-        texts = [name for name in names if not _is_number(rows[name].iloc[: 2 * MAX_COLUMNS])]
-        chosen = [*texts, *(name for name in names if name not in texts)][:MAX_COLUMNS]
-        names = [name for name in names if name in chosen]  # in the order of the table
-    length = MAX_CHARACTERS // max(len(shown) * len(names), 1)
-    length = max(_SHORTEST, min(length, _LONGEST))
-    part = rows.iloc[shown]
-    return [TableColumn(name=str(name)[:100], cells=[_cell(cell, length) for cell in part[name]]) for name in names]
+    part = page_columns(rows).iloc[shown]
+    length = max(_SHORTEST, min(MAX_CHARACTERS // max(part.size, 1), _LONGEST))
+    return [TableColumn(name=str(name)[:100], cells=[_cell(cell, length) for cell in part[name]]) for name in part]
 
 
 def _is_number(cells: pd.Series) -> bool:

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
+import pandas as pd
 from pydantic import ValidationError
 
 from dccgcn.errors import DataFileError
 from dccgcn.progress import Progress
 from dccgcn.quality import AuditSummary
 from dccgcn.report.data import report_data
-from dccgcn.report.nodes import OwnTable
 from dccgcn.report.page import render
 from dccgcn.report.schema import FORMAT, Report
 from dccgcn.runtime import check_regular, lock_folder, replace_files, threads_for, write_atomically, write_output
@@ -56,7 +56,7 @@ def write_report(
     command: str | None = None,
     progress: Progress | None = None,
     audit: AuditSummary | None = None,
-    table: OwnTable | None = None,
+    rows: pd.DataFrame | None = None,
 ) -> Report:
     """Write the report of a run, and return its data.
 
@@ -64,10 +64,10 @@ def write_report(
     folder : the run's folder, which gets report.json; None: the data are not kept.
     command : the command that made the run, shown on the page.
     audit : the audit of its trusted predictions, if there is one.
-    table : the nodes' own rows, shown with each node.
+    rows : the table of nodes, in the order of the graph, shown with each node; default: what its ``tables`` keep.
     """
     with threads_for(2 * len(result.graph.edges)):
-        report = report_data(result, command, progress, audit, table)
+        report = report_data(result, command, progress, audit, rows)
     if folder is not None:
         save_data(report, Path(folder))
     if path is not None:

@@ -1,13 +1,14 @@
 """A table of nodes and one or several tables of edges as one checked graph."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dccgcn.errors import DccgcnError, Finding, GraphError
 from dccgcn.graph import NodeGraph, spell_id
@@ -30,6 +31,7 @@ class Tables:
     graph: NodeGraph
     encoder: FeatureEncoder
     columns: Columns
+    rows: pd.DataFrame | None = None  # cells of the nodes to show, in the order of the graph
 
 
 def read_tables(
@@ -143,9 +145,16 @@ def read_tables(
 
 
 def check_tables(
-    nodes: TableSource, edges: "EdgeSources | None", options: TableOptions, progress: Progress | None = None
+    nodes: TableSource,
+    edges: "EdgeSources | None",
+    options: TableOptions,
+    progress: Progress | None = None,
+    shown: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
 ) -> tuple[Tables | None, list[DccgcnError]]:
-    """The graph, or None and everything that is wrong with the tables, the most basic first."""
+    """The graph, or None and everything that is wrong with the tables, the most basic first.
+
+    shown : picks the columns of the nodes whose cells are kept to be shown; omitted, none are kept.
+    """
     problems: list[DccgcnError] = []
     findings: list[Finding] = []
     with _collected(problems):
@@ -155,6 +164,7 @@ def check_tables(
         columns = choose_columns(node_table, edge_tables, options, findings, more)
     if problems:
         return None, problems
+    rows = None if shown is None else shown(node_table.frame).reset_index(drop=True)
     with _collected(problems):
         node_table, columns = choose_features(node_table, columns, options, findings, progress)
     ids: list[Any] | None = None
@@ -204,7 +214,7 @@ def check_tables(
         if names is not None:
             graph = graph.with_names(names)
         graph = graph.with_vectors(vectors)
-    return (None, problems) if problems else (Tables(graph, encoder, columns), [])
+    return (None, problems) if problems else (Tables(graph, encoder, columns, rows), [])
 
 
 def _read_meaning(

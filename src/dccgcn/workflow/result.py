@@ -28,9 +28,9 @@ from dccgcn.quality import (
     rare_class_scores,
     trusted_nodes,
 )
-from dccgcn.runtime import check_file, write_output
+from dccgcn.runtime import check_file
 from dccgcn.settings import Settings
-from dccgcn.tables import Tables, csv_pieces, csv_text, write_frames
+from dccgcn.tables import Tables, write_frames
 from dccgcn.workflow.frames import target_frame
 from dccgcn.workflow.suspect_labels import suspect_frame
 
@@ -241,30 +241,6 @@ class Result:
         """
         return suspect_frame(self.graph, self.split.train, self.prediction)
 
-    def to_csv(
-        self,
-        path: str | Path | None = None,
-        probabilities: bool = False,
-        abstain_below: float | None = None,
-        overwrite: bool = False,
-    ) -> str | None:
-        """Write ``to_frame()`` as CSV that is safe to open in a spreadsheet.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            File to write. Omitted: the text is returned.
-        probabilities, abstain_below
-            As for ``to_frame``.
-        overwrite : bool, default False
-            Replace a file that dccgcn wrote, which is an error otherwise.
-        """
-        frame = self.to_frame(probabilities, abstain_below)
-        if path is None:
-            return csv_text(frame, float_format="%.6f")
-        write_output(path, csv_pieces(frame, float_format="%.6f"), overwrite)
-        return None
-
     def write(
         self,
         path: str | Path,
@@ -274,6 +250,8 @@ class Result:
         progress: Progress | None = None,
     ) -> None:
         """Write ``to_frame()`` in the form of the file's ending: .csv, .parquet, .sqlite or .duckdb.
+
+        CSV is safe to open in a spreadsheet: texts that it would run as formulas start with an apostrophe.
 
         Parameters
         ----------
@@ -374,11 +352,10 @@ class Result:
         rows : DataFrame, optional
             Your table of nodes, in the order of the graph. The page then shows the row of each node.
         """
-        from dccgcn.report import OwnTable, write_report
+        from dccgcn.report import write_report
 
         check_file(path, overwrite)
-        label = None if self.tables is None else self.tables.columns.label
-        write_report(self, path, overwrite, table=None if rows is None else OwnTable(rows, label))
+        write_report(self, path, overwrite, rows=rows)
 
 
 def package_versions() -> dict[str, str]:

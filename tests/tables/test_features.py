@@ -139,7 +139,7 @@ def test_dates_links_and_names_are_no_text(tmp_path):
     made = read_tables(nodes, pd.DataFrame({"source": [0], "target": [1]}))
     assert dict(made.columns.features) == {"title": "text", "words": "text"}
     assert "'date', 'link', 'heading'" in next(f.text for f in made.graph.findings if f.code == "ignored-columns")
-    named = read_tables(nodes, pd.DataFrame({"source": [0], "target": [1]}), node_name="heading")
+    named = read_tables(nodes, pd.DataFrame({"source": [0], "target": [1]}), name="heading")
     assert "heading" not in next(f.text for f in named.graph.findings if f.code == "ignored-columns")
 
 

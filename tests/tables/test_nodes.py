@@ -93,7 +93,7 @@ def test_only_nodes_of_one_kind_are_classified():
 
 def test_names_of_nodes_are_kept():
     assert read_tables(PEOPLE, LINKS).graph.names is None
-    named = read_tables(PEOPLE.assign(title=["A", "B", None, "D"]), LINKS, node_name="title").graph
+    named = read_tables(PEOPLE.assign(title=["A", "B", None, "D"]), LINKS, name="title").graph
     assert named.names.tolist() == ["A", "B", "", "D"]
     with pytest.raises(GraphError, match="no column 'titel' for the name"):
-        read_tables(PEOPLE, LINKS, node_name="titel")
+        read_tables(PEOPLE, LINKS, name="titel")

@@ -107,6 +107,8 @@ def _literal(path: Path, encoding: str) -> Any:
         text = content.decode("utf-16" if is_utf_16 else "utf-8-sig" if encoding == "utf-8" else encoding)
         header = text.lstrip("\r\n").partition("\n")[0].partition("\r")[0]
         delimiter = "\t" if {".tsv", ".tab"} & set(path.suffixes) else max(",\t;|", key=header.count)
+        if delimiter not in header and re.search(r"\S[ \t]+\S", header):
+            return _whole(path, encoding)  # cells may be separated by blanks
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         rows, line = [], 1
         for row in reader:

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
 from dccgcn.methods import resources
-from dccgcn.tables.columns import TableOptions
+from dccgcn.tables.options import TableOptions
 from dccgcn.tables.read import check_tables
 from dccgcn.workflow.doctor import examine
 from helpers.command import dccgcn, refused, success

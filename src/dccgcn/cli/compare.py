@@ -69,7 +69,7 @@ def compare(
     describe(graph.dataset)
     if label_rate is not None and labels_per_class is not None:
         raise SplitError("--labels-per-class and --label-rate exclude one another.", "Give one of them, or none.")
-    if graph.directed:
+    if graph.tables.get("directed"):
         raise SplitError("Benchmark graphs are compared without direction.", "Leave --directed out.")
     if graph.nodes or graph.edges:
         graph.load()  # both a benchmark graph and tables: an error

@@ -79,7 +79,7 @@ def _load(source: GraphOptions) -> "tuple[NodeGraph | None, list[Diagnosis]]":
     tables, problems = source.check_tables()
     if tables is None:
         tables, _ = source.check_tables(unknown_ids="drop")
-    if tables is None and not (source.features or source.text or source.categorical):
+    if tables is None and not source.tables.keys() & {"features", "text", "categorical"}:
         tables, _ = source.check_tables(unknown_ids="drop", featureless=True)
     if tables is None and len(problems) == 1:
         raise problems[0]

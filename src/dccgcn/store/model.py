@@ -34,7 +34,7 @@ from dccgcn.text import first_few
 from dccgcn.workflow import Result, append_nodes, check_new_ids, predict_new, prediction_frame
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """A saved run: its Result, and the way to classify new nodes.
 
@@ -47,6 +47,9 @@ class Model:
     """
 
     result: Result
+
+    def __repr__(self) -> str:
+        return f"Model({self.result.method!r} trained on {self.result.graph!r})"
 
     def read(
         self,
@@ -109,7 +112,7 @@ class Model:
             edge_tables = self._edge_tables(edges, encoding)
             findings += [found for edge_table in edge_tables.values() for found in edge_table.findings]
             all_ids = [*graph.ids.tolist(), *ids]
-            new_edges, errors = read_relations(edge_tables, columns.edges, all_ids, unknown_ids, decimal, findings)
+            new_edges, _, errors = read_relations(edge_tables, columns.edges, all_ids, unknown_ids, decimal, findings)
             if errors:
                 raise errors[0]
         name = columns.name if columns.name in table.frame else None

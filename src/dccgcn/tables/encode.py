@@ -15,8 +15,9 @@ import scipy.sparse as sp
 from dccgcn.errors import DataFileError, Finding, GraphError
 from dccgcn.graph import LARGEST, is_missing, spell_id
 from dccgcn.progress import Progress, tracked
-from dccgcn.tables.columns import NUMERIC, Impute, Role
+from dccgcn.tables.columns import NUMERIC, Role
 from dccgcn.tables.meaning import TokenVectors, has_words
+from dccgcn.tables.options import Impute
 from dccgcn.tables.table import Table
 from dccgcn.tables.values import expand_as_trained, is_empty, is_list, tags_as_text, to_numbers
 from dccgcn.text import first_few

@@ -13,7 +13,8 @@ import pandas as pd
 from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import AMBIGUOUS_LABELS, is_missing
 from dccgcn.progress import Progress, tracked
-from dccgcn.tables.columns import Columns, Impute, Role, TableOptions, find_column, possible_labels
+from dccgcn.tables.columns import Columns, Role, find_column, possible_labels
+from dccgcn.tables.options import Impute, TableOptions
 from dccgcn.tables.table import Table
 from dccgcn.tables.values import (
     decimal_points,
@@ -44,20 +45,20 @@ def choose_features(
     table: Table, columns: Columns, options: TableOptions, findings: list[Finding], progress: Progress | None = None
 ) -> tuple[Table, Columns]:
     """The table with its numbers parsed, and the columns with the role of each feature column."""
-    if options.featureless:
-        if options.features or options.text or options.categorical:
+    if options["featureless"]:
+        if options["features"] or options["text"] or options["categorical"]:
             raise GraphError(
                 "Feature columns were named although the graph is read without features (--featureless, "
                 "featureless=True).",
                 "Leave out one of the two.",
             )
         return table, columns
-    declared: dict[str, Role] = dict.fromkeys(_matching(table, options.text or (), "text"), "text")
-    declared |= dict.fromkeys(_matching(table, options.categorical or (), "categories"), "categorical")
-    ignored = {columns.id, columns.label, *_matching(table, options.ignore or (), "columns to ignore")}
+    declared: dict[str, Role] = dict.fromkeys(_matching(table, options["text"], "text"), "text")
+    declared |= dict.fromkeys(_matching(table, options["categorical"], "categories"), "categorical")
+    ignored = {columns.id, columns.label, *_matching(table, options["ignore"], "columns to ignore")}
     candidates = [name for name in table.frame.columns if name not in table.unnamed]
-    if options.features is not None:
-        candidates = _matching(table, options.features, "features")
+    if options["features"] is not None:
+        candidates = _matching(table, options["features"], "features")
     elif unnamed := sorted(table.unnamed - ignored):
         text = f"Columns without a name in {table.name} were not used: {first_few(unnamed)}."
         findings.append(Finding("note", "unnamed-columns", text))
@@ -71,14 +72,14 @@ def choose_features(
             "featureless=True).",
         )
     undeclared = [name for name in names if name not in declared]
-    table = decimal_points(table, undeclared, options.decimal)
+    table = decimal_points(table, undeclared, options["decimal"])
     vectors = vector_columns(table.frame, undeclared)
     with table.named_in_errors():
         table = replace(table, frame=expand_vectors(table.frame, vectors))
     entries = [name for name in table.frame.columns if name.rpartition("[")[0] in vectors]
     undeclared = [name for name in undeclared if name not in vectors]
-    table = replace(table, frame=_parse_numbers(table, undeclared, options.impute, findings))
-    roles = declared | _guess_roles(table, undeclared, findings, options.scale, options.node_name, progress)
+    table = replace(table, frame=_parse_numbers(table, undeclared, options["impute"], findings))
+    roles = declared | _guess_roles(table, undeclared, findings, options["scale"], options["name"], progress)
     roles |= dict.fromkeys(entries, "as-is")  # their scales are part of the embedding
     if vectors:
         text = f"Columns {first_few(vectors)} of {table.name} hold vectors, {len(entries)} numbers a node in all."

@@ -15,7 +15,8 @@ import pandas as pd
 
 from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import AMBIGUOUS_LABELS, MISSING_LABELS, is_missing, is_too_long, spell_id, spell_label
-from dccgcn.tables.columns import Columns, TableOptions, find_column, spelled_cells
+from dccgcn.tables.columns import Columns, find_column, spelled_cells
+from dccgcn.tables.options import TableOptions
 from dccgcn.tables.table import Table, unescaped_cells
 from dccgcn.text import first_few
 
@@ -90,7 +91,7 @@ def node_labels(table: Table, column: str | None, options: TableOptions, finding
     """The labels of a table of nodes, None where missing. In a text file they are whole numbers if all of them are."""
     if column is None:
         return None
-    unlabelled, classes = {str(mark) for mark in options.unlabelled or ()}, options.classes
+    unlabelled, classes = {str(mark) for mark in options["unlabelled"]}, options["classes"]
     cells = unescaped_cells(table, column)
     if not table.is_text:
         check_ids(table.frame[column].dropna(), table, column, "label")

@@ -13,7 +13,6 @@ from dccgcn.graph import NodeGraph
 from dccgcn.quality import trusted_nodes
 from dccgcn.store.model_io import read_run
 from dccgcn.tables import (
-    NUMERIC,
     ONE_KIND,
     Decimal,
     EdgeSources,
@@ -21,14 +20,12 @@ from dccgcn.tables import (
     TableSource,
     UnknownIds,
     check_same_table,
-    decimal_points,
     find_column,
     open_edges,
     read_ids,
     read_relations,
     read_table,
     relation_name,
-    unescaped_cells,
 )
 from dccgcn.text import first_few
 from dccgcn.workflow import Result, append_nodes, check_new_ids, predict_new, prediction_frame
@@ -97,16 +94,13 @@ class Model:
         ids = read_ids(table, find_column(table, columns.id, "id, as at training"))
         check_new_ids(graph, ids)
         findings = [*table.findings]
-        table = decimal_points(
-            table, [c for c, role in columns.features.items() if role in NUMERIC and c in table.frame], decimal
-        )
         with table.named_in_errors():
-            features, meaning = encoder.transform(table.frame), encoder.meaning
+            features, meaning = encoder.transform(table.frame, decimal), encoder.meaning
             vectors = None
             if meaning is not None:
                 token_vectors = check_same_table(meaning.table, meaning.digest, text_model)
                 vectors = meaning.vectors(table.frame, token_vectors)
-        findings += encoder.imputation_findings(table)
+        findings += encoder.imputation_findings(table, decimal)
         new_edges: Any = {}
         if edges is not None:
             edge_tables = self._edge_tables(edges, encoding)
@@ -116,7 +110,7 @@ class Model:
             if errors:
                 raise errors[0]
         name = columns.name if columns.name in table.frame else None
-        names = None if name is None else unescaped_cells(table, name)
+        names = None if name is None else table.frame[name].tolist()
         given: dict[str, Any] = {"ids": ids, "findings": findings, "names": names, "vectors": vectors}
         if graph.relations:
             return append_nodes(graph, features, new_edges, **given)

@@ -2,6 +2,7 @@ from .columns import NUMERIC as NUMERIC
 from .columns import Columns as Columns
 from .columns import EdgeColumns as EdgeColumns
 from .columns import Role as Role
+from .columns import Stored as Stored
 from .columns import find_column as find_column
 from .convert import from_igraph as from_igraph
 from .convert import from_networkx as from_networkx
@@ -31,9 +32,6 @@ from .read import check_tables as check_tables
 from .read import read_tables as read_tables
 from .table import OpenTable as OpenTable
 from .table import TableSource as TableSource
-from .table import unescaped as unescaped
-from .table import unescaped_cells as unescaped_cells
-from .values import decimal_points as decimal_points
 from .write import check_frames as check_frames
 from .write import csv_pieces as csv_pieces
 from .write import csv_text as csv_text

@@ -5,17 +5,18 @@ Ids and ends are chosen together: those columns of the nodes and of the edges wh
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from pydantic import BaseModel, ConfigDict
 
 from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import MISSING_LABELS, is_missing, spell_id
 from dccgcn.tables.options import TableOptions
-from dccgcn.tables.table import INDEX, Table, unescaped
+from dccgcn.tables.table import INDEX, Table
 from dccgcn.text import did_you_mean, first_few
 
 Role = Literal["as-is", "max-abs", "standard", "categorical", "text"]
@@ -40,25 +41,29 @@ _MOST_CLASSES = 50  # of a column that is proposed as the label
 _LEAST_EMPTY = 0.2  # share of its cells
 
 
-@dataclass(frozen=True)
-class EdgeColumns:
+class Stored(BaseModel):
+    """Values that a model folder keeps as JSON; every field is checked when they are read."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
+
+
+class EdgeColumns(Stored):
     """The columns of a table of edges by role."""
 
     source: str
     target: str
-    weight: str | None = None
-    relation: str | None = None  # names the relation of each edge
+    weight: str | None
+    relation: str | None  # names the relation of each edge
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(Stored):
     """The columns of all tables by role; enough to read further tables of the same form."""
 
     id: str
     label: str | None
-    edges: Mapping[str, EdgeColumns]  # by the relation that a table holds; "": of one kind, or as a column names it
+    edges: dict[str, EdgeColumns]  # by the relation that a table holds; "": of one kind, or as a column names it
     name: str | None = None
-    features: Mapping[str, Role] = field(default_factory=dict)
+    features: dict[str, Role] = {}
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,7 @@ def choose_columns(
     if label is None and (proposed := possible_labels(nodes, id)):
         text = f"Columns {first_few(proposed)} of {nodes.name} are empty on many nodes and may hold the labels"
         findings.append(Finding("warning", "possible-labels", f"{text}: --label {proposed[0]}."))
-    return Columns(id, label, edge_columns, name), guesses
+    return Columns(id=id, label=label, edges=edge_columns, name=name), guesses
 
 
 def find_column(table: Table, name: str, role: str) -> str:
@@ -178,7 +183,7 @@ def _edge_columns(
     for role in ("source", "target", "weight"):
         if columns[role] is None:
             columns[role] = _guess_column(table, role, columns.values(), guesses, required=role != "weight")
-    return EdgeColumns(columns["source"] or "", columns["target"] or "", columns["weight"], columns["relation"])
+    return EdgeColumns(**columns)  # type: ignore[arg-type]  # source and target are known now
 
 
 def _best_match(
@@ -274,7 +279,7 @@ def spelled_cells(table: Table, column: str) -> set[str]:
         distinct = pd.Series(table.frame[column].unique(), dtype=object)
     except TypeError:
         return set()
-    return {spell_id(cell) for cell in (unescaped(distinct) if table.is_text else distinct) if not is_missing(cell)}
+    return {spell_id(cell) for cell in distinct if not is_missing(cell)}
 
 
 def _may_be_ids(table: Table, column: str) -> bool:

@@ -74,11 +74,11 @@ class _TextRows:
         return self.cells[self.first + position].without_apostrophes(ESCAPED)
 
     def frame(self, name: str, most: int | None = None) -> pd.DataFrame:
-        """The first rows as a DataFrame of text, in which apostrophes stay. name: of the table, for messages."""
+        """The first rows as a DataFrame of text without protecting apostrophes. name: of the table, for messages."""
         width, first = len(self.header), self.first[:most]
-        texts = self.cells[(first[:, None] + np.arange(width)).ravel()].tolist()
+        cells = self.cells[(first[:, None] + np.arange(width)).ravel()].without_apostrophes(ESCAPED)
         index = pd.Index(self.lines[:most], dtype=np.int64, name="line")
-        frame = pd.DataFrame(np.array(texts, dtype=object).reshape(-1, width), index=index, dtype=object)
+        frame = pd.DataFrame(np.array(cells.tolist(), dtype=object).reshape(-1, width), index=index, dtype=object)
         return named_columns(frame, self.header, name)
 
     def findings(self, path: Path) -> tuple[Finding, ...]:

@@ -22,7 +22,7 @@ from dccgcn.tables.files import open_table
 from dccgcn.tables.nodes import check_ids
 from dccgcn.tables.options import Decimal, UnknownIds
 from dccgcn.tables.table import Cells, OpenTable, Table, is_pairs
-from dccgcn.tables.values import decimal_points, to_numbers
+from dccgcn.tables.values import refuse_decimal_commas, to_numbers
 from dccgcn.text import first_few
 
 EdgeSources: TypeAlias = Any  # a table, paths, or tables by the names of their relations
@@ -252,8 +252,8 @@ def _shared(cells: Cells) -> np.ndarray:
 def _weights(table: Table, column: str | None, decimal: Decimal) -> np.ndarray | None:
     if column is None:
         return None
-    table = decimal_points(table, [column], decimal)
-    values, wrong = to_numbers(table.frame[[column]])
+    values, wrong = to_numbers(table.frame[[column]], decimal)
+    refuse_decimal_commas(table.frame[column][wrong[:, 0]], table.name)
     bad = wrong[:, 0] | ~(np.isfinite(values[:, 0]) & (values[:, 0] > 0))
     if bad.any():
         raise GraphError(

@@ -17,7 +17,7 @@ from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import AMBIGUOUS_LABELS, MISSING_LABELS, is_missing, is_too_long, spell_id, spell_label
 from dccgcn.tables.columns import Columns, find_column, spelled_cells
 from dccgcn.tables.options import TableOptions
-from dccgcn.tables.table import Table, unescaped_cells
+from dccgcn.tables.table import Table
 from dccgcn.text import first_few
 
 # floats from here on may not be the whole numbers that they were made from, by bytes of the type
@@ -26,7 +26,7 @@ _EXACT = {2: 2**11, 4: 2**24, 8: 2**53}
 
 def read_ids(table: Table, column: str) -> list[Any]:
     """The ids of a table of nodes: none missing, none twice."""
-    ids = unescaped_cells(table, column)
+    ids = table.frame[column].tolist()
     missing = np.array([is_missing(i) for i in ids])
     if missing.any():
         raise GraphError(
@@ -92,7 +92,7 @@ def node_labels(table: Table, column: str | None, options: TableOptions, finding
     if column is None:
         return None
     unlabelled, classes = {str(mark) for mark in options["unlabelled"]}, options["classes"]
-    cells = unescaped_cells(table, column)
+    cells = table.frame[column].tolist()
     if not table.is_text:
         check_ids(table.frame[column].dropna(), table, column, "label")
         cells = [None if is_missing(cell) else cell for cell in cells]
@@ -136,12 +136,12 @@ def add_labels(nodes: Table, columns: Columns, more: Table, findings: list[Findi
     A label of the other table replaces one of the nodes, with a finding if it differs.
     """
     label = columns.label or ""
-    ids = [spell_id(i) for i in unescaped_cells(nodes, columns.id)]
+    ids = [spell_id(i) for i in nodes.frame[columns.id].tolist()]
     id = _id_column(more, columns, set(ids))
     others = [column for column in more.frame.columns if column != id and column not in more.unnamed]
     source = others[0] if label not in more.frame and len(others) == 1 else find_column(more, label, "label")
     position = {i: row for row, i in enumerate(ids)}
-    rows = [position.get(spell_id(i), -1) for i in unescaped_cells(more, id)]
+    rows = [position.get(spell_id(i), -1) for i in more.frame[id].tolist()]
     if -1 in rows:
         unknown = np.array(rows) < 0
         raise GraphError(
@@ -149,10 +149,10 @@ def add_labels(nodes: Table, columns: Columns, more: Table, findings: list[Findi
             f"({first_few(more.frame[id][unknown].tolist())}), on {more.where(unknown)}.",
             f"Add these nodes to {nodes.name}, or leave their labels out.",
         )
-    cells = unescaped_cells(nodes, label) if label in nodes.frame else [""] * len(ids)
+    cells = nodes.frame[label].tolist() if label in nodes.frame else [""] * len(ids)
     known = {str(spell_label(cell)): cell for cell in cells if not _is_empty(cell)}
     before, changed = list(cells), []
-    added = [(row, cell) for row, cell in zip(rows, unescaped_cells(more, source), strict=True) if not _is_empty(cell)]
+    added = [(row, cell) for row, cell in zip(rows, more.frame[source].tolist(), strict=True) if not _is_empty(cell)]
     for row, cell in added:
         spelled = str(spell_label(cell)).strip()
         cells[row] = known.get(spelled, spelled if nodes.is_text else cell)
@@ -189,7 +189,7 @@ def nodes_to_classify(table: Table, conditions: Sequence[str]) -> np.ndarray | N
         column, equals, value = condition.partition("=")
         if not equals:
             raise GraphError(f"{condition!r} does not say which nodes to classify.", "Write COLUMN=VALUE: type=movie.")
-        cells = unescaped_cells(table, find_column(table, column, "kind of node"))
+        cells = table.frame[find_column(table, column, "kind of node")].tolist()
         kinds = [str(spell_label(cell)).strip() for cell in cells]
         if value.strip() not in kinds:
             raise GraphError(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -20,7 +20,7 @@ from dccgcn.tables.graph_files import is_graph_file, read_graph_file
 from dccgcn.tables.meaning import WORDS, vectors_of
 from dccgcn.tables.nodes import add_labels, labels_of_targets, node_labels, nodes_to_classify, read_ids
 from dccgcn.tables.options import TableOptions, checked_options, with_table_options
-from dccgcn.tables.table import OpenTable, Table, TableSource, open_in_memory, unescaped_cells
+from dccgcn.tables.table import OpenTable, Table, TableSource, open_in_memory
 from dccgcn.text import first_few
 
 # what was chosen is said first, then what is not used
@@ -95,6 +95,7 @@ def check_tables(
     problems: list[DccgcnError] = []
     findings: list[Finding] = []
     guesses: list[str] = []
+    dates: dict[str, str] = {}
     with _collected(problems):
         node_table, edge_tables = _read_all(nodes, edges, options, progress)
         findings += [*node_table.findings, *(f for table in edge_tables.values() for f in table.findings)]
@@ -103,7 +104,7 @@ def check_tables(
     if problems:
         return None, problems
     with _collected(problems):
-        node_table, columns = choose_features(node_table, columns, options, findings, progress)
+        node_table, columns, dates = choose_features(node_table, columns, options, findings, progress)
     ids: list[Any] | None = None
     with _collected(problems, guesses):
         ids = read_ids(node_table, columns.id)
@@ -117,11 +118,11 @@ def check_tables(
         if guesses:
             text = f"{_guessed(guesses)}; {matched:,} of {n_ends:,} ends of edges are ids of nodes"
             findings.append(Finding("note", "guessed-columns", f"{text}. Name them if that is wrong."))
-    encoder, vectors = FeatureEncoder.featureless(), None
+    encoder, vectors = FeatureEncoder(), None
     with _collected(problems), node_table.named_in_errors():
         if columns.features:
             encoder, features = FeatureEncoder.fit_transform(
-                node_table.frame, columns.features, options["impute"], progress
+                node_table.frame, columns.features, options["impute"], progress, dates
             )
         else:
             features = encoder.transform(node_table.frame)
@@ -134,7 +135,7 @@ def check_tables(
         labels = labels_of_targets(node_labels(node_table, columns.label, options, findings), targets, findings)
     if problems:
         return None, problems
-    name, names = node_table.name, columns.name and unescaped_cells(node_table, columns.name)
+    name, names = node_table.name, columns.name and node_table.frame[columns.name].tolist()
     del node_table, edge_tables  # checking the edges needs the memory of the cells
     with _collected(problems):
         graph = NodeGraph(
@@ -177,7 +178,7 @@ def _read_meaning(
     meaning = Meaning.fit(table.frame, texts, columns.id, token_vectors)
     text = f"Texts of {first_few([*texts, *([meaning.id] if meaning.id else [])])} are read by their meaning "
     findings.append(Finding("note", "meaning", f"{text}({meaning.table}) beside their words."))
-    return replace(encoder, meaning=meaning), meaning.vectors(table.frame, token_vectors, progress)
+    return encoder.model_copy(update={"meaning": meaning}), meaning.vectors(table.frame, token_vectors, progress)
 
 
 @contextmanager

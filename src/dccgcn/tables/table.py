@@ -149,24 +149,9 @@ def open_in_memory(table: Table) -> OpenTable:
     """A table whose rows are there already, as one to be read in pieces."""
 
     def batches(columns: Sequence[str]) -> Iterator[TableRows]:
-        cells = {column: table.frame[column] for column in columns}
-        if table.is_text:
-            cells = {column: unescaped(texts) for column, texts in cells.items()}
-        yield TableRows(dict(cells), table.frame.index.to_numpy())
+        yield TableRows({column: table.frame[column] for column in columns}, table.frame.index.to_numpy())
 
     return OpenTable(table.frame, table.name, table.findings, batches, len(table.frame))
-
-
-def unescaped(cells: pd.Series) -> pd.Series:
-    """Cells without the apostrophe that protects them from being run as formulas."""
-    marked = [isinstance(c, str) and c[:1] == "'" and c[1:2] != "" and c[1] in ESCAPED for c in cells]
-    return cells.where(~np.array(marked, dtype=bool), cells.str[1:]) if any(marked) else cells
-
-
-def unescaped_cells(table: Table, column: str) -> list[Any]:
-    """The cells of a column; without the apostrophes of a text file."""
-    cells = table.frame[column]
-    return (unescaped(cells) if table.is_text else cells).tolist()
 
 
 def table_limit() -> int:

@@ -18,7 +18,7 @@ from dccgcn.tables.features import choose_features
 from dccgcn.tables.files import read_table
 from dccgcn.tables.graph_files import is_graph_file, read_graph_file
 from dccgcn.tables.meaning import WORDS, vectors_of
-from dccgcn.tables.nodes import add_labels, labels_of_targets, node_labels, nodes_to_classify, read_ids
+from dccgcn.tables.nodes import add_labels, labels_of_targets, leaking_columns, node_labels, nodes_to_classify, read_ids
 from dccgcn.tables.options import TableOptions, checked_options, with_table_options
 from dccgcn.tables.table import OpenTable, Table, TableSource, open_in_memory
 from dccgcn.text import first_few
@@ -131,8 +131,9 @@ def check_tables(
     with _collected(problems):
         targets = nodes_to_classify(node_table, options["classify"])
         if more is not None:
-            node_table = add_labels(node_table, columns, more, findings)
+            node_table = add_labels(node_table, columns, more, options["unlabelled"], findings)
         labels = labels_of_targets(node_labels(node_table, columns.label, options, findings), targets, findings)
+        findings += leaking_columns(node_table, columns, labels or [])
     if problems:
         return None, problems
     name, names = node_table.name, columns.name and node_table.frame[columns.name].tolist()

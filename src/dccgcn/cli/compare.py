@@ -113,6 +113,7 @@ def _compare(
 
 def _print(title: str, first: str, scores: "list[MethodScore]") -> None:
     shown = table(title, "method", "accuracy", "macro-F1", f"to {first}", "95 % interval", "seconds")
+    shown.columns[0].no_wrap = True  # a method's name is typed as it stands
     for one in scores:
         d = one.difference
         difference = (f"{d.mean:+.1f}", d.interval) if d else ("", "")

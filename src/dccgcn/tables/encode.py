@@ -225,6 +225,9 @@ class FeatureEncoder(Stored):
         weights = [1 / norm if norm > 0 and len(matrices) > 1 else 1.0 for norm in norms]
         return encoder.model_copy(update={"weights": weights}), _weighted(matrices, weights)
 
+    def __repr__(self) -> str:
+        return f"FeatureEncoder({len(self.columns)} columns, {len(self.names)} features)"
+
     @property
     def blocks(self) -> "list[Numbers | Categories | Words]":
         """The parts of the matrix: numbers, if there are any, each categorical column, each text column."""

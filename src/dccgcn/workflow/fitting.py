@@ -11,7 +11,7 @@ import numpy as np
 
 from dccgcn.cluster import RayWorkers
 from dccgcn.errors import DccgcnError, Finding, SettingsError
-from dccgcn.graph import NodeGraph, Split, check_training
+from dccgcn.graph import NodeGraph, Split, check_training, splits
 from dccgcn.methods import Method, Prediction, Task, check_memory, get_method, restore_class_columns
 from dccgcn.progress import Progress
 from dccgcn.runtime import damage_findings, default_device, stages_of, threads_of_run
@@ -33,6 +33,7 @@ def run(
     device: str = "cpu",
     scratch: str | Path | None = None,
     ray: str | RayWorkers | None = None,
+    hold_out: float | None = None,
 ) -> Result:
     """Classify the nodes of a graph, and measure the predictions on the test nodes of a split.
 
@@ -62,6 +63,8 @@ def run(
     ray : str or RayWorkers, optional
         Address of a Ray cluster on whose CPUs Concord's views, channels and predictions are computed, block of rows by
         block; ``"auto"`` is the one on this machine. Its machines must share the folder of ``scratch``.
+    hold_out : float, optional
+        In place of a split: the share of the labels, such as 0.2, to test on instead of training.
 
     Returns
     -------
@@ -86,6 +89,7 @@ def run(
     if not isinstance(graph, NodeGraph):
         remedy = "Build one: NodeGraph(features, edges, labels), dccgcn.read_tables, from_networkx or from_igraph."
         raise DccgcnError(f"run takes a NodeGraph, not a {type(graph).__name__}.", remedy)
+    split = splits.hold_out(graph, hold_out, seed) if split is None and hold_out is not None else split
     if split is not None and not isinstance(split, Split):
         remedy = "Draw one with per_class or by_rate, or build one from node positions: dccgcn.graph.splits.published."
         raise DccgcnError(f"The split is a {type(split).__name__}, not a Split.", remedy)

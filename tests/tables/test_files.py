@@ -283,7 +283,7 @@ def test_what_is_wrong_with_large_edges_is_said(tmp_path: Path, small_pieces: No
         read(EDGES.assign(w=[-1.0, *EDGES["w"][1:]]))
     with pytest.raises(GraphError, match=r"200 edges .*\(0.5\)"):
         read(EDGES.assign(source=0.5))
-    with pytest.raises(GraphError, match="holds a ndarray, which cannot be an id"):
+    with pytest.raises(GraphError, match="holds a list, which cannot be an id"):
         read(EDGES.assign(source=[["a"]] * len(EDGES)))
 
 

@@ -189,3 +189,9 @@ def test_an_adjacency_matrix_is_no_table_of_edges():
     nodes = pd.DataFrame({"id": range(10), "x": range(10)})
     with pytest.raises(GraphError, match=r"looks like an adjacency matrix.*a row for each edge"):
         read_tables(nodes, pd.DataFrame(np.eye(10)))
+
+
+def test_measurements_that_are_called_like_labels_are_features(tables):
+    nodes = "id,y,class\n" + "".join(f"n{i},{i / 7},{'ab'[i % 2]}\n" for i in range(20))
+    read = tables(nodes, "source,target\nn0,n1\n")
+    assert (read.columns.label, list(read.columns.features)) == ("class", ["y"])

@@ -144,7 +144,8 @@ def test_the_command(tmp_path, cora_is_small):
     (tmp_path / "nodes.csv").write_text("id,label,a\nx,,1\ny,,2\n")
     (tmp_path / "edges.csv").write_text("source,target\nx,y\n")
     assert dccgcn("doctor", *tables).returncode == 1
-    refused(dccgcn("doctor", *tables, "--label", "lable"), "Did you mean 'label'?")
+    mistaken = dccgcn("doctor", *tables, "--label", "Lable")
+    assert (mistaken.returncode, "Did you mean 'label'?" in mistaken.stdout) == (1, True)
     refused(dccgcn("doctor"), "A graph is missing")
     refused(dccgcn("fit", *tables[:2]), "--edges is missing")
     refused(dccgcn("doctor", "cora", *tables), "Both 'cora' and tables")

@@ -94,7 +94,8 @@ def choose_columns(
     guesses: list[str] = []
     if labels is None or label is None or label in nodes.frame:  # all labels may be in the further table
         label = label and find_column(nodes, label, "label")
-        label = label or _guess_column(nodes, "label", [id], guesses)
+        measured = [c for c in nodes.frame if c.lower() in _NAMES["label"] and _has_fractions(nodes.frame[c])]
+        label = label or _guess_column(nodes, "label", [id, *measured], guesses)
     roles = {relation: _named_edge_columns(table, edges, options) for relation, table in edges.items()}
     match = _best_match(nodes, edges, roles, id, label)
     if id is None:
@@ -310,6 +311,14 @@ def _may_be_label(cells: pd.Series) -> bool:
         len(known) <= (1 - _LEAST_EMPTY) * len(cells)
         and 2 <= n_classes <= min(_MOST_CLASSES, max(2, len(known) / 2))
         and not all(isinstance(cell, str) and _is_fraction(cell) for cell in known)  # measurements with gaps
+    )
+
+
+def _has_fractions(cells: pd.Series) -> bool:
+    """Whether cells are measurements, which are no classes."""
+    probe = [cell for cell in cells.iloc[:_PROBE] if not is_missing(cell, MISSING_LABELS)]
+    return any(isinstance(c, float) and c % 1 for c in probe) or any(
+        isinstance(c, str) and _is_fraction(c) for c in probe
     )
 
 

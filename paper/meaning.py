@@ -34,7 +34,7 @@ def graph_of(name: str) -> NodeGraph:
         nodes, edges = folder / "debian-nodes.csv.gz", folder / "debian-edges.csv.gz"
         ends = {"source": "package", "target": "needs", "unknown_ids": "drop"}
         options = {"id": "package", "label": "section", "text": "description"}
-        return read_tables(nodes, pd.read_csv(edges)[["package", "needs"]], **(options | ends)).graph  # type: ignore[arg-type]
+        return read_tables(nodes, pd.read_csv(edges)[["package", "needs"]], **(options | ends)).graph
     table = pd.read_csv(folder / f"{name}.csv")
     known = set(table.node_id)
     pairs = [(a, b) for a, near in zip(table.node_id, table.neighbor_ids, strict=True) for b in ast.literal_eval(near)]

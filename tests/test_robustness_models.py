@@ -34,7 +34,7 @@ def people(n=14):
     nodes["text"] = [["red cat", "blue dog", "red dog"][i % 3] for i in range(n)]
     nodes["topic"] = ["ab"[i % 2] if i < 8 else None for i in range(n)]
     edges = pd.DataFrame(rng.integers(0, n, (2 * n, 2)), columns=["source", "target"]).map(lambda i: f"n{i}")
-    return read_tables(nodes, edges, label="topic", text=["text"], categorical=["kind"], name="people")
+    return read_tables(nodes, edges, label="topic", text=["text"], categorical=["kind"], graph_name="people")
 
 
 class Crafted:

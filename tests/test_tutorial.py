@@ -4,6 +4,7 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from helpers.command import success
@@ -44,6 +45,27 @@ def test_the_tutorial(tmp_path, monkeypatch):
     assert right["yes"] > right["no"] + 0.1
     assert len((tmp_path / "tables" / "more-predictions.csv").read_text().splitlines()) == 4
     assert len(names["frame"]) == 2708
+
+
+def test_the_tutorial_on_packages(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    kinds = {"games": "chess board puzzle", "python": "module snake library", "sound": "audio music player"}
+    names = [
+        (f"{kind[:4]}{i}-{word}", kind) for kind, words in kinds.items() for i in range(60) for word in words.split()
+    ]
+    stanzas = []
+    for name, kind in names:
+        friends = [other for other, its in names if its == kind]
+        needs = ", ".join(f"{friends[i]} (>= 1.0)" for i in rng.integers(len(friends), size=3))
+        text = " ".join(rng.permutation([*kinds[kind].split()[: rng.integers(1, 3)], "small", "free", "tool"]))
+        stanzas.append(
+            f"Package: {name}\nInstalled-Size: {rng.integers(9999)}\nMaintainer: The {kind} team\n"
+            f"Depends: {needs}, libc6 | libc7\nDescription: {text}\n and a second line\nSection: {kind}\n"
+        )
+    (tmp_path / "packages.txt").write_text("\n".join(stanzas))
+    found = follow("packages.md", tmp_path, monkeypatch)
+    assert found["by_trust"]["mean"].iloc[-1] > 0.9
+    assert len((DOCS / "packages.md").read_text().split()) < 1500
 
 
 def test_the_page_on_ones_own_data_names_what_there_is(tmp_path, monkeypatch):

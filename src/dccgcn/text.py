@@ -54,8 +54,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     >>> did_you_mean("concrod", ["concord", "gcn"])
     " Did you mean 'concord'?"
     """
-    similar = difflib.get_close_matches(name, list(known), n=1)
-    return f" Did you mean {similar[0]!r}?" if similar else ""
+    listed = {one.casefold(): one for one in known}
+    similar = difflib.get_close_matches(name.casefold(), listed, n=1)
+    return f" Did you mean {listed[similar[0]]!r}?" if similar else ""
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

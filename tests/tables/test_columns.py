@@ -1,5 +1,6 @@
 """Which column is which: ids, labels, ends of edges. Guesses are reported."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -58,12 +59,11 @@ def test_words_that_are_not_known_are_refused_and_a_single_name_is_a_list():
 
 
 def test_an_error_about_ids_lists_the_guesses():
-    nodes = pd.DataFrame({"title": list("abcd"), "paper": range(4), "x": [1.5, 2, 3, 5]}).set_index("x", drop=False)
+    nodes = pd.DataFrame({"title": list("abcd"), "paper": range(4), "x": [1.5, 2, 3, 5]})
     edges = pd.DataFrame({"source": [0, 1], "target": [1, 9]})
     with pytest.raises(GraphError, match=r"\(9\)") as caught:
         read_tables(nodes, edges)
     assert "id 'paper' of the table of nodes" in caught.value.remedy
-    assert "reset_index" in caught.value.remedy
 
 
 PAGES = pd.DataFrame({"page": [2, 0, 1, 3, 4], "likes": [7.5, 8.5, 9.5, 1.5, 2.5], "topic": ["a", "", "b", "", ""]})
@@ -151,3 +151,47 @@ def test_ends_are_the_columns_that_hold_ids_whatever_they_are_called():
     people = pd.DataFrame({"id": [1, 2, 3, 4], "kind": ["a", "b", None, "a"], "age": [30, 40, 50, 60]})
     columns = read_tables(people, paid.assign(ts=[100, 200, 300]), label="kind").columns.edges[""]
     assert {columns.source, columns.target} == {"payer", "payee"}
+    said = tables.graph.findings[0].text
+    assert "source 'src_id' of the table of edges" in said
+    assert "8 of 8 ends of edges are ids of nodes" in said
+
+
+def test_ids_and_ends_are_chosen_together_whichever_of_them_is_named():
+    flights = pd.DataFrame({"src": ["ELY", "RIO"], "dst": ["OSL", "ELY"], "src_id": [507, 612], "dst_id": [715, 507]})
+    airports = pd.DataFrame(
+        {"airport_id": [507, 612, 715, 803], "code": ["ELY", "RIO", "OSL", "BRN"], "feet": [5, 9, 7, 8]}
+    )
+    for options, found in (
+        ({}, ("airport_id", "src_id", "dst_id")),
+        ({"id": "code"}, ("code", "src", "dst")),  # edges given by name
+        ({"source": "dst"}, ("code", "dst", "src")),
+        ({"target": "dst_id"}, ("airport_id", "src_id", "dst_id")),
+    ):
+        columns = read_tables(airports, flights, **options).columns
+        assert (columns.id, columns.edges[""].source, columns.edges[""].target) == found
+    paid = pd.DataFrame({"ts": [7, 8, 9, 6], "amount": [1, 2, 2, 1], "payer": [1, 2, 3, 4], "payee": [3, 4, 1, 2]})
+    people = pd.DataFrame({"person": [1, 2, 3, 4], "age": [30.5, 40, 50, 60]})
+    columns = read_tables(people, paid).columns  # each amount is an id by chance, but few are
+    assert (columns.id, columns.edges[""].source, columns.edges[""].target) == ("person", "payer", "payee")
+
+
+def test_ids_of_a_frame_may_be_its_index(tables):
+    nodes = pd.DataFrame({"age": [30, 40, 50, 60], "kind": ["a", None, "b", "a"]}, index=[11, 12, 13, 14])
+    edges = pd.DataFrame({"u": [11, 12], "v": [13, 14]})
+    for frame in (nodes, nodes.rename_axis("person"), nodes.set_axis(list("abcd")).assign(k=nodes.index)):
+        tables = read_tables(frame, edges, label="kind")
+        assert tables.graph.ids.tolist() == [11, 12, 13, 14]
+        assert list(tables.columns.features) == ["age"]
+    assert list(read_tables(nodes.assign(id=nodes.index)[nodes["age"] > 0], edges).columns.features) == ["age"]
+
+
+def test_an_adjacency_matrix_is_no_table_of_edges():
+    nodes = pd.DataFrame({"id": range(10), "x": range(10)})
+    with pytest.raises(GraphError, match=r"looks like an adjacency matrix.*a row for each edge"):
+        read_tables(nodes, pd.DataFrame(np.eye(10)))
+
+
+def test_measurements_that_are_called_like_labels_are_features(tables):
+    nodes = "id,y,class\n" + "".join(f"n{i},{i / 7},{'ab'[i % 2]}\n" for i in range(20))
+    read = tables(nodes, "source,target\nn0,n1\n")
+    assert (read.columns.label, list(read.columns.features)) == ("class", ["y"])

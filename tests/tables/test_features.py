@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from dccgcn.errors import DataFileError, GraphError
+from dccgcn.errors import GraphError
 from dccgcn.tables.encode import FeatureEncoder
 from dccgcn.tables.files import read_table
 from dccgcn.tables.read import read_tables
 from dccgcn.tables.values import to_numbers
 from dccgcn.tables.write import write_tables
-from helpers.tables import NODES, refused
+from helpers.tables import NODES, codes, refused
 
 
 def test_row_01_missing_numbers_are_named_or_imputed(tables):
@@ -82,7 +82,7 @@ def test_blocks_of_several_kinds_have_equal_weight():
 
 def test_the_encoder_is_restored_from_json_and_encodes_new_nodes(tables, tmp_path):
     read = tables(impute="error")
-    encoder = FeatureEncoder.from_dict(json.loads(json.dumps(read.encoder.to_dict())))
+    encoder = FeatureEncoder.model_validate(json.loads(json.dumps(read.encoder.model_dump())))
     assert encoder == read.encoder
     frame = read_table(tmp_path / "nodes.csv", "nodes").frame
     assert (encoder.transform(frame) != read.graph.features).nnz == 0
@@ -98,9 +98,9 @@ def test_the_encoder_is_restored_from_json_and_encodes_new_nodes(tables, tmp_pat
         encoder.transform(new.drop(columns="country"))
     with pytest.raises(GraphError, match="'age' holds cells that are not numbers: 'old'"):
         encoder.transform(new.assign(age=["old", 1]))
-    for broken in ({}, {"form": 2}, {"form": 1, "numbers": {}}):
-        with pytest.raises(DataFileError):
-            FeatureEncoder.from_dict(broken)
+    for broken in ({"form": 2}, {"numbers": {}}):
+        with pytest.raises(ValueError, match="FeatureEncoder"):
+            FeatureEncoder.model_validate(broken)
 
 
 def test_numbers_are_parsed_strictly():
@@ -120,16 +120,15 @@ def test_fitting_and_transforming_at_once_gives_the_same_bits():
     frame["country"], frame["age"] = rng.choice(["DE", "FR"], n), rng.normal(40, 10, n)
     for roles in ({"text": "text"}, {"text": "text", "country": "categorical", "age": "standard"}):
         encoder, fitted = FeatureEncoder.fit_transform(frame, roles)
-        again = FeatureEncoder.from_dict(json.loads(json.dumps(encoder.to_dict()))).transform(frame)
+        again = FeatureEncoder.model_validate(json.loads(json.dumps(encoder.model_dump()))).transform(frame)
         for part in ("data", "indices", "indptr"):
             assert getattr(fitted, part).tobytes() == getattr(again, part).tobytes()
 
 
-def test_dates_links_and_names_are_no_text(tmp_path):
+def test_links_and_names_are_no_text():
     nodes = pd.DataFrame(
         {
             "id": range(30),
-            "date": [f"2015-03-{i + 1:02}" for i in range(30)],
             "link": [f"https://example.com/papers/{i}" for i in range(30)],
             "title": [f"a study of {['graphs', 'trees'][i % 2]} and of the number {i}" for i in range(30)],
             "heading": [f"the item {i} of all" for i in range(30)],
@@ -138,8 +137,8 @@ def test_dates_links_and_names_are_no_text(tmp_path):
     )
     made = read_tables(nodes, pd.DataFrame({"source": [0], "target": [1]}))
     assert dict(made.columns.features) == {"title": "text", "words": "text"}
-    assert "'date', 'link', 'heading'" in next(f.text for f in made.graph.findings if f.code == "ignored-columns")
-    named = read_tables(nodes, pd.DataFrame({"source": [0], "target": [1]}), node_name="heading")
+    assert "'link', 'heading'" in next(f.text for f in made.graph.findings if f.code == "ignored-columns")
+    named = read_tables(nodes, pd.DataFrame({"source": [0], "target": [1]}), name="heading")
     assert "heading" not in next(f.text for f in named.graph.findings if f.code == "ignored-columns")
 
 
@@ -237,14 +236,22 @@ def test_short_names_whose_words_repeat_are_text():
 
 @pytest.mark.parametrize(
     ("cell", "value"),
-    [("$24,310", 24310), ("-$1,000.50", -1000.5), ("34.5%", 34.5), ("€ 7", 7), ("1,234,567 £", 1234567), ("5 %", 5)],
+    [
+        ("$24,310", 24310),
+        ("-$1,000.50", -1000.5),
+        ("34.5%", 34.5),
+        ("€ 7", 7),
+        ("1,234,567 £", 1234567),
+        ("5 %", 5),
+        ("1,234", 1234),
+    ],
 )
 def test_amounts_and_percentages_are_numbers(cell, value):
     values, wrong = to_numbers(pd.DataFrame({"x": [cell, "3"]}))
     assert (values[:, 0].tolist(), wrong.any()) == ([value, 3], False)
 
 
-@pytest.mark.parametrize("cell", ["$", "%", "$1,00", "$1.2.3", "12 EUR", "$-", "1,234"])
+@pytest.mark.parametrize("cell", ["$", "%", "$1,00", "$1.2.3", "12 EUR", "$-", "1,5"])
 def test_what_is_no_clear_amount_is_no_number(cell):
     assert to_numbers(pd.DataFrame({"x": [cell, "3"]}))[1][:, 0].tolist() == [True, False]
 
@@ -262,3 +269,66 @@ def test_whole_numbers_with_leading_zeros_are_codes():
     tables = read_tables(nodes, pd.DataFrame({"source": [0], "target": [1]}))
     assert dict(tables.columns.features) == {"zip": "categorical", "size": "standard"}
     assert {"zip=09508", "zip=02139"} <= set(tables.encoder.names)
+
+
+DATES = pd.date_range("2019-12-30 07:00", periods=60, freq="17D7h")
+
+
+@pytest.mark.parametrize(
+    "form",
+    [None, "%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%b %d, %Y", object],
+)
+def test_dates_are_their_time_and_the_parts_that_repeat(form):
+    days = list(DATES.to_pydatetime()) if form is object else DATES if form is None else DATES.strftime(form)
+    nodes = pd.DataFrame({"id": range(60), "born": days, "topic": ["a", None] * 30})
+    edges = pd.DataFrame({"source": [0], "target": [1]})
+    nodes.loc[3, "born"] = None
+    read = read_tables(nodes, edges, label="topic", scale=False)
+    roles = dict(read.columns.features)
+    assert roles.pop("born[days]") == "standard"
+    assert {"born[month]": "categorical", "born[weekday]": "categorical"}.items() <= roles.items()
+    assert ("born[hour]" in roles) == (form in (None, object, "%Y-%m-%dT%H:%M:%SZ"))
+    names = read.encoder.names
+    assert {"born[month]=01", "born[weekday]=Mon", "born[days] is missing"} <= set(names)
+    x = read.encoder.transform(nodes.iloc[[40]]).toarray()[0]  # as new nodes, alone
+    assert x == pytest.approx(read.graph.features.toarray()[40])
+    assert x[names.index(f"born[month]={DATES[40]:%m}")] > 0
+    assert "dates" in codes(read.graph)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda v: str([np.float64(x) for x in v.tolist()]),
+        lambda v: repr(np.asarray(v, np.float32)),
+        lambda v: str(np.asarray(v)),
+        lambda v: " ".join(map(str, v.tolist())),
+        lambda v: f"tensor({v.tolist()})",
+    ],
+)
+def test_vectors_are_read_as_numpy_and_people_write_them(written):
+    vectors = np.random.default_rng(0).normal(size=(30, 4)).round(3)
+    nodes = pd.DataFrame(
+        {"id": range(30), "v": [written(v) for v in vectors], "ip": [f"10.0.{i}.1" for i in range(30)]}
+    )
+    read = read_tables(nodes, pd.DataFrame({"source": [0], "target": [1]}))
+    assert list(read.columns.features) == [f"v[{i}]" for i in range(4)]
+    np.testing.assert_allclose(read.graph.features.toarray(), vectors, atol=1e-5)
+
+
+def test_booleans_and_columns_with_one_infinite_number_are_features():
+    nodes = pd.DataFrame({"id": range(30), "ok": ["true", "false", ""] * 10, "flag": [True, False, None] * 10})
+    nodes["size"], nodes["topic"] = [float("inf"), *range(29)], ["a", "b"] * 15
+    read = read_tables(nodes, pd.DataFrame({"source": [0], "target": [1]}), label="topic")
+    assert dict(read.columns.features) == {"ok": "categorical", "flag": "as-is", "size": "standard"}
+    assert "huge-numbers" not in codes(read.graph)
+
+
+def test_what_was_chosen_comes_first_and_then_what_is_not_used(tables):
+    read = tables(
+        nodes="id,topic,age,blog\n" + "".join(f"n{i},{'ab'[i % 2]},{i},http://{i}\n" for i in range(30)),
+        edges="u,v,when\nn1,n2,3\n",
+    )
+    assert codes(read.graph)[:3] == ["guessed-columns", "ignored-columns", "unused-columns"]
+    assert "2 of 2 ends" in read.graph.findings[0].text
+    assert "--text or --categorical uses them" in read.graph.findings[1].text

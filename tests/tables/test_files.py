@@ -12,9 +12,11 @@ import pytest
 
 from dccgcn import NodeGraph, read_tables
 from dccgcn.errors import DataFileError, GraphError
-from dccgcn.tables.columns import TableOptions
-from dccgcn.tables.files import read_table
+from dccgcn.tables.edges import relation_name
+from dccgcn.tables.files import database_tables, open_table, read_table
+from dccgcn.tables.options import TableOptions
 from dccgcn.tables.read import check_tables
+from dccgcn.tables.write import write_frames
 from helpers.tables import EDGES as FEW_EDGES
 from helpers.tables import NODES as FEW_NODES
 from helpers.tables import codes, write_frame
@@ -281,7 +283,7 @@ def test_what_is_wrong_with_large_edges_is_said(tmp_path: Path, small_pieces: No
         read(EDGES.assign(w=[-1.0, *EDGES["w"][1:]]))
     with pytest.raises(GraphError, match=r"200 edges .*\(0.5\)"):
         read(EDGES.assign(source=0.5))
-    with pytest.raises(GraphError, match="holds a ndarray, which cannot be an id"):
+    with pytest.raises(GraphError, match="holds a list, which cannot be an id"):
         read(EDGES.assign(source=[["a"]] * len(EDGES)))
 
 
@@ -318,9 +320,9 @@ AWKWARD = pd.DataFrame(
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_folders_give_the_roles_and_features_of_the_table(ending: str, tmp_path: Path, small_pieces: None) -> None:
-    expected = read_tables(AWKWARD, EDGES, label="topic", weight="w", impute="mean", name="nodes")
+    expected = read_tables(AWKWARD, EDGES, label="topic", weight="w", impute="mean", graph_name="nodes")
     folders = [write_pieces(frame, tmp_path / name, ending) for name, frame in (("n", AWKWARD), ("e", EDGES))]
-    found = read_tables(*folders, label="topic", weight="w", impute="mean", name="nodes")
+    found = read_tables(*folders, label="topic", weight="w", impute="mean", graph_name="nodes")
     assert_same(found.graph, expected.graph)
     assert found.columns.features == expected.columns.features
     assert set(found.columns.features.values()) == {"text", "categorical", "standard"}
@@ -359,7 +361,7 @@ def test_large_edges_come_in_parts_with_progress(ending: str, tmp_path: Path, mo
     edges = pd.DataFrame({"source": RNG.choice(IDS, 9000), "target": RNG.choice(IDS, 9000)})
     write_frame(edges, tmp_path / f"edges{ending}")
     seen: list[tuple[str, int, int]] = []
-    options = TableOptions(label="topic", impute="mean", name="nodes")
+    options = TableOptions(label="topic", impute="mean", graph_name="nodes")
     files = write_pieces(AWKWARD, tmp_path / "n", ending)
     tables, _ = check_tables(files, tmp_path / f"edges{ending}", options, lambda *step: seen.append(step))
     assert tables is not None
@@ -368,3 +370,81 @@ def test_large_edges_come_in_parts_with_progress(ending: str, tmp_path: Path, mo
     assert len(steps) > 2
     assert steps[-1] == (9000, 9000)
     assert {"files of n/", "role of text", "words of text"} <= {task for task, _, _ in seen}
+
+
+FRAMES: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "polars": lambda frame: pytest.importorskip("polars").DataFrame(frame.to_dict("list"), strict=False),
+    "lazy polars": lambda frame: pytest.importorskip("polars").LazyFrame(frame.to_dict("list"), strict=False),
+    "pyarrow": lambda frame: pytest.importorskip("pyarrow").table(frame.to_dict("list")),
+    "duckdb": lambda frame: pytest.importorskip("duckdb").from_df(frame),
+    "columns": lambda frame: frame.to_dict("list"),
+    "arrays": lambda frame: {name: frame[name].to_numpy() for name in frame},
+}
+
+
+@pytest.mark.parametrize("form", FRAMES)
+def test_frames_of_every_library_and_columns_give_the_same_graph(form):
+    nodes = pd.DataFrame({"id": [2**62, 7, 8, 9], "kind": ["a", "b", None, "a"], "age": [3.5, 4, 9, 1]})
+    nodes["team"] = pd.Series([1, None, 2, 2], dtype="Int64")
+    edges = pd.DataFrame({"u": [2**62, 7, 8], "v": [7, 8, 9], "weight": [1.0, 2.0, 0.5]})
+    expected = read_tables(nodes, edges, label="kind").graph
+    nodes = nodes.astype(object).where(nodes.notna(), None)
+    found = read_tables(FRAMES[form](nodes), FRAMES[form](edges), label="kind").graph
+    assert_same(found, expected)
+    assert found.ids.tolist() == [2**62, 7, 8, 9]
+    related = read_tables(nodes, {"likes": FRAMES[form](edges), "owns": [(7, 8), (8, 9)]}, label="kind").graph
+    assert related.relation_sizes == {"likes": 3, "owns": 2}
+
+
+def test_pairs_of_ids_are_edges_and_what_is_no_table_is_refused():
+    nodes = {"id": ["a", "b", "c"], "x": [1, 2, 4]}
+    for pairs in ([("a", "b"), ("b", "c")], np.array([["a", "b"], ["b", "c"]]), np.array([list("abcb"), list("bcac")])):
+        assert read_tables(nodes, pairs).graph.edges.tolist()[:2] in ([[0, 1], [1, 2]], [[0, 1], [0, 2]])
+    assert read_tables(nodes, [("a", "b", 2.5), ("c", "a", 1)], id="id").graph.weights.tolist() == [2.5, 1]
+    for strange in (7, {"a", "b"}, object()):
+        with pytest.raises(GraphError, match=r"table of nodes is a .*Give a path, a DataFrame"):
+            read_tables(strange, [("a", "b")])
+
+
+@pytest.mark.parametrize("suffix", ["sqlite", "duckdb"])
+def test_a_table_or_a_query_of_a_database_is_a_table(tables, tmp_path, suffix):
+    pytest.importorskip("duckdb")
+    expected = tables().graph
+    for name in ("nodes", "edges"):
+        frame = read_table(tmp_path / f"{name}.csv", name).frame.assign(
+            **({"id": ["007", "x", "=3", "08"]} if name == "nodes" else {})
+        )
+        write_frames({name: frame}, path := tmp_path / f"all.{suffix}")
+    read = read_tables(f"{path}?table=nodes", f"{path}?query=SELECT target, source FROM edges", label="topic")
+    assert_same(read.graph, expected)
+    assert relation_name(open_table(f"{path}?table=edges", "edges")) == "edges"
+    with pytest.raises(DataFileError, match=r"is a database. Name one of its tables \('edges', 'nodes'\)"):
+        read_tables(path, path)
+    for wrong in ("table=nobody", "query=DROP TABLE nodes", "nodes"):
+        with pytest.raises(DataFileError, match="table=NAME"):
+            read_tables(f"{path}?{wrong}", f"{path}?table=edges")
+    assert database_tables(path) == ["edges", "nodes"]
+
+
+GML = """Creator "someone" Version 1
+graph [ directed 0
+  node [ id 0 label "Ely" value 1 pos [ x 2.5 ] ]
+  node [ id 5 label "Rio [2]" value 2 pos [ x 1 ] ]
+  node [ id 7 label "Oslo" value 1 ]
+  edge [ source 0 target 5 weight 2.5 ] # a comment
+  edge [ source 7 target 5 weight 1 ]
+]
+"""
+
+
+def test_gml_holds_nodes_and_edges(tmp_path):
+    (path := tmp_path / "places.gml").write_text(GML)
+    graph = read_tables(path, label="value", name="name", featureless=True).graph
+    assert (graph.ids.tolist(), graph.classes, graph.weights.tolist()) == ([0, 5, 7], (1, 2), [2.5, 1])
+    assert graph.names.tolist() == ["Ely", "Rio [2]", "Oslo"]
+    with pytest.raises(DataFileError, match="holds nodes and edges"):
+        read_tables(path, path)
+    for broken in (GML[:-50] + '"', GML.replace("source 0", "source"), "graph [ node 5 ]", "graph [ [ ] ]"):
+        path.write_text(broken)
+        with pytest.raises((DataFileError, GraphError)):
+            read_tables(path, label="value")

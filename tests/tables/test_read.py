@@ -42,7 +42,6 @@ def test_two_tables_give_a_graph(tables):
         (NODES, EDGES, {"id": "topic", "label": "topic"}, ["both id and label"]),
         (NODES, EDGES, {"encoding": "klingon"}, ["no encoding 'klingon'"]),
         (NODES, "source\n007\n", {}, ["edges.csv has 1 columns"]),
-        (NODES, EDGES.removeprefix("source,target\n"), {}, ["is an edge, not a header"]),
         (NODES, EDGES, {"source": "source", "target": "source"}, ["both ends"]),
         (NODES, EDGES + "007,\n", {}, ["1 cells of column 'target' are empty", "line 5 of edges.csv"]),
         (NODES + ",a,b,1,c\n", EDGES, {}, ["column 'id' are empty", "line 6 of nodes.csv"]),
@@ -80,3 +79,31 @@ def test_row_10_a_weight_is_named_by_its_line(tables):
 
 def test_row_14_a_duplicate_id_is_named_by_its_lines(tables):
     refused(tables, "'x' occurs 2 times", "lines 3, 6 of nodes.csv", nodes=NODES + "x,,a,1,b\n")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "edges", "words"),
+    [
+        (NODES, EDGES.removeprefix("source,target\n"), "edges.csv has no header; its columns are called c1 to c2"),
+        (NODES.partition("\n")[2], EDGES, "nodes.csv has no header; its columns are called c1 to c5"),
+        (NODES, "# from somewhere\n# source,target\n" + EDGES.partition("\n")[2], ""),
+        (NODES, "% source and target\n" + EDGES, ""),
+        (NODES, "#source,target\n" + EDGES.partition("\n")[2], ""),
+        (NODES.replace("=3", "3"), EDGES.replace("=3", "3").replace(",", "   "), ""),
+    ],
+)
+def test_tables_without_header_with_comments_and_with_blanks_between_cells(tables, nodes, edges, words):
+    read = tables(nodes, edges, label="topic" if nodes.startswith("id") else "c2")
+    assert read.graph.edges.tolist() == tables().graph.edges.tolist()
+    assert read.graph.labels.tolist() == tables().graph.labels.tolist()
+    assert words in read.graph.findings[0].text
+
+
+def test_edge_lists_as_snap_writes_them(tables):
+    nodes = "# Nodes: 4\n0 1 2.5\n5 1 0.5\n7 2 3.5\n9 2 7.5\n"
+    for edges in ("# Edges: 3\n# FromNodeId\tToNodeId\n0\t5\n5\t7\n9\t5\n", "0 5\n5 7\n9 5\n"):
+        read = tables(nodes, edges, suffix=".txt", label="c2")
+        assert read.graph.ids.tolist() == ["0", "5", "7", "9"]
+        assert read.graph.edges.tolist() == [[0, 1], [1, 2], [1, 3]]
+        assert read.graph.classes == (1, 2)
+    refused(tables, "edges.txt", "line 5", nodes=nodes, edges="# a b\n\n0 5\n5 7\n9 8\n", suffix=".txt")

@@ -23,7 +23,7 @@ from dccgcn.errors import DccgcnError
 from dccgcn.graph.cells import is_missing, spell_id
 from dccgcn.tables.edges import IdIndex
 from dccgcn.tables.files import open_table, read_table
-from dccgcn.tables.table import Table, unescaped_cells
+from dccgcn.tables.table import ESCAPED
 
 CELLS = ["a", "b", "007", "7", "7.0", "1_0", "'=x", "'", "ü", "u\u0308", "", " ", "\u00a0", "nan", "1e3", "9" * 25, '"']
 CELLS += ['""', "a,b", "x\ny", "x\r\ny", "x\ry", ";", "\t", "=1", "True", "\ufeff", "-1", "a b", "\x1c", "🙂"]
@@ -92,7 +92,7 @@ def _outcome(read: Callable[[Path, str], Any], path: Path, encoding: str) -> Any
 def _whole(path: Path, encoding: str) -> Any:
     """Columns, numbers of the rows, and the ids of every column, None where missing."""
     table = read_table(path, "edges", encoding)
-    cells = {name: [_spelled(cell) for cell in unescaped_cells(table, name)] for name in table.frame}
+    cells = {name: [_spelled(cell) for cell in table.frame[name]] for name in table.frame}
     return list(table.frame.columns), table.frame.index.tolist(), cells
 
 
@@ -107,6 +107,8 @@ def _literal(path: Path, encoding: str) -> Any:
         text = content.decode("utf-16" if is_utf_16 else "utf-8-sig" if encoding == "utf-8" else encoding)
         header = text.lstrip("\r\n").partition("\n")[0].partition("\r")[0]
         delimiter = "\t" if {".tsv", ".tab"} & set(path.suffixes) else max(",\t;|", key=header.count)
+        if delimiter not in header and re.search(r"\S[ \t]+\S", header):
+            return _whole(path, encoding)  # cells may be separated by blanks
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         rows, line = [], 1
         for row in reader:
@@ -120,8 +122,8 @@ def _literal(path: Path, encoding: str) -> Any:
     if len(set(names)) < len(names) or {len(row) for _, row in rows} != {len(names)}:
         return "names or widths differ"
     lines = [line for line, _ in rows[1:]]
-    table = Table(pd.DataFrame([row for _, row in rows[1:]], pd.Index(lines, name="line"), names, dtype=object), "")
-    return names, lines, {name: [_spelled(cell) for cell in unescaped_cells(table, name)] for name in names}
+    cells = [[c[1:] if c[:1] == "'" and c[1:2] and c[1] in ESCAPED else c for c in row] for _, row in rows[1:]]
+    return names, lines, {name: [_spelled(row[i]) for row in cells] for i, name in enumerate(names)}
 
 
 def _spelled(cell: Any) -> str | None:

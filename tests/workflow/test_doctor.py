@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from dccgcn.errors import Finding
 from dccgcn.graph import NodeGraph
 from dccgcn.methods import resources
-from dccgcn.tables.columns import TableOptions
+from dccgcn.tables.options import TableOptions
 from dccgcn.tables.read import check_tables
 from dccgcn.workflow.doctor import examine
 from helpers.command import dccgcn, refused, success
@@ -144,7 +144,8 @@ def test_the_command(tmp_path, cora_is_small):
     (tmp_path / "nodes.csv").write_text("id,label,a\nx,,1\ny,,2\n")
     (tmp_path / "edges.csv").write_text("source,target\nx,y\n")
     assert dccgcn("doctor", *tables).returncode == 1
-    refused(dccgcn("doctor", *tables, "--label", "lable"), "Did you mean 'label'?")
+    mistaken = dccgcn("doctor", *tables, "--label", "Lable")
+    assert (mistaken.returncode, "Did you mean 'label'?" in mistaken.stdout) == (1, True)
     refused(dccgcn("doctor"), "A graph is missing")
     refused(dccgcn("fit", *tables[:2]), "--edges is missing")
     refused(dccgcn("doctor", "cora", *tables), "Both 'cora' and tables")

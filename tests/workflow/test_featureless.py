@@ -45,7 +45,7 @@ def test_a_table_without_features_is_read_if_that_is_asked_for(channels):
     assert "no-features" in {finding.code for finding in channels.graph.findings}
     assert not channels.graph.has_features.any()
     assert channels.columns.features == {}
-    again = FeatureEncoder.from_dict(channels.encoder.to_dict())
+    again = FeatureEncoder.model_validate(channels.encoder.model_dump())
     assert again == channels.encoder
     assert again.transform(pd.DataFrame({"any": [1, 2]})).toarray().tolist() == [[1.0], [1.0]]
 

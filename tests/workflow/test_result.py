@@ -26,7 +26,7 @@ def tables():
     nodes["kind"] = np.where(np.arange(graph.n) % 3, "movie", "actor")
     nodes["topic"] = [graph.classes[k] if i % 2 else "" for i, k in enumerate(graph.labels)]
     edges = pd.DataFrame(nodes["page"].to_numpy()[graph.edges], columns=["source", "target"])
-    return read_tables(nodes, edges, label="topic", node_name="title", classify="kind=movie", ignore=["title", "kind"])
+    return read_tables(nodes, edges, label="topic", name="title", classify="kind=movie", ignore=["title", "kind"])
 
 
 @pytest.fixture(scope="module")

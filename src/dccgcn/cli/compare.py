@@ -69,7 +69,7 @@ def compare(
     describe(graph.dataset)
     if label_rate is not None and labels_per_class is not None:
         raise SplitError("--labels-per-class and --label-rate exclude one another.", "Give one of them, or none.")
-    if graph.directed:
+    if graph.tables.get("directed"):
         raise SplitError("Benchmark graphs are compared without direction.", "Leave --directed out.")
     if graph.nodes or graph.edges:
         graph.load()  # both a benchmark graph and tables: an error
@@ -114,6 +114,7 @@ def _compare(
 def _print(title: str, first: str, scores: "list[MethodScore]") -> None:
     of_smallest = ["recall", "AP"]
     shown = table(title, "method", "accuracy", f"to {first}", "95 % interval", "macro-F1", *of_smallest, "seconds")
+    shown.columns[0].no_wrap = True  # a method's name is typed as it stands
     for one in scores:
         d = one.difference
         difference = (f"{d.mean:+.1f}", d.interval) if d else ("", "")

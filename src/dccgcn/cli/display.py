@@ -43,7 +43,8 @@ def _bars(*further: Any, transient: bool) -> Bar:
     """Progress bars on standard error, with further columns before the time left."""
     text = TextColumn("{task.description}", markup=False)
     columns = (text, BarColumn(), MofNCompleteColumn(), *further, TimeRemainingColumn())
-    return Bar(*columns, console=errors, transient=transient)
+    unseen = transient and not errors.is_terminal  # it would leave empty lines in a file
+    return Bar(*columns, console=errors, transient=transient, disable=unseen)
 
 
 @contextmanager

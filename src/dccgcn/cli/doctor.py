@@ -76,13 +76,11 @@ def _load(source: GraphOptions) -> "tuple[NodeGraph | None, list[Diagnosis]]":
 
     if source.dataset:
         return source.load().graph, []
-    tables, problems = source.check_tables()
+    tables, problems = source.check_tables()  # that no tables are named is a mistake in the command: exit code 2
     if tables is None:
         tables, _ = source.check_tables(unknown_ids="drop")
-    if tables is None and not (source.features or source.text or source.categorical):
+    if tables is None and not source.tables.keys() & {"features", "text", "categorical"}:
         tables, _ = source.check_tables(unknown_ids="drop", featureless=True)
-    if tables is None and len(problems) == 1:
-        raise problems[0]
     graph = tables.graph if tables else None
     return graph, [Diagnosis("error", "tables", error.what, error.remedy, 0) for error in problems]
 

@@ -3,10 +3,10 @@
 import inspect
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -14,6 +14,7 @@ from typer.core import TyperCommand
 from dccgcn.cli.display import progress_bar
 from dccgcn.errors import DccgcnError
 from dccgcn.runtime import check_output, check_writable
+from dccgcn.tables import DEFAULTS, HINTS, TableOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,7 +97,7 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def flat(**values: Any) -> None:
         built = {
-            name: group(**{field.name: values.pop(field.name) for field in fields(group)})
+            name: group(**{f.name: _popped(f.name, hints_of(group)[f.name], values) for f in fields(group)})
             for name, group in groups.items()
         }
         command(**built, **values)
@@ -106,20 +107,46 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
     return flat
 
 
+hints_of = partial(get_type_hints, include_extras=True)
+
+
+def _popped(name: str, hint: Any, values: dict[str, Any]) -> Any:
+    """The value of a field, taken from the values of a command; of table options those that were named."""
+    if hint is not TableOptions:
+        return values.pop(name)
+    given = {option: values.pop(option) for option in _TABLE_PARAMETERS}
+    return {option: value for option, value in given.items() if value not in (None, [])}
+
+
 def _field_parameters(group: Any) -> list[inspect.Parameter]:
-    hints = get_type_hints(group, include_extras=True)
-    return [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.default is MISSING else field.default,
-            annotation=hints[field.name],
-        )
-        for field in fields(group)
-    ]
+    parameters: list[inspect.Parameter] = []
+    for f in fields(group):
+        if (hint := hints_of(group)[f.name]) is TableOptions:
+            parameters += _TABLE_PARAMETERS.values()
+        else:
+            default = inspect.Parameter.empty if f.default is MISSING else f.default
+            kind = inspect.Parameter.KEYWORD_ONLY
+            parameters.append(inspect.Parameter(f.name, kind, default=default, annotation=hint))
+    return parameters
 
 
 _table_option = partial(typer.Option, rich_help_panel="Your own tables")
+
+
+def _table_parameter(name: str, hint: Any) -> inspect.Parameter:
+    """An option of ``read_tables`` as one of the command line; a list is an option that may be repeated."""
+    kind, text = get_args(hint)
+    default: Any = DEFAULTS[name]
+    is_list = "Sequence" in str(kind)
+    declared = [f"--{name}"] if default is False or name in ("id", "name") else []
+    option = _table_option(*declared, help=f"{text[:-1]}; may be repeated." if is_list else text)
+    annotation: Any = Annotated[list[str] | None if is_list else Path | None if kind is Any else kind, option]
+    default = None if is_list else default
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+# label has --classes of its own: classes that no node of the table has yet
+_TABLE_PARAMETERS = {name: _table_parameter(name, hint) for name, hint in HINTS.items() if name != "classes"}
 EDGES_HELP = (
     "Table of edges, or a folder of them: two columns of node ids. Repeated, each table is a relation (a kind of "
     "edges) that is called like its file, or as in cites=FILE."
@@ -130,7 +157,10 @@ def edge_files(options: "Sequence[str] | None") -> "list[Path] | dict[str, Path]
     """The files of --edges; by the names of their relations if some are given as NAME=FILE."""
     if not options:
         return None
-    named = [("", text) if "=" not in text or Path(text).exists() else text.split("=", 1) for text in options]
+    named = [
+        text.split("=", 1) if "=" in text.partition("?")[0] and not Path(text).exists() else ("", text)
+        for text in options
+    ]
     if not any(name for name, _ in named):
         return [Path(file) for _, file in named]
     by_name = {name or Path(file.removesuffix(".gz")).stem: Path(file) for name, file in named}
@@ -148,66 +178,11 @@ class GraphOptions:
         Path | None,
         _table_option(
             help="Table of nodes: CSV, TSV, JSON lines (plain or gzip), Parquet, Feather or Excel; a folder of CSV or "
-            "Parquet files; or a GraphML file."
+            "Parquet files; or a GraphML or GML file."
         ),
     ] = None
     edges: Annotated[list[str] | None, _table_option(metavar="FILE", help=EDGES_HELP)] = None
-    label: Annotated[str | None, _table_option(help="Column of the labels; an empty cell means unlabelled.")] = None
-    labels: Annotated[Path | None, _table_option(help="A further table of ids and labels, added to the nodes.")] = None
-    id: Annotated[str | None, _table_option("--id", help="Column of the node ids.")] = None
-    node_name: Annotated[
-        str | None, _table_option("--name", help="Column of a name to show for each node beside its id.")
-    ] = None
-    classify: Annotated[
-        list[str] | None,
-        _table_option(metavar="COLUMN=VALUE", help="Classify only these nodes: type=movie; may be repeated."),
-    ] = None
-    features: Annotated[
-        list[str] | None, _table_option(help="Feature column, or a pattern such as 'w*'; may be repeated.")
-    ] = None
-    text: Annotated[list[str] | None, _table_option(help="Feature column of free text; may be repeated.")] = None
-    categorical: Annotated[list[str] | None, _table_option(help="Feature column of categories; may be repeated.")] = (
-        None
-    )
-    ignore: Annotated[
-        list[str] | None, _table_option(help="Column or pattern that is not a feature; may be repeated.")
-    ] = None
-    source: Annotated[str | None, _table_option(help="Column of an edge's first node.")] = None
-    target: Annotated[str | None, _table_option(help="Column of an edge's second node.")] = None
-    weight: Annotated[str | None, _table_option(help="Column of the edge weights.")] = None
-    relation: Annotated[
-        str | None,
-        _table_option(
-            help="Column of the edges that says of which kind each is, such as cites or coauthor. Each kind is a "
-            "relation with channels of its own, weighted by what it is worth on this graph."
-        ),
-    ] = None
-    directed: Annotated[
-        bool,
-        _table_option("--directed", help="Edges lead from source to target; each direction gets channels of its own."),
-    ] = False
-    unlabelled: Annotated[
-        list[str] | None, _table_option(help="A label that means unlabelled, such as '?'; may be repeated.")
-    ] = None
-    unknown_ids: Annotated[Literal["error", "drop"], _table_option(help="What to do with edges to unknown ids.")] = (
-        "error"
-    )
-    impute: Annotated[
-        Literal["mean", "zero", "error"],
-        _table_option(help="What a missing number becomes, beside a feature that says that it is missing."),
-    ] = "mean"
-    decimal: Annotated[Literal[".", ","], _table_option(help="Decimal sign of numbers in text.")] = "."
-    encoding: Annotated[str, _table_option(help="Encoding of text files, such as latin-1.")] = "utf-8"
-    text_model: Annotated[
-        str | None,
-        _table_option(
-            help="Folder with a table of token vectors, by which texts are read beside their words; default: that of "
-            "the extra 'text', if it is installed. 'words': count words only."
-        ),
-    ] = None
-    featureless: Annotated[
-        bool, _table_option("--featureless", help="Learn from the edges alone; no column is a feature.")
-    ] = False
+    tables: TableOptions = field(default_factory=TableOptions)  # each is an option of its own
     data: DataFolder = None
 
     def load(self, shown: "Callable[[pd.DataFrame], pd.DataFrame] | None" = None) -> "LoadedGraph":
@@ -227,7 +202,7 @@ class GraphOptions:
         from dccgcn.datasets import load
 
         dataset = load(name, self.data)
-        if not self.directed:
+        if not self.tables.get("directed"):
             return LoadedGraph(dataset.graph, dataset.splits)
         if dataset.directed_edges is None:
             raise DccgcnError(f"The edges of {name} have no direction.", "Leave --directed out.")
@@ -238,19 +213,16 @@ class GraphOptions:
         self, shown: "Callable[[pd.DataFrame], pd.DataFrame] | None" = None, **relaxed: Any
     ) -> "tuple[Tables | None, list[DccgcnError]]":
         """The graph of the tables, or everything that is wrong with them. relaxed: options to change."""
-        from dccgcn.tables import TableOptions, check_tables, is_graphml
+        from dccgcn.tables import check_tables, is_graph_file
 
-        if not self.nodes or not (self.edges or is_graphml(self.nodes)):
+        if not self.nodes or not (self.edges or is_graph_file(self.nodes)):
             missing = "--edges" if self.nodes else "--nodes" if self.edges else "A graph"
             raise DccgcnError(
                 f"{missing} is missing.", "Give --nodes and --edges, or the name of a benchmark graph such as cora."
             )
-        shared = {field.name for field in fields(self)} & {field.name for field in fields(TableOptions)}
-        options = {name: getattr(self, name) for name in shared}
-        options["features"] = self.features or None  # Typer gives an empty list where nothing was named
+        options: Any = {**self.tables, **relaxed}
         with progress_bar("tables") as progress:
-            changed = TableOptions(**{**options, **relaxed})
-            return check_tables(self.nodes, edge_files(self.edges), changed, progress, shown)
+            return check_tables(self.nodes, edge_files(self.edges), options, progress, shown)
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,7 @@ def _findings(graph: NodeGraph, found: Neighbours) -> Iterator[Finding]:
             "note",
             "knn-ties",
             f"Of {found.tied.mean():.1%} of the nodes the {k} most similar ones are not clear, as others are equally "
-            "similar; those that come first in the table count.",
+            "similar; those that come first in the table count. Nothing needs to be done.",
         )
     few = np.flatnonzero((found.indices < 0).any(axis=1) & (found.indices >= 0).any(axis=1))
     if len(few):

@@ -28,7 +28,7 @@ from dccgcn.quality import (
 from dccgcn.report import save_audit
 from dccgcn.runtime import write_output
 from dccgcn.store import LABELS, load_model
-from dccgcn.tables import csv_text, read_table, unescaped
+from dccgcn.tables import csv_text, read_table
 from dccgcn.workflow import Result
 
 BOUND = 0.05  # share of wrong predictions to aim for
@@ -189,7 +189,7 @@ class RunAudit:
         id_column, label_column = names.get("node_id") or names.get("id"), names.get("label")
         if id_column is None or label_column is None:
             raise DataFileError(f"{path} has no columns node_id and label.", "Fill in the table that --draw wrote.")
-        ids, labels = unescaped(table.frame[id_column]), unescaped(table.frame[label_column])
+        ids, labels = table.frame[id_column], table.frame[label_column]
         label_of = {spell_id(i): label for i, label in zip(ids, labels, strict=True) if not is_missing(label)}
         audit, new = self.audit, 0
         for node in audit.predictions:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from dccgcn.concord import channel_title
 from dccgcn.label.events import TABLE, Annotations
 from dccgcn.label.source import Source
 from dccgcn.workflow import Result
@@ -44,7 +45,7 @@ def _prediction(result: Result | None, node: int) -> Any:
         "confidence": round(float(trusted.confidence[node]), 4),
         "verdict": trusted.word if trusted.is_trusted[node] else "doubtful",
         "classes": top(prediction.probabilities[node], MAX_CLASSES),
-        "channels": [[name, *top(p[node], 1)[0]] for name, p in prediction.channels.items()],
+        "channels": [[channel_title(name), *top(p[node], 1)[0]] for name, p in prediction.channels.items()],
     }
 
 

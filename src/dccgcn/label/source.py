@@ -15,7 +15,7 @@ from dccgcn.graph import MISSING_LABELS, NodeGraph, fingerprint, is_missing, spe
 from dccgcn.label.events import MAX_NAME, Annotations, Event, replay
 from dccgcn.methods import get_method
 from dccgcn.store import Model
-from dccgcn.tables import Tables, is_graphml, read_graphml, read_table
+from dccgcn.tables import Tables, is_graph_file, read_graph_file, read_table
 from dccgcn.text import printable, truncate
 from dccgcn.workflow import Result, run
 
@@ -56,7 +56,7 @@ class Source:
         """The graph, training labels, method and settings of a saved run, and the rows of its table of nodes."""
         result, rows = model.result, None
         if nodes is not None:
-            table = read_graphml(nodes)[0] if is_graphml(nodes) else read_table(nodes, "nodes")
+            table = read_graph_file(nodes)[0] if is_graph_file(nodes) else read_table(nodes, "nodes")
             rows, n = table.frame.reset_index(drop=True), result.graph.n
             if len(rows) != n:
                 text = f"{nodes} has {len(rows):,} rows, but the run {n:,} nodes."

@@ -13,7 +13,6 @@ from dccgcn.graph import NodeGraph
 from dccgcn.quality import trusted_nodes
 from dccgcn.store.model_io import read_run
 from dccgcn.tables import (
-    NUMERIC,
     ONE_KIND,
     Decimal,
     EdgeSources,
@@ -21,20 +20,18 @@ from dccgcn.tables import (
     TableSource,
     UnknownIds,
     check_same_table,
-    decimal_points,
     find_column,
     open_edges,
     read_ids,
     read_relations,
     read_table,
     relation_name,
-    unescaped_cells,
 )
 from dccgcn.text import first_few
 from dccgcn.workflow import Result, append_nodes, check_new_ids, predict_new, prediction_frame
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """A saved run: its Result, and the way to classify new nodes.
 
@@ -47,6 +44,9 @@ class Model:
     """
 
     result: Result
+
+    def __repr__(self) -> str:
+        return f"Model({self.result.method!r} trained on {self.result.graph!r})"
 
     def read(
         self,
@@ -94,26 +94,23 @@ class Model:
         ids = read_ids(table, find_column(table, columns.id, "id, as at training"))
         check_new_ids(graph, ids)
         findings = [*table.findings]
-        table = decimal_points(
-            table, [c for c, role in columns.features.items() if role in NUMERIC and c in table.frame], decimal
-        )
         with table.named_in_errors():
-            features, meaning = encoder.transform(table.frame), encoder.meaning
+            features, meaning = encoder.transform(table.frame, decimal), encoder.meaning
             vectors = None
             if meaning is not None:
                 token_vectors = check_same_table(meaning.table, meaning.digest, text_model)
                 vectors = meaning.vectors(table.frame, token_vectors)
-        findings += encoder.imputation_findings(table)
+        findings += encoder.imputation_findings(table, decimal)
         new_edges: Any = {}
         if edges is not None:
             edge_tables = self._edge_tables(edges, encoding)
             findings += [found for edge_table in edge_tables.values() for found in edge_table.findings]
             all_ids = [*graph.ids.tolist(), *ids]
-            new_edges, errors = read_relations(edge_tables, columns.edges, all_ids, unknown_ids, decimal, findings)
+            new_edges, _, errors = read_relations(edge_tables, columns.edges, all_ids, unknown_ids, decimal, findings)
             if errors:
                 raise errors[0]
         name = columns.name if columns.name in table.frame else None
-        names = None if name is None else unescaped_cells(table, name)
+        names = None if name is None else table.frame[name].tolist()
         given: dict[str, Any] = {"ids": ids, "findings": findings, "names": names, "vectors": vectors}
         if graph.relations:
             return append_nodes(graph, features, new_edges, **given)

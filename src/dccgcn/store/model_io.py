@@ -22,7 +22,7 @@ from dccgcn.runtime import Content, check_regular, current_path, read_json, sha2
 from dccgcn.store.card import model_card
 from dccgcn.store.model_schema import FORMAT, ModelDescription
 from dccgcn.store.tensors import read_tensors, tensor_pieces
-from dccgcn.tables import Columns, EdgeColumns, FeatureEncoder, Tables
+from dccgcn.tables import Tables
 from dccgcn.text import first_few
 from dccgcn.workflow import Result
 
@@ -76,7 +76,7 @@ def model_files(result: Result, tables: Tables | None = None) -> dict[str, Conte
         "seconds": result.seconds,
         "threads": result.threads,
         "device": result.device,
-        "tables": tables and {"columns": asdict(tables.columns), "encoder": tables.encoder.to_dict()},
+        "tables": tables and {"columns": tables.columns.model_dump(), "encoder": tables.encoder.model_dump()},
         "files": {TENSORS: digest.hexdigest()},
     }
     ModelDescription.of(json.loads(json.dumps(description)))  # what is written can be read
@@ -155,11 +155,8 @@ def _run(description: ModelDescription, arrays: Mapping[str, Any]) -> Result:
     result = Result(graph, split, method.name, settings, prediction=prediction, **fit)
     if (tables := description.tables) is None:
         return result
-    tables.encoder.check(graph.d, tables.columns.id)
-    encoder = FeatureEncoder.from_dict(tables.encoder.model_dump())
-    columns = tables.columns.model_dump()
-    columns["edges"] = {name: EdgeColumns(**roles) for name, roles in columns["edges"].items()}
-    return replace(result, tables=Tables(graph, encoder, Columns(**columns)))
+    tables.check(graph.d)
+    return replace(result, tables=Tables(graph, tables.encoder, tables.columns))
 
 
 def _check_prediction(prediction: Prediction, graph: NodeGraph, split: Split, method: Method, settings: Any) -> None:

@@ -2,10 +2,10 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError
+from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError
 
 from dccgcn.errors import DataFileError
-from dccgcn.tables import Role
+from dccgcn.tables import Columns, FeatureEncoder, Stored
 
 FORMAT: Literal[5] = 5  # of the folder; raised when an older version could not read it
 
@@ -13,11 +13,7 @@ Name = StrictStr | StrictBool | StrictInt | StrictFloat
 Positive = Annotated[float, Field(gt=0)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
-
-
-class SplitDescription(_Part):
+class SplitDescription(Stored):
     """A split without its nodes."""
 
     dataset: str
@@ -26,7 +22,7 @@ class SplitDescription(_Part):
     nodes: str
 
 
-class FindingDescription(_Part):
+class FindingDescription(Stored):
     """A finding of the original tables, the split or the fit."""
 
     level: Literal["warning", "note"]
@@ -34,7 +30,7 @@ class FindingDescription(_Part):
     text: str
 
 
-class Findings(_Part):
+class Findings(Stored):
     """Findings by source."""
 
     graph: list[FindingDescription]
@@ -42,100 +38,40 @@ class Findings(_Part):
     prediction: list[FindingDescription]
 
 
-class EdgeColumnsDescription(_Part):
-    """Columns of a table of edges by role."""
+class TablesDescription(Stored):
+    """How the nodes were read from tables."""
 
-    source: str
-    target: str
-    weight: str | None
-    relation: str | None
+    columns: Columns
+    encoder: FeatureEncoder
 
-
-class ColumnsDescription(_Part):
-    """Columns of the tables by role."""
-
-    id: str
-    label: str | None
-    edges: dict[str, EdgeColumnsDescription] = Field(min_length=1)
-    name: str | None = None
-    features: dict[str, Role]
-
-
-class NumbersDescription(_Part):
-    """Scaling of the numeric columns; all lists but the last have the same length."""
-
-    columns: list[str]
-    centre: list[float]
-    scale: list[Positive]
-    fill: list[float] | None
-    gaps: list[str]
-
-
-class CategoriesDescription(_Part):
-    """Values of a categorical column."""
-
-    column: str
-    values: list[str] = Field(min_length=1)
-
-
-class WordsDescription(_Part):
-    """Words of a text column and their weights."""
-
-    column: str
-    words: list[str] = Field(min_length=1)
-    idf: list[Positive]
-
-
-class MeaningDescription(_Part):
-    """Text columns that are read by their meaning, and the table of token vectors."""
-
-    columns: list[str] = Field(min_length=1)
-    id: str | None
-    table: str
-    digest: str
-
-
-class EncoderDescription(_Part):
-    """The fitted FeatureEncoder."""
-
-    form: Literal[1]
-    numbers: NumbersDescription
-    categories: list[CategoriesDescription]
-    texts: list[WordsDescription]
-    weights: list[Positive]
-    meaning: MeaningDescription | None
-
-    def check(self, d: int, id: str) -> None:
-        """Raise a DataFileError unless lengths agree and the encoder makes d features. id: the column of ids."""
-        if self.meaning and not (
-            {*self.meaning.columns} <= {t.column for t in self.texts} and self.meaning.id in (None, id)
+    def check(self, d: int) -> None:
+        """Raise a DataFileError unless lengths agree and the encoder makes d features."""
+        encoder, numbers, meaning = self.encoder, self.encoder.numbers, self.encoder.meaning
+        if meaning and not (
+            {*meaning.columns} <= {t.column for t in encoder.texts} and meaning.id in (None, self.columns.id)
         ):
             raise DataFileError("model.json, tables, encoder, meaning names columns that are not read as text.")
-        numbers, n_blocks = self.numbers, bool(self.numbers.columns) + len(self.categories) + len(self.texts)
-        lengths = {len(numbers.columns), len(numbers.centre), len(numbers.scale)}
-        lengths |= set() if numbers.fill is None else {len(numbers.fill)}
-        values = [c.values for c in self.categories] + [t.words for t in self.texts]
-        columns = [*numbers.columns, *(c.column for c in self.categories), *(t.column for t in self.texts)]
-        n_features = len(numbers.columns) + len(numbers.gaps) + sum(map(len, values))
+        lengths = {
+            len(listed)
+            for listed in (numbers.columns, numbers.centre, numbers.scale, numbers.fill)
+            if listed is not None
+        }
         if (
-            len(lengths) > 1
-            or len(self.weights) != n_blocks
+            not self.columns.edges
+            or len(lengths) > 1
+            or len(encoder.weights) != len(encoder.blocks)
             or not set(numbers.gaps) <= set(numbers.columns)
-            or any(len(t.words) != len(t.idf) for t in self.texts)
-            or any(len(set(listed)) != len(listed) for listed in (*values, columns, numbers.gaps))
-            or (n_features or 1) != d
+            or any(len(t.words) != len(t.idf) for t in encoder.texts)
+            or any(
+                len({*listed}) != len(listed)
+                for listed in (encoder.columns, *(block.names for block in encoder.blocks))
+            )
+            or (len(encoder.names) or 1) != d
         ):
             raise DataFileError(f"model.json, tables, encoder does not make the {d} features of the graph.")
 
 
-class TablesDescription(_Part):
-    """How the nodes were read from tables."""
-
-    columns: ColumnsDescription
-    encoder: EncoderDescription
-
-
-class ModelDescription(_Part):
+class ModelDescription(Stored):
     """The content of model.json but for its own hash."""
 
     format: Literal[5] = FORMAT
@@ -147,7 +83,7 @@ class ModelDescription(_Part):
     ids: list[Name] | None  # None: whole numbers, kept with the arrays
     names: list[str] | None = None  # shown beside the ids
     graph: str
-    relations: list[str] = []  # kinds of edges, if there are several
+    relations: list[str] = Field(default_factory=list)  # kinds of edges, if there are several
     directed: bool = False
     split: SplitDescription
     findings: Findings

@@ -1,25 +1,24 @@
-"""The columns of all tables by role (ids, labels, ends of the edges), as named or guessed, and the options of reading.
+"""The columns of all tables by role: ids, labels, ends of the edges. What is not named is guessed from the values.
 
-A guess is reported in a finding.
+Ids and ends are chosen together: those columns of the nodes and of the edges whose values are the same.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from pydantic import BaseModel, ConfigDict
 
-from dccgcn.errors import Finding, GraphError, check_choice
+from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import MISSING_LABELS, is_missing, spell_id
-from dccgcn.tables.table import Table, unescaped
+from dccgcn.tables.options import TableOptions
+from dccgcn.tables.table import INDEX, Table
 from dccgcn.text import did_you_mean, first_few
 
-Impute = Literal["error", "zero", "mean"]
-UnknownIds = Literal["error", "drop"]
-Decimal = Literal[".", ","]
 Role = Literal["as-is", "max-abs", "standard", "categorical", "text"]
 NUMERIC: tuple[Role, ...] = ("as-is", "max-abs", "standard")
 
@@ -30,116 +29,87 @@ _NAMES = {
     "target": ("target", "dst", "to", "v", "node2", "target_id", "cited"),
     "weight": ("weight", "edge_weight", "w"),
 }
+_ENDS = {*_NAMES["source"], *_NAMES["target"]}
 _ID = re.compile(r"([\W_]id|[a-z]I[dD])$|^id[\W_]", re.ASCII)  # paper_id, paperId, id_paper
 _PLAIN_IDS = ("id", "node_id", "nodeid", "node")
 _UNIQUE = 0.9  # share of different cells in a column of ids; a few duplicates are an error that names them
-_COVERED = 0.5  # share of the edges' ends that a column of ids has to hold
-_RIVAL = 0.9  # share of the best column's coverage from which on another column is a second candidate
+_COVERED = 0.5  # share of the different values of an end that a column of ids has to hold
+_RIVAL = 0.9  # share of the best coverage from which on another column is a second candidate
+_FEWEST = 8  # nodes of an adjacency matrix
 _PROBE = 1000  # cells
 _MOST_CLASSES = 50  # of a column that is proposed as the label
 _LEAST_EMPTY = 0.2  # share of its cells
 
 
-@dataclass(frozen=True)
-class TableOptions:
-    """The keywords of ``read_tables``, checked. A single name counts as a list of one, None as an empty list.
+class Stored(BaseModel):
+    """Values that a model folder keeps as JSON; every field is checked when they are read."""
 
-    ``features`` alone distinguishes None (all remaining columns) from an empty list (none of them).
-    """
-
-    label: str | None = None
-    id: str | None = None
-    features: Sequence[str] | None = None
-    text: Sequence[str] | None = ()
-    categorical: Sequence[str] | None = ()
-    ignore: Sequence[str] | None = ()
-    source: str | None = None
-    target: str | None = None
-    weight: str | None = None
-    relation: str | None = None
-    directed: bool = False
-    classes: Sequence[Any] | None = None
-    unlabelled: Sequence[Any] | None = ()
-    unknown_ids: UnknownIds = "error"
-    impute: Impute = "mean"
-    scale: bool = True
-    encoding: str = "utf-8"
-    featureless: bool = False
-    name: str | None = None
-    labels: Any = None  # a further table, as for ``read_table``
-    node_name: str | None = None
-    classify: Sequence[str] | None = ()
-    decimal: Decimal = "."
-    text_model: str | None = None
-
-    def __post_init__(self) -> None:
-        for name, choices in (("impute", Impute), ("unknown_ids", UnknownIds), ("decimal", Decimal)):
-            check_choice(name, getattr(self, name), get_args(choices))
-        for name in ("features", "text", "categorical", "ignore", "unlabelled", "classify"):
-            names = getattr(self, name)
-            if names is not None or name != "features":
-                object.__setattr__(self, name, (names,) if isinstance(names, str) else tuple(names or ()))
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
 
 
-@dataclass(frozen=True)
-class EdgeColumns:
+class EdgeColumns(Stored):
     """The columns of a table of edges by role."""
 
     source: str
     target: str
-    weight: str | None = None
-    relation: str | None = None  # names the relation of each edge
+    weight: str | None
+    relation: str | None  # names the relation of each edge
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(Stored):
     """The columns of all tables by role; enough to read further tables of the same form."""
 
     id: str
     label: str | None
-    edges: Mapping[str, EdgeColumns]  # by the relation that a table holds; "": of one kind, or as a column names it
+    edges: dict[str, EdgeColumns]  # by the relation that a table holds; "": of one kind, or as a column names it
     name: str | None = None
-    features: Mapping[str, Role] = field(default_factory=dict)
+    features: dict[str, Role] = {}
+
+
+@dataclass(frozen=True)
+class _Match:
+    """A column of ids with the two columns of each table of edges that fit it best."""
+
+    id: str
+    ends: Mapping[str, tuple[str, str]]  # by relation
+    coverage: float  # mean share of the different values of the ends that are ids
 
 
 def choose_columns(
     nodes: Table, edges: Mapping[str, Table], options: TableOptions, findings: list[Finding], labels: Table | None
-) -> Columns:
-    """The columns of ids, labels and edges: as named, else guessed with a finding.
+) -> tuple[Columns, list[str]]:
+    """The columns of ids, labels and edges, and which of them were guessed.
 
     edges: tables by relation. labels: a further table of labels.
     """
     if nodes.frame.empty:
         raise GraphError(f"{nodes.name} has no rows.", "Give a row for each node.")
+    for table in edges.values():
+        if len(nodes.frame) > _FEWEST and len(table.frame.columns) - len(nodes.frame) in (0, 1):
+            text = f"{table.name} has as many columns as there are nodes: it looks like an adjacency matrix."
+            remedy = "Write a row for each edge, or give the matrix in Python: NodeGraph(features, matrix, labels)."
+            raise GraphError(text, remedy)
+    id, label = options["id"] and find_column(nodes, options["id"], "id"), options["label"]
+    name = options["name"] and find_column(nodes, options["name"], "name")
     guesses: list[str] = []
-    id = _named_column(nodes, options.id, "id")
-    label = options.label  # all labels may be in the further table
-    if labels is None or label is None or label in nodes.frame:
-        label = _named_column(nodes, label, "label") or _guess_column(nodes, "label", [id], guesses)
-    edge_guesses: list[str] = []
-    if options.source and options.target:
-        ids = {}
-    else:  # what the ends of the edges may mean
-        ids = {c: spelled_cells(nodes, c) for c in nodes.frame.columns if c == id or (id is None and c != label)}
-        ids = {c: known for c, known in ids.items() if c == id or _may_be_ids(nodes, c)}
-    edge_columns = {
-        relation: _edge_columns(table, edges, options, ids, edge_guesses) for relation, table in edges.items()
-    }
+    if labels is None or label is None or label in nodes.frame:  # all labels may be in the further table
+        label = label and find_column(nodes, label, "label")
+        measured = [c for c in nodes.frame if c.lower() in _NAMES["label"] and _has_fractions(nodes.frame[c])]
+        label = label or _guess_column(nodes, "label", [id, *measured], guesses)
+    roles = {relation: _named_edge_columns(table, edges, options) for relation, table in edges.items()}
+    match = _best_match(nodes, edges, roles, id, label)
     if id is None:
-        ends = [(edges[relation], end) for relation, c in edge_columns.items() for end in (c.source, c.target)]
-        id = _guess_id(nodes, set().union(*(spelled_cells(*end) for end in ends)), label, guesses)
+        id = match.id if match else _guess_column(nodes, "id", [label], guesses, required=True) or ""
+        guesses += [f"id {first_few([id])} of {nodes.name}"] if match else []
     if id == label:
         raise GraphError(f"Column {first_few([id])} cannot be both id and label.", "Name two columns.")
-    for table in edges.values():
-        if not (options.source and options.target) and _lacks_header(table, spelled_cells(nodes, id)):
-            raise GraphError(
-                f"The first line of {table.name} is an edge, not a header.", "Add a first line such as source,target."
-            )
-    if guesses := guesses + edge_guesses:
-        text = f"Columns were guessed: {', '.join(guesses)}. Name them if that is wrong."
-        findings.append(Finding("note", "guessed-columns", text))
+    edge_columns = {
+        relation: _edge_columns(table, roles[relation], match.ends[relation] if match else None, guesses)
+        for relation, table in edges.items()
+    }
     for relation, table in edges.items():
-        if unused := [column for column in table.frame.columns if column not in vars(edge_columns[relation]).values()]:
+        used = {*vars(edge_columns[relation]).values(), INDEX}
+        if unused := [column for column in table.frame.columns if column not in used]:
             text = f"Columns {first_few(unused)} of {table.name} were not used; --weight names a column of edge weights"
             text += ", --relation one that says of which kind an edge is."
             findings.append(Finding("note", "unused-columns", text))
@@ -150,7 +120,7 @@ def choose_columns(
     if label is None and (proposed := possible_labels(nodes, id)):
         text = f"Columns {first_few(proposed)} of {nodes.name} are empty on many nodes and may hold the labels"
         findings.append(Finding("warning", "possible-labels", f"{text}: --label {proposed[0]}."))
-    return Columns(id, label, edge_columns, _named_column(nodes, options.node_name, "name"))
+    return Columns(id=id, label=label, edges=edge_columns, name=name), guesses
 
 
 def find_column(table: Table, name: str, role: str) -> str:
@@ -162,11 +132,6 @@ def find_column(table: Table, name: str, role: str) -> str:
         f"{table.name} has no column {name[:60]!r} for the {role}.{did_you_mean(name, columns)}",
         f"Its columns are: {first_few(columns, 12)}.",
     )
-
-
-def _named_column(table: Table, name: str | None, role: str) -> str | None:
-    """The column that the user named, checked; None if none was named."""
-    return None if name is None else find_column(table, name, role)
 
 
 def _guess_column(
@@ -192,93 +157,121 @@ def _guess_column(
     return guess
 
 
-def _ends_among_ids(table: Table, ids: Mapping[str, set[str]], taken: Iterable[str | None]) -> list[str]:
-    """The two columns whose cells are ids of the nodes, both of the same column; none if there are no two.
-
-    Columns with usual names come first, then the order of the table.
-    """
-    cells = {c: spelled_cells(table, c) for c in table.frame.columns if c not in {*taken, *table.unnamed}}
-    usual = [*_NAMES["source"], *_NAMES["target"]]
-    found: list[list[str]] = []
-    for known in ids.values():
-        fitting = [c for c, values in cells.items() if values and len(values & known) >= _COVERED * len(values)]
-        if len(fitting) > 1:
-            found.append(sorted(fitting, key=lambda c: c.lower() not in usual)[:2])
-    ends = max(found, key=lambda two: sum(c.lower() in usual for c in two), default=[])
-    is_turned = bool(ends) and ends[0].lower() in _NAMES["target"] and ends[1].lower() in _NAMES["source"]
-    return ends[::-1] if is_turned else ends
+def _named_edge_columns(table: Table, all_tables: Mapping[str, Table], options: TableOptions) -> dict[str, str | None]:
+    """The columns of a table of edges that were named. One may be missing in some of several tables, not in all."""
+    roles: dict[str, str | None] = {}
+    for role in ("source", "target", "weight", "relation"):
+        named: Any = options[role]
+        if named is not None and not any(named in other.frame for other in all_tables.values() if other is not table):
+            named = find_column(table, named, role)
+        roles[role] = named if named in table.frame else None
+    if roles["source"] is not None and roles["source"] == roles["target"]:
+        raise GraphError(f"Column {first_few([roles['source']])} cannot be both ends of an edge.", "Name two columns.")
+    if roles["relation"] and roles["relation"] in (roles["source"], roles["target"]):
+        raise GraphError(f"Column {first_few([roles['relation']])} is an end of the edges.", "Name another --relation.")
+    return roles
 
 
 def _edge_columns(
-    table: Table,
-    all_tables: Mapping[str, Table],
-    options: TableOptions,
-    ids: Mapping[str, set[str]],
-    guesses: list[str],
+    table: Table, roles: Mapping[str, str | None], ends: tuple[str, str] | None, guesses: list[str]
 ) -> EdgeColumns:
-    """The columns of one table of edges. A named column may be missing in some of several tables, if others have it.
-
-    ids: values of each column of the nodes that may hold their ids.
-    """
-    columns: dict[str, str | None] = {}
-    for role in ("relation", "source", "target", "weight"):
-        named = getattr(options, role)
-        if named is not None and not any(named in other.frame for other in all_tables.values() if other is not table):
-            named = find_column(table, named, role)
-        columns[role] = named if named in table.frame else None
-    if columns["source"] is None and columns["target"] is None:
-        for role, end in zip(("source", "target"), _ends_among_ids(table, ids, columns.values()), strict=False):
+    """The columns of one table of edges: as named, as their values match, else by their names."""
+    columns = dict(roles)
+    for role, end in zip(("source", "target"), ends or (None, None), strict=True):
+        if columns[role] is None and end is not None:
             columns[role] = end
             guesses.append(f"{role} {first_few([end])} of {table.name}")
     for role in ("source", "target", "weight"):
         if columns[role] is None:
             columns[role] = _guess_column(table, role, columns.values(), guesses, required=role != "weight")
-    source, target, relation = columns["source"] or "", columns["target"] or "", columns["relation"]
-    if source == target:
-        raise GraphError(f"Column {first_few([source])} cannot be both ends of an edge.", "Name two columns.")
-    if relation in (source, target):
-        raise GraphError(f"Column {first_few([relation])} is an end of the edges.", "Name another --relation.")
-    return EdgeColumns(source, target, columns["weight"], relation)
+    return EdgeColumns(**columns)  # type: ignore[arg-type]  # source and target are known now
 
 
-def _lacks_header(edges: Table, ids: set[str]) -> bool:
-    """Whether the column names of an edge table are ids of nodes: its first line is an edge."""
-    names = edges.frame.columns[:2]
-    usual = {*_NAMES["source"], *_NAMES["target"]}
-    return edges.is_text and set(names) <= ids and not {name.lower() for name in names} <= usual
+def _best_match(
+    nodes: Table,
+    edges: Mapping[str, Table],
+    roles: Mapping[str, Mapping[str, str | None]],
+    id: str | None,
+    label: str | None,
+) -> _Match | None:
+    """The ids and ends that fit together best; None if nothing fits.
 
-
-def _guess_id(nodes: Table, ends: set[str], label: str | None, guesses: list[str]) -> str:
-    """The column that fits the ends of the edges; by its name only if no column does.
-
-    Two columns that fit are an error, unless one of them is called "id" or the like: only the user knows which one the
-    edges mean. A column without a name is never chosen, since pandas writes its row numbers so.
+    Two columns of ids that fit the same ends are an error, unless one of them is called "id" or the like: only the user
+    knows which one the edges mean. A column without a name is never chosen, since pandas writes its row numbers so.
     """
-    coverage = {
-        column: len(ends & spelled_cells(nodes, column)) / len(ends)
-        for column in nodes.frame.columns
-        if ends and column != label and _may_be_ids(nodes, column)
+    values = {
+        relation: {
+            column: spelled_cells(table, column)
+            for column in table.frame.columns
+            if column in roles[relation].values() or column not in table.unnamed
+        }
+        for relation, table in edges.items()
     }
-    fitting = [column for column, share in coverage.items() if share >= _COVERED]
-    named = [column for column in fitting if column not in nodes.unnamed]
+    possible = [id] if id is not None else [c for c in nodes.frame.columns if c != label and _may_be_ids(nodes, c)]
+    found = [m for c in possible if (m := _match(c, spelled_cells(nodes, c), values, roles)) and m.coverage >= _COVERED]
+    named = [match for match in found if match.id not in nodes.unnamed or match.id in (id, INDEX)]
     if not named:
-        if fitting:
+        if found:
             raise GraphError(
-                f"The ids of the edges are in a column of {nodes.name} that has no name: {first_few(fitting)}.",
-                f"Give it a name in the header, or choose it (--id {fitting[0]}, id={fitting[0]!r}).",
+                f"The ids of the edges are in a column of {nodes.name} that has no name: {first_few([found[0].id])}.",
+                f"Give it a name in the header, or choose it (--id {found[0].id}, id={found[0].id!r}).",
             )
-        return _guess_column(nodes, "id", [label], guesses, required=True) or ""
-    best = max(coverage[column] for column in named)
-    rivals = [column for column in named if coverage[column] >= _RIVAL * best]
-    rivals = [column for column in rivals if column.lower() in _PLAIN_IDS] or rivals
-    cells = [list(map(spell_id, nodes.frame[column])) for column in (rivals if len(rivals) > 1 else ())]
+        return None
+    best = max(named, key=lambda match: (match.coverage, bool(_ID.search(match.id))))
+    rivals = [m for m in named if m.coverage >= _RIVAL * best.coverage and m.ends == best.ends and m.id != INDEX]
+    rivals = [match for match in rivals if match.id.lower() in _PLAIN_IDS] or rivals or [best]
+    cells = [list(map(spell_id, nodes.frame[match.id])) for match in (rivals if len(rivals) > 1 else ())]
     if any(column != cells[0] for column in cells):
         raise GraphError(
-            f"Columns {first_few(rivals)} of {nodes.name} all fit the ids of the edges.",
-            f"Name the one that holds the node ids (--id {rivals[0]}, id={rivals[0]!r}).",
+            f"Columns {first_few([match.id for match in rivals])} of {nodes.name} all fit the ids of the edges.",
+            f"Name the one that holds the node ids (--id {rivals[0].id}, id={rivals[0].id!r}).",
         )
-    guesses.append(f"id {first_few(rivals[:1])} of {nodes.name}")
     return rivals[0]
+
+
+def _match(
+    id: str,
+    known: set[str],
+    values: Mapping[str, Mapping[str, set[str]]],
+    roles: Mapping[str, Mapping[str, str | None]],
+) -> _Match | None:
+    """The ends that a column of ids fits. values: of each column of the edges, by relation; roles: columns named."""
+    ends, covered = {}, []
+    for relation, cells in values.items():
+        share = {c: len(found & known) / len(found) if found else 0.0 for c, found in cells.items()}
+        taken, named = set(roles[relation].values()), roles[relation]
+        free = [c for c in cells if c not in taken and c.lower() not in _NAMES["weight"] and share[c] >= _COVERED]
+        best = max((share[c] for c in free), default=0.0)
+        # of numbers such as amounts some may be ids by chance: ends hold more of the ids
+        free.sort(key=lambda c: (c.lower() not in _ENDS, share[c] < _RIVAL * best, -len(cells[c] & known)))
+        chosen = sorted(free[: 2 - sum(named[end] is not None for end in ("source", "target"))], key=list(cells).index)
+        if len(chosen) == 2 and chosen[0].lower() in _NAMES["target"] and chosen[1].lower() in _NAMES["source"]:
+            chosen.reverse()
+        source = named["source"] or (chosen.pop(0) if chosen else None)
+        target = named["target"] or (chosen.pop(0) if chosen else None)
+        for end, other, role in ((source, target, "source"), (target, source, "target")):
+            if end is None:  # by its name: few of its values are ids
+                usual = [c for c in cells if c.lower() in _NAMES[role] and c != other]
+                end = usual[0] if usual else None
+            if end is None:
+                return None
+            source, target = (end, target) if role == "source" else (source, end)
+            covered.append(share[end])
+        ends[relation] = (str(source), str(target))
+    return _Match(id, ends, float(np.mean(covered)))
+
+
+def lacks_header(table: Table, others: Iterable[Table], n_names: int) -> bool:
+    """Whether the names of a table's first columns, as its cells, stand in one column of others: it has no header."""
+    names = [name for name in table.frame.columns if name not in table.unnamed][:n_names]
+    usual = {name for listed in _NAMES.values() for name in listed}
+    if not table.is_text or not names or names == ["0", "1"] or {name.lower() for name in names} & usual:
+        return False  # pandas calls the columns of an array 0 and 1
+    for cells in (other.frame[column] for other in others for column in other.frame.columns):
+        if all((cells == name).any() for name in names):
+            below = table.frame[names[-1]]
+            return bool(below.isin(set(cells)).mean() >= _COVERED or below.empty)
+    return False
 
 
 def spelled_cells(table: Table, column: str) -> set[str]:
@@ -287,7 +280,7 @@ def spelled_cells(table: Table, column: str) -> set[str]:
         distinct = pd.Series(table.frame[column].unique(), dtype=object)
     except TypeError:
         return set()
-    return {spell_id(cell) for cell in (unescaped(distinct) if table.is_text else distinct) if not is_missing(cell)}
+    return {spell_id(cell) for cell in distinct if not is_missing(cell)}
 
 
 def _may_be_ids(table: Table, column: str) -> bool:
@@ -318,6 +311,14 @@ def _may_be_label(cells: pd.Series) -> bool:
         len(known) <= (1 - _LEAST_EMPTY) * len(cells)
         and 2 <= n_classes <= min(_MOST_CLASSES, max(2, len(known) / 2))
         and not all(isinstance(cell, str) and _is_fraction(cell) for cell in known)  # measurements with gaps
+    )
+
+
+def _has_fractions(cells: pd.Series) -> bool:
+    """Whether cells are measurements, which are no classes."""
+    probe = [cell for cell in cells.iloc[:_PROBE] if not is_missing(cell, MISSING_LABELS)]
+    return any(isinstance(c, float) and c % 1 for c in probe) or any(
+        isinstance(c, str) and _is_fraction(c) for c in probe
     )
 
 

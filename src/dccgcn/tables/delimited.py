@@ -1,6 +1,7 @@
 """Delimited text (CSV and TSV), read in pieces. Every cell stays text, nothing is parsed."""
 
 import codecs
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -14,6 +15,9 @@ from dccgcn.kernels import AFTER_QUOTE, COMPLETE, NOT_CLOSED, Rows, Texts, split
 from dccgcn.tables.table import ESCAPED, OpenTable, Table, TableRows, named_columns
 
 _DELIMITERS = ",\t;|"
+_PREAMBLE = re.compile(rb"(?:[#%][^\r\n]*(?:\r\n|\n|\r)|\r|\n)*")  # comments and empty lines
+_NUMBER = re.compile(r"\s*-?\d+(\.\d*)?\s*")
+_BLANK_SEPARATED = re.compile(r"[\w.\- \t]+")
 _SAMPLE = 10_000  # rows that columns are guessed from
 _FAULTS = {NOT_CLOSED: "unexpected end of data", AFTER_QUOTE: "'{}' expected after '\"'"}  # as the csv module says it
 
@@ -63,43 +67,46 @@ class _TextRows:
     lines: np.ndarray  # (rows,) line on which each row starts
     n_ragged: int  # rows of another width than the header, left out
     source: Rows
+    is_headless: bool  # the columns are called c1, c2, …
 
     def column(self, position: int) -> Texts:
         """The cells of one column, without protecting apostrophes."""
         return self.cells[self.first + position].without_apostrophes(ESCAPED)
 
     def frame(self, name: str, most: int | None = None) -> pd.DataFrame:
-        """The first rows as a DataFrame of text, in which apostrophes stay. name: of the table, for messages."""
+        """The first rows as a DataFrame of text without protecting apostrophes. name: of the table, for messages."""
         width, first = len(self.header), self.first[:most]
-        texts = self.cells[(first[:, None] + np.arange(width)).ravel()].tolist()
+        cells = self.cells[(first[:, None] + np.arange(width)).ravel()].without_apostrophes(ESCAPED)
         index = pd.Index(self.lines[:most], dtype=np.int64, name="line")
-        frame = pd.DataFrame(np.array(texts, dtype=object).reshape(-1, width), index=index, dtype=object)
+        frame = pd.DataFrame(np.array(cells.tolist(), dtype=object).reshape(-1, width), index=index, dtype=object)
         return named_columns(frame, self.header, name)
 
     def findings(self, path: Path) -> tuple[Finding, ...]:
-        """A note about a delimiter that is neither a comma nor a tab."""
+        """Notes about a delimiter that is neither a comma nor a tab, and about a missing header."""
         text = f"{path.name} was read with {self.source.delimiter!r} between the cells."
-        return () if self.source.delimiter in ",\t" else (Finding("note", "delimiter", text),)
+        found = () if self.source.delimiter in ",\t" else (Finding("note", "delimiter", text),)
+        text = f"{path.name} has no header; its columns are called c1 to c{len(self.header)}, as in --label c2."
+        return (Finding("warning", "no-header", text), *found) if self.is_headless else found
 
 
-def whole_text(pieces: Iterable[bytes], path: Path, encoding: str) -> Table:
+def whole_text(pieces: Iterable[bytes], path: Path, encoding: str, header: bool = True) -> Table:
     """The table of a CSV or TSV file, all of whose rows are read."""
     frames: list[pd.DataFrame] = []
     findings: tuple[Finding, ...] = ()
-    for rows in _text_rows(pieces, path, encoding):
+    for rows in _text_rows(pieces, path, encoding, header):
         frames.append(rows.frame(path.name))
         findings = rows.findings(path)
     return Table(frames[0] if len(frames) == 1 else pd.concat(frames), path.name, findings)
 
 
-def open_text(path: Path, encoding: str, read: Callable[[Path], Iterable[bytes]]) -> OpenTable:
+def open_text(path: Path, encoding: str, read: Callable[[Path], Iterable[bytes]], header: bool = True) -> OpenTable:
     """The table of a CSV or TSV file, in pieces. ``read`` gives the bytes of the file. The first lines are checked."""
-    start = next(_text_rows(read(path), path, encoding))
+    start = next(_text_rows(read(path), path, encoding, header))
     frame = start.frame(path.name, _SAMPLE)
     names = list(frame.columns)
 
     def batches(columns: Sequence[str]) -> Iterator[TableRows]:
-        for rows in _text_rows(read(path), path, encoding):
+        for rows in _text_rows(read(path), path, encoding, header):
             yield TableRows({column: rows.column(names.index(column)) for column in columns}, rows.lines)
 
     if start.n_ragged:
@@ -109,7 +116,7 @@ def open_text(path: Path, encoding: str, read: Callable[[Path], Iterable[bytes]]
     return OpenTable(frame, path.name, start.findings(path), batches, n_rows)
 
 
-def _text_rows(pieces: Iterable[bytes], path: Path, encoding: str) -> Iterator[_TextRows]:
+def _text_rows(pieces: Iterable[bytes], path: Path, encoding: str, has_header: bool) -> Iterator[_TextRows]:
     """The rows of a delimited file below its header. Rows of another width than the header are an error at the end."""
     header: list[str] = []
     ragged: list[tuple[int, int]] = []  # line and width of the first ones
@@ -120,13 +127,17 @@ def _text_rows(pieces: Iterable[bytes], path: Path, encoding: str) -> Iterator[_
             if not len(lines):
                 continue
             header = rows.cells[: int(widths[0])].tolist()
-            first, lines, widths = first[1:], lines[1:], widths[1:]
+            has_header = has_header and not _are_data(header, rows.delimiter)
+            if has_header:
+                first, lines, widths = first[1:], lines[1:], widths[1:]
+            else:
+                header = [f"c{position}" for position in range(1, len(header) + 1)]
         wrong = np.flatnonzero(widths != len(header))
         if len(wrong):
             n_ragged += len(wrong)
             ragged += [(int(lines[i]), int(widths[i])) for i in wrong[: 5 - len(ragged)]]
             first, lines = first[widths == len(header)], lines[widths == len(header)]
-        yield _TextRows(header, rows.cells, first, lines, len(wrong), rows)
+        yield _TextRows(header, rows.cells, first, lines, len(wrong), rows, not has_header)
     if not header:
         raise DataFileError(f"{path} is empty.", "It needs a header line with the names of its columns.")
     if ragged:
@@ -151,10 +162,17 @@ def _split_rows(pieces: Iterable[bytes], path: Path, encoding: str) -> Iterator[
             continue  # a row of many pieces: looked at again only when it has doubled
         content = b"".join([left, *waiting])
         if not delimiter:
-            header = content.lstrip(b"\r\n")
-            if text is not None and b"\n" not in header and b"\r" not in header:
+            preamble = _PREAMBLE.match(content)[0]  # type: ignore[index]
+            lines = re.split(rb"\r\n|\n|\r", content[len(preamble) :], maxsplit=2)
+            if text is not None and len(lines) < 3:
                 continue
-            delimiter = _delimiter(content.decode(), path)
+            delimiter = _delimiter([one.decode() for one in lines[:2]], path)
+            if b"#" in preamble or b"%" in preamble:
+                header = _commented_header(preamble, lines[0], delimiter)
+                line = preamble.count(b"\n") + (not header)
+                content = header + content[len(preamble) :]
+        if delimiter == " ":
+            content = re.sub(rb"(?m)^ +| +$", b"", re.sub(rb"[ \t]+", b" ", content))
         rows = split_rows(content, delimiter, line, is_last=text is None)
         if rows.fault != COMPLETE:
             raise DataFileError(
@@ -166,9 +184,27 @@ def _split_rows(pieces: Iterable[bytes], path: Path, encoding: str) -> Iterator[
         waiting.clear()
 
 
-def _delimiter(text: str, path: Path) -> str:
-    """The most frequent delimiter of the header; a tab if the file's name says so."""
+def _delimiter(lines: Sequence[str], path: Path) -> str:
+    """The most frequent delimiter of the first line; a tab if the file's name says so. Blanks, if two lines agree."""
     if ".tsv" in path.suffixes or ".tab" in path.suffixes:
         return "\t"
-    header = text.lstrip("\r\n").partition("\n")[0].partition("\r")[0]
-    return max(_DELIMITERS, key=header.count)  # the first of equals: a comma
+    best = max(_DELIMITERS, key=lines[0].count)  # the first of equals: a comma
+    widths = {len(line.split()) if _BLANK_SEPARATED.fullmatch(line) else 0 for line in lines if line.strip()}
+    return " " if best not in lines[0] and len(widths) == 1 and min(widths) > 1 else best
+
+
+def _commented_header(preamble: bytes, row: bytes, delimiter: str) -> bytes:
+    """The last comment above the first row, if it names as many columns: # FromNodeId ToNodeId above 0 1."""
+    last = preamble.strip().splitlines()[-1]
+    named = last.lstrip(b"#% ")
+    cells = [text.decode().split(None if delimiter == " " else delimiter) for text in (named, row)]
+    is_named = last[1:2].isalnum() or any(map(_NUMBER.fullmatch, cells[1]))  # "#id,topic", or names above numbers
+    is_header = len(cells[0]) == len(cells[1]) > 1 and is_named
+    return named + b"\n" if is_header and not _are_data(cells[0], delimiter) else b""
+
+
+def _are_data(cells: Sequence[str], delimiter: str) -> bool:
+    """Whether the cells of the first line are no names: all are numbers, or one has a fraction."""
+    if delimiter == "," and cells == [str(i) for i in range(len(cells))]:  # as pandas calls the columns of an array
+        return False
+    return all(map(_NUMBER.fullmatch, cells)) or any("." in cell and _NUMBER.fullmatch(cell) for cell in cells)

@@ -17,14 +17,15 @@ from dccgcn.errors import DccgcnError, Finding, GraphError
 from dccgcn.graph import MISSING_LABELS, check_relation_names, is_missing, spell_id, spell_label
 from dccgcn.kernels import BLANK, UNKNOWN, TextIndex, Texts
 from dccgcn.progress import Progress
-from dccgcn.tables.columns import Decimal, EdgeColumns, UnknownIds
+from dccgcn.tables.columns import EdgeColumns
 from dccgcn.tables.files import open_table
 from dccgcn.tables.nodes import check_ids
-from dccgcn.tables.table import Cells, OpenTable, Table, TableSource
-from dccgcn.tables.values import decimal_points, to_numbers
+from dccgcn.tables.options import Decimal, UnknownIds
+from dccgcn.tables.table import Cells, OpenTable, Table, is_pairs
+from dccgcn.tables.values import refuse_decimal_commas, to_numbers
 from dccgcn.text import first_few
 
-EdgeSources: TypeAlias = "TableSource | Sequence[TableSource] | Mapping[str, TableSource]"
+EdgeSources: TypeAlias = Any  # a table, paths, or tables by the names of their relations
 
 ONE_KIND = ""  # key of a table whose name is not that of a relation
 MAX_RELATIONS = 20  # that a column may name
@@ -40,20 +41,20 @@ _DIFFERENCES: dict[str, Callable[[str], str]] = {
 }
 
 
-def open_edges(edges: EdgeSources, encoding: str) -> dict[str, OpenTable]:
-    """The tables by the names of their relations. A single file or DataFrame has the key ""."""
+def open_edges(edges: EdgeSources, encoding: str, header: bool = True) -> dict[str, OpenTable]:
+    """The tables by the names of their relations. A single table has the key ""."""
     if isinstance(edges, Mapping | list | tuple) and not edges:
         raise GraphError("There is no table of edges.", "Give at least one (--edges).")
-    if isinstance(edges, Mapping):
-        return {name: open_table(source, f"edges of {name}", encoding) for name, source in edges.items()}
-    sources = [edges] if isinstance(edges, str | os.PathLike | pd.DataFrame) else list(edges)
+    if isinstance(edges, Mapping) and not all(map(_is_column, edges.values())):
+        return {name: open_table(source, f"edges of {name}", encoding, header) for name, source in edges.items()}
+    sources = list(edges) if isinstance(edges, list | tuple) and not is_pairs(edges) else [edges]
     if len(sources) == 1:
-        return {ONE_KIND: open_table(sources[0], "edges", encoding)}
-    if any(isinstance(source, pd.DataFrame) for source in sources):
+        return {ONE_KIND: open_table(sources[0], "edges", encoding, header)}
+    if not all(isinstance(source, str | os.PathLike) for source in sources):
         raise GraphError("Several DataFrames of edges need names.", "Give a mapping: {'cites': …, 'likes': …}.")
     tables: dict[str, OpenTable] = {}
     for source in sources:
-        table = open_table(source, "edges", encoding)
+        table = open_table(source, "edges", encoding, header)
         name = relation_name(table)
         if name in tables:
             raise GraphError(
@@ -65,10 +66,16 @@ def open_edges(edges: EdgeSources, encoding: str) -> dict[str, OpenTable]:
     return tables
 
 
+def _is_column(cells: Any) -> bool:
+    """Whether a value of a mapping is a column of a table of edges, and not the table of a relation."""
+    is_table = isinstance(cells, str | os.PathLike | Mapping) or hasattr(cells, "columns") or is_pairs(cells)
+    return not is_table and hasattr(cells, "__len__")
+
+
 def relation_name(table: Table) -> str:
     """The name of a table's file without its endings, or of its folder: cites of cites.csv.gz; else "edges"."""
     file = table.name.removesuffix(".gz")
-    name = Path(file).stem if Path(file).suffix or file.endswith("/") else "edges"
+    name = Path(file).stem if Path(file).suffix or "/" in file else "edges"
     try:
         check_relation_names([name])
     except GraphError as error:
@@ -139,17 +146,19 @@ def read_relations(
     decimal: Decimal,
     findings: list[Finding],
     progress: Progress | None = None,
-) -> tuple[dict[str, sp.coo_array], list[DccgcnError]]:
-    """The edges of each relation, and everything that is wrong with the tables.
+) -> tuple[dict[str, sp.coo_array], tuple[int, int], list[DccgcnError]]:
+    """The edges of each relation, how many of how many ends are ids, and everything that is wrong with the tables.
 
     The edges are (n, n) with duplicates and weights; those of a single kind have the key "".
     """
     n, index = len(ids), IdIndex(ids)
     relations: dict[str, sp.coo_array] = {}
     errors: list[DccgcnError] = []
+    matched = n_ends = 0
     for name, table in tables.items():
         pairs, known, cells, problems = _read_pairs(table, columns[name], index, unknown_ids, findings, progress)
         errors += problems
+        matched, n_ends = matched + int((pairs >= 0).sum()), n_ends + pairs.size
         try:
             weights = _weights(cells, columns[name].weight, decimal)
             names = _relation_names(cells, columns[name].relation)
@@ -161,7 +170,7 @@ def read_relations(
         for relation, part in parts.items():
             rows = slice(None) if part.all() else part
             relations[relation] = sp.coo_array((values[rows], tuple(pairs[rows].T)), shape=(n, n))
-    return relations, errors
+    return relations, (matched, n_ends), errors
 
 
 def _read_pairs(
@@ -243,8 +252,8 @@ def _shared(cells: Cells) -> np.ndarray:
 def _weights(table: Table, column: str | None, decimal: Decimal) -> np.ndarray | None:
     if column is None:
         return None
-    table = decimal_points(table, [column], decimal)
-    values, wrong = to_numbers(table.frame[[column]])
+    values, wrong = to_numbers(table.frame[[column]], decimal)
+    refuse_decimal_commas(table.frame[column][wrong[:, 0]], table.name)
     bad = wrong[:, 0] | ~(np.isfinite(values[:, 0]) & (values[:, 0] > 0))
     if bad.any():
         raise GraphError(

@@ -1,64 +1,59 @@
 """Feature columns as one sparse matrix. The fitted encoder is plain data and is stored with a model.
 
-scikit-learn's transformers are fitted, and only plain values of them are kept (means and scales, categories, words and
-their weights). Nothing is unpickled, so an encoder from an untrusted source can only encode.
+Only plain values are kept (means and scales, categories, words and their weights), and checked when they are read.
+Nothing is unpickled, so an encoder from an untrusted source can only encode.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from pydantic import Field
 
-from dccgcn.errors import DataFileError, Finding, GraphError
+from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import LARGEST, is_missing, spell_id
 from dccgcn.progress import Progress, tracked
-from dccgcn.tables.columns import NUMERIC, Impute, Role
+from dccgcn.tables.columns import NUMERIC, Role, Stored
 from dccgcn.tables.meaning import TokenVectors, has_words
+from dccgcn.tables.options import Decimal, Impute
 from dccgcn.tables.table import Table
-from dccgcn.tables.values import expand_as_trained, is_empty, is_list, tags_as_text, to_numbers
+from dccgcn.tables.values import expanded, is_empty, is_list, source_column, tags_as_text, to_numbers
 from dccgcn.text import first_few
 
-_FORM = 1  # version of the dictionary
+Positive = Annotated[float, Field(gt=0)]
 _LARGEST_UNSCALED = 1e150  # the variance of larger numbers is infinite
+_CONSTANT = 1e-13  # deviation of a constant column, relative to its mean: rounding
 _MAX_WORDS = 20_000  # of one text column
 
 
-@dataclass(frozen=True)
-class Numbers:
+class Numbers(Stored):
     """Columns of numbers: (x - centre) / scale, and for each with missing numbers 1 where they are, else 0."""
 
     columns: list[str]
     centre: list[float]  # 0 where a column must stay sparse
-    scale: list[float]
+    scale: list[Positive]
     fill: list[float] | None  # replaces missing numbers; None: they are an error
     gaps: list[str]  # columns with missing numbers at training
 
     @classmethod
     def fit(cls, frame: pd.DataFrame, roles: Mapping[str, Role], impute: Impute) -> Self:
         """The scaling of the columns by their roles."""
-        from sklearn.preprocessing import MaxAbsScaler, StandardScaler
-
-        columns = list(roles)
+        columns, kinds = list(roles), np.array(list(roles.values()), dtype=object)
         values = _parsed(frame, columns, impute != "error")
-        limits = [LARGEST if role == "as-is" else _LARGEST_UNSCALED for role in roles.values()]
-        values = np.where(np.abs(values) < limits, values, np.nan)  # scikit-learn's scalers ignore NaN
-        known = ~np.isnan(values).all(axis=0)
-        is_standard = known & np.array([role == "standard" for role in roles.values()], dtype=bool)
-        is_max_abs = known & np.array([role == "max-abs" for role in roles.values()], dtype=bool)
-        centre, scale, fill = np.zeros(len(columns)), np.ones(len(columns)), np.zeros(len(columns))
-        if is_standard.any():
-            standard = StandardScaler().fit(values[:, is_standard])
-            centre[is_standard], scale[is_standard] = standard.mean_, standard.scale_
-        if is_max_abs.any():
-            scale[is_max_abs] = MaxAbsScaler().fit(values[:, is_max_abs]).scale_
-        if impute == "mean":
-            fill = np.nansum(values, axis=0) / np.maximum((~np.isnan(values)).sum(axis=0), 1)
-        numbers = cls(columns, centre.tolist(), scale.tolist(), None if impute == "error" else fill.tolist(), [])
+        values = np.where(np.abs(values) < np.where(kinds == "as-is", LARGEST, _LARGEST_UNSCALED), values, np.nan)
+        count = np.maximum((~np.isnan(values)).sum(axis=0), 1)
+        mean = np.nansum(values, axis=0) / count
+        deviation = np.sqrt(np.nansum((values - mean) ** 2, axis=0) / count)
+        largest = np.abs(np.nan_to_num(values)).max(axis=0, initial=0)
+        scale = np.select([kinds == "standard", kinds == "max-abs"], [deviation, largest], 1.0)
+        scale[scale <= _CONSTANT * np.abs(mean)] = 1
+        fill = None if impute == "error" else (mean if impute == "mean" else np.zeros(len(mean))).tolist()
+        centre = np.where(kinds == "standard", mean, 0.0)
+        numbers = cls(columns=columns, centre=centre.tolist(), scale=scale.tolist(), fill=fill, gaps=[])
         at = np.flatnonzero(numbers.replaced(frame).any(axis=0))
-        return replace(numbers, gaps=[columns[i] for i in at])
+        return numbers.model_copy(update={"gaps": [columns[i] for i in at]})
 
     @property
     def names(self) -> list[str]:
@@ -98,12 +93,11 @@ class Numbers:
             return np.asarray((np.where(np.isinf(values), np.nan, values) - self.centre) / self.scale)
 
 
-@dataclass(frozen=True)
-class Categories:
+class Categories(Stored):
     """A categorical column: one feature for each value."""
 
     column: str
-    values: list[str]
+    values: Annotated[list[str], Field(min_length=1)]
 
     @classmethod
     def fit(cls, frame: pd.DataFrame, column: str) -> Self:
@@ -113,7 +107,7 @@ class Categories:
         values = values[counts > 1] if (counts > 1).any() else values
         if len(values) == 0:
             raise GraphError(f"Column {first_few([column])} is empty.", "Leave it out of the features.")
-        return cls(column, [str(value) for value in values])
+        return cls(column=column, values=[str(value) for value in values])
 
     @property
     def names(self) -> list[str]:
@@ -129,13 +123,12 @@ class Categories:
         return encoder.transform(_texts(frame, self.column)[:, None])
 
 
-@dataclass(frozen=True)
-class Words:
+class Words(Stored):
     """A column of text: one tf-idf feature for each word."""
 
     column: str
-    words: list[str]
-    idf: list[float]
+    words: Annotated[list[str], Field(min_length=1)]
+    idf: list[Positive]
 
     @classmethod
     def fit(cls, frame: pd.DataFrame, column: str, progress: Progress | None) -> tuple[Self, sp.csr_array]:
@@ -155,7 +148,7 @@ class Words:
                 continue
             counts.sort_indices()  # the order of a restored vectoriser, on which the rounding of row norms depends
             tfidf = TfidfTransformer().fit(counts)
-            words = cls(column, vectoriser.get_feature_names_out().tolist(), tfidf.idf_.tolist())
+            words = cls(column=column, words=vectoriser.get_feature_names_out().tolist(), idf=tfidf.idf_.tolist())
             return words, tfidf.transform(counts, copy=False)
         raise GraphError(f"Column {first_few([column])} holds no words.", "Leave it out, or declare it categorical.")
 
@@ -174,11 +167,10 @@ class Words:
         return vectoriser.transform(_texts(frame, self.column))
 
 
-@dataclass(frozen=True)
-class Meaning:
+class Meaning(Stored):
     """Columns whose texts are read by their meaning too, and the table of token vectors that was used."""
 
-    columns: list[str]
+    columns: Annotated[list[str], Field(min_length=1)]
     id: str | None  # the column of ids, if they are words
     table: str
     digest: str
@@ -186,7 +178,8 @@ class Meaning:
     @classmethod
     def fit(cls, frame: pd.DataFrame, columns: Sequence[str], id: str, table: TokenVectors) -> Self:
         """Ids, such as names of packages, are read with the texts if most of them are words."""
-        return cls(list(columns), id if has_words(_texts(frame, id).tolist()) else None, table.name, table.digest)
+        used = id if has_words(_texts(frame, id).tolist()) else None
+        return cls(columns=list(columns), id=used, table=table.name, digest=table.digest)
 
     def vectors(self, frame: pd.DataFrame, table: TokenVectors, progress: Progress | None = None) -> np.ndarray:
         """(rows, width) float32: the mean vector of the tokens of each row's texts."""
@@ -195,14 +188,15 @@ class Meaning:
         return table.embed([": ".join(filter(None, row)) for row in zip(*cells, strict=True)], progress)
 
 
-@dataclass(frozen=True)
-class FeatureEncoder:
+class FeatureEncoder(Stored):
     """Turns the feature columns of a table into a sparse matrix, in the same way for every table."""
 
-    numbers: Numbers
-    categories: tuple[Categories, ...]
-    texts: tuple[Words, ...]
-    weights: tuple[float, ...]  # of the blocks; see fit_transform
+    form: Literal[1] = 1
+    dates: dict[str, str] = Field(default_factory=dict)  # form of each column of dates
+    numbers: Numbers = Numbers(columns=[], centre=[], scale=[], fill=None, gaps=[])
+    categories: list[Categories] = Field(default_factory=list)
+    texts: list[Words] = Field(default_factory=list)
+    weights: list[Positive] = Field(default_factory=list)  # of the blocks; see fit_transform
     meaning: Meaning | None = None
 
     @classmethod
@@ -212,6 +206,7 @@ class FeatureEncoder:
         roles: Mapping[str, Role],
         impute: Impute = "mean",
         progress: Progress | None = None,
+        dates: dict[str, str] | None = None,
     ) -> tuple[Self, sp.csr_array]:
         """Fit an encoder to the columns of a table; the encoder and its matrix of the table, (rows, features) float32.
 
@@ -221,19 +216,17 @@ class FeatureEncoder:
         if not roles:
             raise GraphError("There are no feature columns.", "Both channels need features: name feature columns.")
         numbers = Numbers.fit(frame, {column: role for column, role in roles.items() if role in NUMERIC}, impute)
-        categories = tuple(Categories.fit(frame, column) for column in roles if roles[column] == "categorical")
+        categories = [Categories.fit(frame, column) for column in roles if roles[column] == "categorical"]
         texts = [Words.fit(frame, column, progress) for column in roles if roles[column] == "text"]
-        encoder = cls(numbers, categories, tuple(words for words, _ in texts), ())
+        encoder = cls(numbers=numbers, categories=categories, texts=[words for words, _ in texts], dates=dates or {})
         n_untexted = len(encoder.blocks) - len(texts)
         matrices = [*(block.matrix(frame) for block in encoder.blocks[:n_untexted]), *(tfidf for _, tfidf in texts)]
         norms = [float(np.sqrt(matrix.multiply(matrix).sum() / max(len(frame), 1))) for matrix in matrices]
-        weights = tuple(1 / norm if norm > 0 and len(matrices) > 1 else 1.0 for norm in norms)
-        return replace(encoder, weights=weights), _weighted(matrices, weights)
+        weights = [1 / norm if norm > 0 and len(matrices) > 1 else 1.0 for norm in norms]
+        return encoder.model_copy(update={"weights": weights}), _weighted(matrices, weights)
 
-    @classmethod
-    def featureless(cls) -> Self:
-        """For nodes of which only the edges are known: one constant feature."""
-        return cls(Numbers([], [], [], None, []), (), (), ())
+    def __repr__(self) -> str:
+        return f"FeatureEncoder({len(self.columns)} columns, {len(self.names)} features)"
 
     @property
     def blocks(self) -> "list[Numbers | Categories | Words]":
@@ -250,9 +243,9 @@ class FeatureEncoder:
         """A name for each feature: the column, followed by an equals sign and the category or word."""
         return [name for block in self.blocks for name in block.names]
 
-    def transform(self, frame: pd.DataFrame) -> sp.csr_array:
+    def transform(self, frame: pd.DataFrame, decimal: Decimal = ".") -> sp.csr_array:
         """(rows, features) float32. Categories and words that were not in the fitted table are ignored."""
-        frame = expand_as_trained(frame, self.columns)
+        frame = self._expanded(frame, decimal)
         missing = [column for column in self.columns if column not in frame.columns]
         if missing:
             raise GraphError(
@@ -263,9 +256,19 @@ class FeatureEncoder:
             return sp.csr_array(np.ones((len(frame), 1), np.float32))
         return _weighted([block.matrix(frame) for block in self.blocks], self.weights)
 
-    def imputation_findings(self, table: Table) -> list[Finding]:
+    def _expanded(self, frame: pd.DataFrame, decimal: Decimal) -> pd.DataFrame:
+        """The table with the parts of its vectors and dates, and numbers with a decimal point."""
+        sources = {source_column(name) for name in self.columns if name not in frame}
+        dates = {name: form for name, form in self.dates.items() if name in frame}
+        frame = expanded(frame, [name for name in frame if name in sources - dates.keys()], dates)
+        for name in self.numbers.columns if decimal != "." else ():
+            (values,), (wrong,) = (array.T for array in to_numbers(frame[[name]], decimal))
+            frame = frame.assign(**{name: frame[name].where(wrong, pd.Series(values, frame.index))})
+        return frame
+
+    def imputation_findings(self, table: Table, decimal: Decimal = ".") -> list[Finding]:
         """A finding if numbers of the table are missing or too large and so were replaced."""
-        replaced = self.numbers.replaced(expand_as_trained(table.frame, self.numbers.columns))
+        replaced = self.numbers.replaced(self._expanded(table.frame, decimal))
         if not replaced.any():
             return []
         names = [self.numbers.columns[i] for i in np.flatnonzero(replaced.any(axis=0))]
@@ -273,28 +276,6 @@ class FeatureEncoder:
             f"{int(replaced.sum())} numbers in columns {first_few(names)} were missing or too large and were replaced"
         )
         return [Finding("warning", "imputed-features", f"{text}, on {table.where(replaced.any(axis=1))}.")]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return {"form": _FORM, **asdict(self)}
-
-    @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Self:
-        """The encoder that ``to_dict`` was called on."""
-        try:
-            if fields["form"] != _FORM:
-                raise DataFileError(
-                    f"The encoder has version {fields['form']!r}, not {_FORM}.", "Train the model again."
-                )
-            return cls(
-                Numbers(**fields["numbers"]),
-                tuple(Categories(**c) for c in fields["categories"]),
-                tuple(Words(**t) for t in fields["texts"]),
-                tuple(fields["weights"]),
-                None if fields["meaning"] is None else Meaning(**fields["meaning"]),
-            )
-        except (KeyError, TypeError) as error:
-            raise DataFileError(f"This is not an encoder ({error!r}).", "Train the model again.") from None
 
 
 def _weighted(blocks: Sequence[sp.csr_array], weights: Sequence[float]) -> sp.csr_array:

@@ -13,14 +13,17 @@ import pandas as pd
 from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import AMBIGUOUS_LABELS, is_missing
 from dccgcn.progress import Progress, tracked
-from dccgcn.tables.columns import Columns, Impute, Role, TableOptions, find_column, possible_labels
-from dccgcn.tables.table import Table
+from dccgcn.tables.columns import Columns, Role, find_column, possible_labels
+from dccgcn.tables.options import Impute, TableOptions
+from dccgcn.tables.table import INDEX, Table
 from dccgcn.tables.values import (
-    decimal_points,
-    expand_vectors,
+    date_form,
+    expanded,
     has_leading_zeros,
     is_empty,
     is_list,
+    refuse_decimal_commas,
+    source_column,
     to_numbers,
     vector_columns,
 )
@@ -42,24 +45,24 @@ _PARSED_AT_ONCE = 4_000_000  # cells
 
 def choose_features(
     table: Table, columns: Columns, options: TableOptions, findings: list[Finding], progress: Progress | None = None
-) -> tuple[Table, Columns]:
-    """The table with its numbers parsed, and the columns with the role of each feature column."""
-    if options.featureless:
-        if options.features or options.text or options.categorical:
+) -> tuple[Table, Columns, dict[str, str]]:
+    """The table with its numbers parsed, the columns with the role of each feature column, and the forms of dates."""
+    if options["featureless"]:
+        if options["features"] or options["text"] or options["categorical"]:
             raise GraphError(
                 "Feature columns were named although the graph is read without features (--featureless, "
                 "featureless=True).",
                 "Leave out one of the two.",
             )
-        return table, columns
-    declared: dict[str, Role] = dict.fromkeys(_matching(table, options.text or (), "text"), "text")
-    declared |= dict.fromkeys(_matching(table, options.categorical or (), "categories"), "categorical")
-    ignored = {columns.id, columns.label, *_matching(table, options.ignore or (), "columns to ignore")}
+        return table, columns, {}
+    declared: dict[str, Role | None] = dict.fromkeys(_matching(table, options["text"], "text"), "text")
+    declared |= dict.fromkeys(_matching(table, options["categorical"], "categories"), "categorical")
+    ignored = {columns.id, columns.label, *_matching(table, options["ignore"], "columns to ignore")}
     candidates = [name for name in table.frame.columns if name not in table.unnamed]
-    if options.features is not None:
-        candidates = _matching(table, options.features, "features")
-    elif unnamed := sorted(table.unnamed - ignored):
-        text = f"Columns without a name in {table.name} were not used: {first_few(unnamed)}."
+    if options["features"] is not None:
+        candidates = _matching(table, options["features"], "features")
+    elif unnamed := sorted(table.unnamed - ignored - {INDEX}):
+        text = f"Columns without a name in {table.name} were not used: {first_few(unnamed)}; --features uses them."
         findings.append(Finding("note", "unnamed-columns", text))
     if columns.label is None:
         ignored |= set(possible_labels(table, columns.id))
@@ -71,25 +74,30 @@ def choose_features(
             "featureless=True).",
         )
     undeclared = [name for name in names if name not in declared]
-    table = decimal_points(table, undeclared, options.decimal)
     vectors = vector_columns(table.frame, undeclared)
+    numbers = _numbers(table, [name for name in undeclared if name not in vectors], options, findings)
+    frame = pd.DataFrame({name: numbers.get(name, table.frame[name]) for name in table.frame}, table.frame.index)
+    others = [name for name in undeclared if name not in vectors and name not in numbers]
+    dates = {name: form for name in others if (form := date_form(frame[name]))}
     with table.named_in_errors():
-        table = replace(table, frame=expand_vectors(table.frame, vectors))
-    entries = [name for name in table.frame.columns if name.rpartition("[")[0] in vectors]
-    undeclared = [name for name in undeclared if name not in vectors]
-    table = replace(table, frame=_parse_numbers(table, undeclared, options.impute, findings))
-    roles = declared | _guess_roles(table, undeclared, findings, options.scale, options.node_name, progress)
-    roles |= dict.fromkeys(entries, "as-is")  # their scales are part of the embedding
-    if vectors:
-        text = f"Columns {first_few(vectors)} of {table.name} hold vectors, {len(entries)} numbers a node in all."
-        findings.append(Finding("note", "vectors", text))
+        table = replace(table, frame=expanded(frame, vectors, dates))
+    undeclared = [name for name in undeclared if name not in vectors and name not in dates]
+    roles = declared | _guess_roles(table, undeclared, findings, options["scale"], options["name"], progress)
+    for part in (name for name in table.frame if name not in frame):  # the scales of vectors are part of an embedding
+        roles |= {part: "as-is" if source_column(part) in vectors else _role_in_date(table.frame[part])}
+    for listed, code in ((vectors, "vectors"), (list(dates), "dates")):
+        if listed:
+            text = f"Columns {first_few(listed)} of {table.name} hold {code}; features are their"
+            text += " numbers." if code == "vectors" else " time, and month, weekday and hour where they repeat."
+            findings.append(Finding("note", code, text))
     if not roles:
         raise GraphError(
             f"No column of {table.name} can serve as a feature: {first_few(names)}.",
             f"Declare one of them text or categorical (--text {names[0]}, --categorical {names[0]}), or learn from the "
             "edges alone (--featureless, featureless=True).",
         )
-    return table, replace(columns, features={name: roles[name] for name in table.frame.columns if name in roles})
+    chosen = {name: role for name in table.frame if (role := roles.get(name))}
+    return table, columns.model_copy(update={"features": chosen}), dates
 
 
 def _matching(table: Table, patterns: Sequence[str], role: str) -> list[str]:
@@ -102,8 +110,10 @@ def _matching(table: Table, patterns: Sequence[str], role: str) -> list[str]:
     return [column for column in columns if column in matches]
 
 
-def _parse_numbers(table: Table, names: Sequence[str], impute: Impute, findings: list[Finding]) -> pd.DataFrame:
-    """The frame with these columns as float64 where all their cells are numbers or missing.
+def _numbers(
+    table: Table, names: Sequence[str], options: TableOptions, findings: list[Finding]
+) -> dict[str, np.ndarray]:
+    """These columns as float64, of those whose cells are all numbers or missing.
 
     Whole numbers with leading zeros are codes. A column of numbers with a few other cells is an error, or these cells
     are missing if missing numbers are imputed.
@@ -112,7 +122,7 @@ def _parse_numbers(table: Table, names: Sequence[str], impute: Impute, findings:
     unparsed = [
         name
         for name in names
-        if frame[name].dtype.kind not in "biuf"
+        if frame[name].dtype.kind not in "biufM"
         and not _is_categorical(frame[name])
         and not has_leading_zeros(frame[name])
     ]
@@ -120,17 +130,22 @@ def _parse_numbers(table: Table, names: Sequence[str], impute: Impute, findings:
     width = max(1, _PARSED_AT_ONCE // max(len(frame), 1))
     for start in range(0, len(unparsed), width):
         part = unparsed[start : start + width]
-        values, wrong = to_numbers(frame[part])
+        values, wrong = to_numbers(frame[part], options["decimal"])
         numeric = ~wrong.any(axis=0) & ~np.isnan(values).all(axis=0)
         for i in np.flatnonzero(wrong.any(axis=0)):
+            refuse_decimal_commas(frame[part[i]][wrong[:, i]], table.name)
             if _is_nearly_numeric(frame[part[i]], values[:, i], wrong[:, i]):
-                findings.append(_bad_cells(table, part[i], wrong[:, i], impute))
+                findings.append(_bad_cells(table, part[i], wrong[:, i], options["impute"]))
                 numeric[i] = True
         parsed.update({name: values[:, i] for i, name in enumerate(part) if numeric[i]})
-    if not parsed:
-        return frame
-    others = frame[[name for name in frame.columns if name not in parsed]]
-    return pd.concat([others, pd.DataFrame(parsed, index=frame.index)], axis=1)[list(frame.columns)]
+    return parsed
+
+
+def _role_in_date(part: pd.Series) -> Role | None:
+    """The role of the time of a date, or of a part of it, which is a category if it differs and repeats."""
+    if part.dtype.kind == "f":
+        return "standard"
+    return "categorical" if 1 < part.nunique() <= len(part) / 2 else None
 
 
 def _is_nearly_numeric(cells: pd.Series, values: np.ndarray, wrong: np.ndarray) -> bool:
@@ -268,7 +283,7 @@ def _is_tags(texts: Sequence[str]) -> bool:
 
 
 def _holds_huge_ids(cells: pd.Series) -> bool:
-    largest = cells.max()
+    largest = cells[np.isfinite(cells.to_numpy(np.float64, na_value=np.nan))].max()
     return not is_missing(largest) and bool(largest >= _HUGE and cells.nunique() == len(cells))
 
 

@@ -1,33 +1,41 @@
-"""Tables of every form: files of text, Parquet, Feather, Excel and GraphML, folders of files, and DataFrames.
+"""Tables of every form: files of text, Parquet, Feather and Excel, databases, folders of files, and DataFrames.
 
 The form is recognised by the content, not by the file's name.
 """
 
 import gzip
 import json
+import os
 import re
+import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
+from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
 
-from dccgcn.errors import DataFileError, GraphError
+from dccgcn.errors import DataFileError, DccgcnError, GraphError
 from dccgcn.graph import is_text
 from dccgcn.progress import Progress, tracked
-from dccgcn.runtime import check_table, memory_of_text
+from dccgcn.runtime import check_table, memory_of_text, missing_extra
 from dccgcn.tables import typed_files
 from dccgcn.tables.delimited import decoded, open_text, whole_text
+from dccgcn.tables.graph_files import is_graph
 from dccgcn.tables.table import (
+    ALONE,
     OpenTable,
     Table,
     TableRows,
     TableSource,
+    any_frame,
     open_in_memory,
     plain_table,
     table_limit,
@@ -42,23 +50,25 @@ _UNSUPPORTED = {
     b"\xfd7zXZ": "compressed by xz",
     b"\x28\xb5\x2f\xfd": "compressed by zstandard",
     b"\x89HDF": "an HDF5 file",
-    b"SQLite format 3": "an SQLite database",
-    b"graph [": "a GML file",
     b"\x80\x04\x95": "a pickle",
     b"\x80\x05\x95": "a pickle",
 }
 
 
-def read_table(source: TableSource, what: str, encoding: str = "utf-8", progress: Progress | None = None) -> Table:
+def read_table(
+    source: TableSource, what: str, encoding: str = "utf-8", progress: Progress | None = None, header: bool = True
+) -> Table:
     """A whole table. Cells of CSV and TSV stay text, nothing is parsed. what: the table's content, for messages."""
-    if isinstance(source, pd.DataFrame):
-        return plain_table(source, f"the table of {what}")
+    if (frame := any_frame(source, what)) is not None:
+        return plain_table(frame, f"the table of {what}")
     path = Path(source)
+    if _in_database(path):
+        return database_table(str(source))
     if path.is_dir():
         files = _files_of(path)
         tables = tracked(files, len(files), f"files of {path.name}/", progress)
-        return _joined(path, [read_table(file, what, encoding) for file in tables])
-    start, pieces = _peeked(_pieces(path))
+        return _joined(path, [read_table(file, what, encoding, header=header) for file in tables])
+    start, pieces = _peeked(file_pieces(path))
     form = _form(start, path, encoding)
     check_table(path)
     if form in typed_files.READERS:
@@ -66,21 +76,21 @@ def read_table(source: TableSource, what: str, encoding: str = "utf-8", progress
     pieces = _checked(pieces, path, progress)
     if form == "json":
         return _json_table("".join(decoded(pieces, path, encoding)), path)
-    return whole_text(pieces, path, encoding)
+    return whole_text(pieces, path, encoding, header)
 
 
-def open_table(source: TableSource, what: str, encoding: str = "utf-8") -> OpenTable:
+def open_table(source: TableSource, what: str, encoding: str = "utf-8", header: bool = True) -> OpenTable:
     """A table of the same forms in pieces; forms other than CSV, TSV and Parquet are read whole."""
-    path = None if isinstance(source, pd.DataFrame) else Path(source)
+    path = Path(source) if isinstance(source, str | os.PathLike) else None
     if path is not None and path.is_dir():
-        return _joined_pieces(path, [open_table(file, what, encoding) for file in _files_of(path)])
-    if path is not None and (path.is_file() or not path.exists()):  # a pipe cannot be read twice
-        form = _form(next(_pieces(path)), path, encoding)
+        return _joined_pieces(path, [open_table(file, what, encoding, header) for file in _files_of(path)])
+    if path is not None and (path.is_file() or not path.exists()) and not _in_database(path):
+        form = _form(next(file_pieces(path)), path, encoding)  # a pipe cannot be read twice
         if form == "parquet" and typed_files.is_parquet(path):
             return typed_files.open_parquet_table(path)
         if form == "text":
-            return open_text(path, encoding, _pieces)
-    return open_in_memory(read_table(source, what, encoding))
+            return open_text(path, encoding, file_pieces, header)
+    return open_in_memory(read_table(source, what, encoding, header=header))
 
 
 def _form(start: bytes, path: Path, encoding: str) -> str:
@@ -88,6 +98,11 @@ def _form(start: bytes, path: Path, encoding: str) -> str:
     for mark, form in typed_files.MARKS.items():
         if start.startswith(mark):
             return form
+    if start.startswith(b"SQLite format 3") or start[8:12] == b"DUCK":
+        raise DataFileError(
+            f"{path} is a database.",
+            f"Name one of its tables ({first_few(database_tables(path))}): '{path}?table=NAME'.",
+        )
     for mark, form in _UNSUPPORTED.items():
         if start.startswith(mark):
             raise DataFileError(
@@ -98,11 +113,15 @@ def _form(start: bytes, path: Path, encoding: str) -> str:
             f"{path} is XML or HTML, not a table.",
             "Save it as CSV. A GraphML file holds nodes and edges: give it as the nodes and leave the edges out.",
         )
+    if is_graph(start):
+        raise DataFileError(
+            f"{path} holds nodes and edges.", "Give it as the nodes (--nodes), and leave the edges out."
+        )
     text = "".join(decoded([start], path, encoding, whole=False))
     return "json" if re.match(r"\s*(\{|\[\s*[\]{])", text) else "text"
 
 
-def _pieces(path: Path) -> Iterator[bytes]:
+def file_pieces(path: Path) -> Iterator[bytes]:
     """The bytes of a file in pieces, unpacked if it is gzip. Empty files are an error.
 
     What unpacks, and what is no regular file and may never end, is read up to the limit of unpacked tables.
@@ -186,6 +205,49 @@ def _joined_pieces(folder: Path, tables: Sequence[OpenTable]) -> OpenTable:
     return OpenTable(start.frame, start.name, start.findings, batches, sum(table.n_rows for table in tables))
 
 
+def _in_database(path: Path) -> bool:
+    """Whether a source is a table or a query of a database: shop.duckdb?table=customers."""
+    file, mark, _ = str(path).partition("?")
+    return bool(mark) and not path.exists() and Path(file).is_file()
+
+
+def database_table(source: str) -> Table:
+    """The table FILE?table=NAME or the rows of FILE?query=SELECT … of an SQLite or DuckDB file, opened to read only."""
+    file, _, wanted = source.partition("?")
+    kind, _, value = wanted.partition("=")
+    if kind not in ("table", "query"):
+        raise DataFileError(f"{source} names no table.", f"Write {file}?table=NAME or '{file}?query=SELECT …'.")
+    query = value if kind == "query" else 'SELECT * FROM "{}"'.format(value.replace('"', '""'))
+    columns, rows = _fetched(Path(file), query)
+    name = f"{Path(file).name}/{value if kind == 'table' else 'query'}"
+    return plain_table(pd.DataFrame(rows, columns=columns, dtype=object), name)
+
+
+def database_tables(path: Path) -> list[str]:
+    """The names of a database's tables."""
+    is_sqlite = path.open("rb").read(6) == b"SQLite"
+    query = "SELECT name FROM sqlite_master" if is_sqlite else "SELECT table_name FROM information_schema.tables"
+    return sorted(row[0] for row in _fetched(path, query)[1])
+
+
+def _fetched(path: Path, query: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """The names of the columns and the rows that a query gives."""
+    try:
+        if path.open("rb").read(6) == b"SQLite":
+            opened: Any = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
+        elif find_spec("duckdb") is None:
+            raise missing_extra("duckdb", "duckdb", "A DuckDB file")
+        else:
+            opened = import_module("duckdb").connect(str(path), read_only=True, config=ALONE)
+        with closing(opened) as database:
+            cursor = database.execute(query)
+            return [column[0] for column in cursor.description], cursor.fetchall()
+    except DccgcnError:
+        raise
+    except Exception as error:  # both databases have their own
+        raise DataFileError(f"{path} gives no table ({error}).", f"Name one: {path}?table=NAME.") from None
+
+
 def _json_table(text: str, path: Path) -> Table:
     """A table with a JSON object per line, or of one list of objects. Whole numbers keep every digit."""
     try:
@@ -220,59 +282,3 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(record := dict(pairs)) < len(pairs):
         raise ValueError(f"an object has a name twice: {first_few([name for name, _ in pairs])}")
     return record
-
-
-def is_graphml(path: Path) -> bool:
-    """Whether a file is XML with a graphml element at its start."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(1000)
-    except OSError:
-        return False
-    return start.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<") and b"<graphml" in start
-
-
-def read_graphml(path: Path) -> tuple[Table, Table]:
-    """The table of nodes, with their ids in the column "id", and the table of edges (source, target and attributes)."""
-    content = b"".join(_pieces(path))
-    if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
-        raise DataFileError(f"{path} defines XML entities, which are not read.", "Write the GraphML file again.")
-    try:
-        root = ElementTree.fromstring(content)
-    except ElementTree.ParseError as error:
-        raise DataFileError(f"{path} is not a whole GraphML file ({error}).", "Write it again.") from None
-    keys = {key.get("id"): key for key in root.iter() if _tag(key) == "key"}
-    tables = []
-    for tag, own in (("node", ("id",)), ("edge", ("source", "target"))):
-        rows = [
-            {**{name: element.get(name) for name in own}, **_attributes(element, keys, own)}
-            for element in root.iter()
-            if _tag(element) == tag
-        ]
-        tables.append(plain_table(pd.DataFrame(rows, columns=None if rows else list(own), dtype=object), path.name))
-    nodes, edges = tables
-    return nodes, edges
-
-
-def _tag(element: ElementTree.Element) -> str:
-    return str(element.tag).rpartition("}")[2]  # without the namespace
-
-
-def _attributes(
-    element: ElementTree.Element, keys: dict[str | None, ElementTree.Element], own: Sequence[str]
-) -> dict[str, Any]:
-    """The data of a node or an edge by the names that the keys give them; names of its own columns are changed."""
-    attributes = {}
-    for data in element:
-        key = keys.get(data.get("key"))
-        if _tag(data) == "data" and key is not None and data.text is not None:
-            name = key.get("attr.name") or str(key.get("id"))
-            attributes[f"{name}_attribute" if name in own else name] = _typed(data.text, key.get("attr.type"))
-    return attributes
-
-
-def _typed(text: str, kind: str | None) -> Any:
-    try:
-        return int(text) if kind in ("int", "long") else float(text) if kind in ("float", "double") else text
-    except ValueError:
-        return text

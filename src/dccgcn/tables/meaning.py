@@ -9,10 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.progress import Progress
@@ -37,16 +39,20 @@ class TokenVectors:
 
     def embed(self, texts: Sequence[str], progress: Progress | None = None) -> np.ndarray:
         """The mean vector of the tokens of each text, (texts, width) float32; zeros for a text without any."""
-        total = np.zeros((len(texts), self.vectors.shape[1]), np.float32)
+        vectors = self.vectors.astype(np.float32)
+        total = np.zeros((len(texts), vectors.shape[1]), np.float32)
         count = np.zeros(len(texts), np.int64)
         pieces = [(i, piece) for i, text in enumerate(texts) for piece in _pieces(text)]
         for start in range(0, len(pieces), _AT_ONCE):
             some = pieces[start : start + _AT_ONCE]
             coded = self.tokenizer.encode_batch([piece for _, piece in some], add_special_tokens=False)
-            for (i, _), tokens in zip(some, coded, strict=True):
-                if tokens.ids:
-                    total[i] += self.vectors[tokens.ids].sum(axis=0, dtype=np.float32)
-                    count[i] += len(tokens.ids)
+            ids = np.fromiter(chain.from_iterable(tokens.ids for tokens in coded), np.int64)
+            first, last = some[0][0], some[-1][0] + 1  # the texts of these pieces
+            lengths = np.bincount([i - first for i, _ in some], [len(tokens.ids) for tokens in coded]).astype(np.int64)
+            starts = np.concatenate([[0], np.cumsum(lengths)])
+            counts = sp.csr_array((np.ones(len(ids), np.float32), ids, starts), (last - first, len(vectors)))
+            total[first:last] += counts @ vectors
+            count[first:last] += lengths
             if progress:
                 progress("meaning of texts", min(start + _AT_ONCE, len(pieces)), len(pieces))
         return total / np.maximum(count, 1)[:, None]

@@ -8,6 +8,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,17 +16,22 @@ import pandas as pd
 
 from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import AMBIGUOUS_LABELS, MISSING_LABELS, is_missing, is_too_long, spell_id, spell_label
-from dccgcn.tables.columns import Columns, TableOptions, find_column, spelled_cells
-from dccgcn.tables.table import Table, unescaped_cells
+from dccgcn.tables.columns import Columns, find_column, spelled_cells
+from dccgcn.tables.options import TableOptions
+from dccgcn.tables.table import Table
 from dccgcn.text import first_few
 
 # floats from here on may not be the whole numbers that they were made from, by bytes of the type
+_WHOLE = re.compile(r"-?(0|[1-9]\d{0,17})(\.0*)?")
+_MOST_WHOLE = 100  # different whole numbers that are classes, however few nodes each has
+_FEW_LABELS, _FEW_FLAGS = 10, 50
+_TOLD = 0.95  # share of the labels of each class that a column tells which gives them away
 _EXACT = {2: 2**11, 4: 2**24, 8: 2**53}
 
 
 def read_ids(table: Table, column: str) -> list[Any]:
     """The ids of a table of nodes: none missing, none twice."""
-    ids = unescaped_cells(table, column)
+    ids = table.frame[column].tolist()
     missing = np.array([is_missing(i) for i in ids])
     if missing.any():
         raise GraphError(
@@ -87,31 +93,89 @@ def _refuse_two_spellings(table: Table, ids: Sequence[str]) -> None:
 
 
 def node_labels(table: Table, column: str | None, options: TableOptions, findings: list[Finding]) -> list[Any] | None:
-    """The labels of a table of nodes, None where missing. In a text file they are whole numbers if all of them are."""
+    """The labels of a table of nodes, None where missing. In a text file they are whole numbers if all of them are.
+
+    Measurements, cells with several labels, and a column full of marks for a missing label are errors.
+    """
     if column is None:
         return None
-    unlabelled, classes = {str(mark) for mark in options.unlabelled or ()}, options.classes
-    cells = unescaped_cells(table, column)
-    if not table.is_text:
+    marks, exact = {str(mark) for mark in options["unlabelled"]}, set(options["classes"] or ())
+    cells = table.frame[column].tolist()
+    if table.is_text:  # listed class names keep their blanks; other labels are stripped
+        cells = [cell if cell in exact else cell.strip() for cell in cells]
+    else:
         check_ids(table.frame[column].dropna(), table, column, "label")
-        cells = [None if is_missing(cell) else cell for cell in cells]
-        texts = {cell for cell in cells if isinstance(cell, str) and cell not in unlabelled}
+    spellings = marks | MISSING_LABELS if table.is_text else {""}
+    labels = [None if is_missing(cell, spellings) or str(cell) in marks else cell for cell in cells]
+    count = Counter(label for label in labels if label is not None)
+    values = _numbers(list(count)) if options["classes"] is None else None
+    where = f"column {first_few([column])} of {table.name}"
+    if options["bins"]:
+        if values is None:
+            raise GraphError(f"Labels in {where} are no numbers, which --bins (bins) could group.", "Leave it out.")
+        return _binned(labels, dict(zip(count, values, strict=True)), options["bins"])
+    texts = {label for label in count if isinstance(label, str)}
+    if values is None:
+        _refuse_marks(count, where, options)
+        if not exact:
+            _refuse_several(texts, where)
         findings += _label_findings(texts, table.name)
-        return [None if cell is None or str(cell) in unlabelled else cell for cell in cells]
-    exact = set(classes or ())  # listed class names keep their blanks; other labels are stripped
-    cells = [cell if cell in exact else cell.strip() for cell in cells]
-    labels = [None if is_missing(cell, unlabelled | MISSING_LABELS) else cell for cell in cells]
-    known = {label for label in labels if label is not None}
-    findings += _label_findings(known, table.name)
-    if classes is None and all(re.fullmatch(r"-?(0|[1-9]\d{0,17})(\.\d{1,15})?", label) for label in known):
-        return [None if label is None else _number(label) for label in labels]
+    elif (values % 1 != 0).any() or len(count) > max(_MOST_WHOLE, sum(count.values()) / 4):
+        raise GraphError(
+            f"Labels in {where} are measurements, not classes: {len(count):,} different numbers ({first_few(count)}).",
+            "Make classes of them: --bins 5 (bins=5) makes five of about as many nodes each; or name another column.",
+        )
+    elif table.is_text and all(_WHOLE.fullmatch(label) for label in texts):
+        return [None if label is None else int(label.partition(".")[0]) for label in labels]
     return labels
 
 
-def _number(label: str) -> int | float:
-    """A label as a number; a whole one with every digit, with or without a point."""
-    whole, _, fraction = label.partition(".")
-    return float(label) if fraction.strip("0") else int(whole)
+def _numbers(labels: list[Any]) -> np.ndarray | None:
+    """Labels as numbers, if all are."""
+    if not labels or any(isinstance(label, bool | np.bool_) for label in labels):
+        return None
+    try:
+        values = np.array([float(label) for label in labels])
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return values if np.isfinite(values).all() else None
+
+
+def _binned(labels: list[Any], values: dict[Any, float], bins: int) -> list[Any]:
+    """The name of the interval of each label that is a number; each interval has about as many nodes."""
+    known = [values[label] for label in labels if label is not None]
+    edges = np.unique(np.quantile(known, np.linspace(0, 1, bins + 1)[1:-1], method="inverted_cdf"))
+    ends = [f"{edge:.4g}" for edge in edges[edges < max(known)]]
+    between = [f"{low} to {high}" for low, high in pairwise(ends)]
+    names = [f"up to {ends[0]}", *between, f"over {ends[-1]}"] if ends else ["all"]
+    digits = len(str(len(names)))
+    names = [f"{i:0{digits}}: {name}" for i, name in enumerate(names, 1)]
+    return [
+        None if label is None else names[min(int(np.searchsorted(edges, values[label])), len(ends))] for label in labels
+    ]
+
+
+def _refuse_marks(count: Counter[Any], where: str, options: TableOptions) -> None:
+    label, times = count.most_common(1)[0] if count else ("", 0)
+    is_mark = isinstance(label, str) and label.strip().casefold() in AMBIGUOUS_LABELS
+    if is_mark and times > (total := sum(count.values())) / 2 and not (options["unlabelled"] or options["classes"]):
+        raise GraphError(
+            f"{times:,} of {total:,} labels in {where} are {label!r}, which looks like a mark for a missing one.",
+            f"If it is, pass --unlabelled {shlex.quote(label)} (unlabelled=[{label!r}]); if it is a class, "
+            "--unlabelled '' (unlabelled=['']).",
+        )
+
+
+def _refuse_several(known: set[str], where: str) -> None:
+    parts = {label: {part for part in re.split(r"\s*[;|,]\s*", label) if part} for label in known}
+    several = sorted(label for label in known if (parts[label] - {label}) & known)
+    if not several and sum(";" in label or "|" in label for label in known) > len(known) / 2 > 1:
+        several = sorted(label for label in known if len(parts[label]) > 1)
+    if several:
+        raise GraphError(
+            f"Labels in {where} name several classes: {first_few(several)}. A node has one class here.",
+            "Keep one in each cell; or make a column of yes and no for each class, and run once for each.",
+        )
 
 
 def _label_findings(known: set[str], where: str) -> Iterator[Finding]:
@@ -124,23 +188,44 @@ def _label_findings(known: set[str], where: str) -> Iterator[Finding]:
         text = f"The label {first_few(ambiguous)} of {where} was read as a class; "
         text += f"if it means a missing label, pass --unlabelled {shlex.quote(ambiguous[0])}."
         yield Finding("warning", "ambiguous-labels", text)
-    if several := sorted(label for label in known if set(re.split(r"\s*[;|]\s*", label)) - {label} & known):
-        text = f"Labels of {where} that name several classes are classes of their own: {first_few(several)}."
-        yield Finding("warning", "multiple-labels", f"{text} A node has one class here: keep one, or empty the cell.")
 
 
-def add_labels(nodes: Table, columns: Columns, more: Table, findings: list[Finding]) -> Table:
+def leaking_columns(table: Table, columns: Columns, labels: Sequence[Any]) -> list[Finding]:
+    """A warning about features that give the label away: nearly all nodes of a value have one label, in each class."""
+    known = [label is not None for label in labels]
+    y = pd.factorize(np.array([label for label in labels if label is not None], dtype=object))[0]
+    names = [name for name, role in columns.features.items() if role not in ("text", "as-is")]
+    flags = [name for name, role in columns.features.items() if role == "as-is"]
+    names += flags if len(flags) <= _FEW_FLAGS else []
+    found = []
+    for name in names if len(y) >= _FEW_LABELS and y.max() > 0 else ():
+        cells = pd.factorize(table.frame[name][known])[0]
+        rows = pd.DataFrame({"y": y, "cells": cells})[cells >= 0]
+        by_cell = rows.groupby("cells")["y"]
+        told = (by_cell.transform("nunique") == 1) & (by_cell.transform("size") > 1)
+        if (
+            len(rows) > len(y) / 2
+            and told.groupby(rows["y"]).mean().min() >= _TOLD
+            and rows["y"].nunique() == y.max() + 1
+        ):
+            found.append(name)
+    text = f"Columns {first_few(found)} of {table.name} give the label away: nodes of equal values have equal labels"
+    text += "; if they were made from the label, leave them out (--ignore)."
+    return [Finding("warning", "label-given-away", text)] if found else []
+
+
+def add_labels(nodes: Table, columns: Columns, more: Table, marks: Sequence[Any], findings: list[Finding]) -> Table:
     """The table of nodes with the labels of another table, which has a column of ids and one of labels.
 
-    A label of the other table replaces one of the nodes, with a finding if it differs.
+    A label of the other table replaces one of the nodes, with a finding if it differs. marks: of missing labels.
     """
     label = columns.label or ""
-    ids = [spell_id(i) for i in unescaped_cells(nodes, columns.id)]
+    ids = [spell_id(i) for i in nodes.frame[columns.id].tolist()]
     id = _id_column(more, columns, set(ids))
     others = [column for column in more.frame.columns if column != id and column not in more.unnamed]
     source = others[0] if label not in more.frame and len(others) == 1 else find_column(more, label, "label")
     position = {i: row for row, i in enumerate(ids)}
-    rows = [position.get(spell_id(i), -1) for i in unescaped_cells(more, id)]
+    rows = [position.get(spell_id(i), -1) for i in more.frame[id].tolist()]
     if -1 in rows:
         unknown = np.array(rows) < 0
         raise GraphError(
@@ -148,14 +233,16 @@ def add_labels(nodes: Table, columns: Columns, more: Table, findings: list[Findi
             f"({first_few(more.frame[id][unknown].tolist())}), on {more.where(unknown)}.",
             f"Add these nodes to {nodes.name}, or leave their labels out.",
         )
-    cells = unescaped_cells(nodes, label) if label in nodes.frame else [""] * len(ids)
+    cells = nodes.frame[label].tolist() if label in nodes.frame else [""] * len(ids)
     known = {str(spell_label(cell)): cell for cell in cells if not _is_empty(cell)}
+    unlabelled = MISSING_LABELS | {str(mark) for mark in marks}
     before, changed = list(cells), []
-    added = [(row, cell) for row, cell in zip(rows, unescaped_cells(more, source), strict=True) if not _is_empty(cell)]
+    added = [(row, cell) for row, cell in zip(rows, more.frame[source].tolist(), strict=True) if not _is_empty(cell)]
     for row, cell in added:
         spelled = str(spell_label(cell)).strip()
         cells[row] = known.get(spelled, spelled if nodes.is_text else cell)
-        if not _is_empty(before[row]) and str(spell_label(before[row])).strip() != spelled:
+        old = str(spell_label(before[row])).strip()
+        if not is_missing(before[row], unlabelled) and old not in unlabelled | {spelled}:
             changed.append(ids[row])
     if changed:
         text = f"{len(changed)} labels of {nodes.name} were replaced by other ones of {more.name}"
@@ -188,7 +275,7 @@ def nodes_to_classify(table: Table, conditions: Sequence[str]) -> np.ndarray | N
         column, equals, value = condition.partition("=")
         if not equals:
             raise GraphError(f"{condition!r} does not say which nodes to classify.", "Write COLUMN=VALUE: type=movie.")
-        cells = unescaped_cells(table, find_column(table, column, "kind of node"))
+        cells = table.frame[find_column(table, column, "kind of node")].tolist()
         kinds = [str(spell_label(cell)).strip() for cell in cells]
         if value.strip() not in kinds:
             raise GraphError(

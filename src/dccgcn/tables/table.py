@@ -3,7 +3,7 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,13 +17,15 @@ from dccgcn.kernels import Texts
 from dccgcn.runtime import largest_table
 from dccgcn.text import first_few
 
-TableSource: TypeAlias = "str | os.PathLike[str] | pd.DataFrame"
+TableSource: TypeAlias = Any  # a path, a DataFrame or the like of another library, columns by name, or pairs
 Cells: TypeAlias = "Texts | pd.Series"  # of one column
 
 LIMIT_VARIABLE = "DCCGCN_TABLE_GB"  # environment variable
 _LARGEST_UNPACKED = 4e9  # bytes, unless the variable says otherwise
 ESCAPED = "=+-@\t\r'"  # spreadsheets run cells that start like this as formulas, unless after an apostrophe
-_UNNAMED = re.compile(r"Unnamed: \d+|column_\d+|__index_level_\d+__")  # by pandas or by this module
+ALONE = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}  # how DuckDB is opened
+INDEX = "index"  # column of a DataFrame's index without a name
+_UNNAMED = re.compile(rf"Unnamed: \d+|column_\d+|__index_level_\d+__|{INDEX}")  # by pandas or by this module
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,12 +88,51 @@ class OpenTable(Table):
 
 def plain_table(frame: pd.DataFrame, name: str) -> Table:
     """A DataFrame as a table whose rows are counted from 0."""
+    index = frame.index
+    if index.nlevels > 1 or index.name is not None or not isinstance(index, pd.RangeIndex):
+        names = [INDEX if name is None else name for name in index.names]
+        levels = {name: index.get_level_values(i) for i, name in enumerate(names) if name not in frame}
+        frame = pd.concat([pd.DataFrame(levels, index=index), frame], axis=1)
     numbered = frame.set_axis(pd.RangeIndex(len(frame), name="row"))
-    findings = []
-    if frame.index.name is not None or frame.index.nlevels > 1:
-        text = f"The index of {name}, {first_few(frame.index.names)}, is not read; reset_index() makes it a column."
-        findings.append(Finding("note", "index-left-out", text))
-    return Table(named_columns(numbered, [str(column) for column in frame.columns], name), name, tuple(findings))
+    return Table(named_columns(numbered, [str(column) for column in frame.columns], name), name)
+
+
+def any_frame(source: Any, what: str) -> pd.DataFrame | None:
+    """A table in memory as a DataFrame; None of a path. Whole numbers with gaps stay whole."""
+    if isinstance(source, str | os.PathLike | pd.DataFrame):
+        return source if isinstance(source, pd.DataFrame) else None
+    try:
+        if isinstance(source, Mapping):
+            return pd.DataFrame({str(name): list(cells) for name, cells in source.items()})
+        if is_pairs(source):
+            is_long = isinstance(source, list | tuple) or np.shape(source)[0] != 2 or np.shape(source)[1] in (2, 3)
+            pairs = pd.DataFrame(list(source) if is_long else np.asarray(source).T)
+            return pairs.set_axis(["source", "target", "weight"][: pairs.shape[1]], axis=1)
+        import narwhals
+
+        frame: Any = narwhals.from_native(source)
+        frame = frame.collect() if isinstance(frame, narwhals.LazyFrame) else frame
+        return pd.DataFrame({name: _cells(frame[name]) for name in frame.columns})
+    except ImportError as error:
+        raise DataFileError(f"The table of {what} needs {error.name}.", "pip install 'dccgcn[parquet]'") from None
+    except (TypeError, ValueError) as error:
+        raise GraphError(
+            f"The table of {what} is a {type(source).__name__} that cannot be read ({error}).",
+            "Give a path, a DataFrame of pandas, polars, PyArrow or DuckDB, or a mapping of column names to lists.",
+        ) from None
+
+
+def _cells(column: Any) -> Any:
+    if column.dtype.is_numeric() and not column.null_count():
+        return column.to_numpy()
+    return pd.Series(column.to_list(), dtype=object)
+
+
+def is_pairs(source: Any) -> bool:
+    """Whether an object is an array or list of pairs (or triples with weights) of ids."""
+    if isinstance(source, list | tuple):
+        return bool(source) and isinstance(source[0], list | tuple | np.ndarray)
+    return hasattr(source, "__array__") and getattr(source, "ndim", 0) == 2 and not hasattr(source, "columns")
 
 
 def named_columns(frame: pd.DataFrame, names: list[str], what: str) -> pd.DataFrame:
@@ -108,24 +149,9 @@ def open_in_memory(table: Table) -> OpenTable:
     """A table whose rows are there already, as one to be read in pieces."""
 
     def batches(columns: Sequence[str]) -> Iterator[TableRows]:
-        cells = {column: table.frame[column] for column in columns}
-        if table.is_text:
-            cells = {column: unescaped(texts) for column, texts in cells.items()}
-        yield TableRows(dict(cells), table.frame.index.to_numpy())
+        yield TableRows({column: table.frame[column] for column in columns}, table.frame.index.to_numpy())
 
     return OpenTable(table.frame, table.name, table.findings, batches, len(table.frame))
-
-
-def unescaped(cells: pd.Series) -> pd.Series:
-    """Cells without the apostrophe that protects them from being run as formulas."""
-    marked = [isinstance(c, str) and c[:1] == "'" and c[1:2] != "" and c[1] in ESCAPED for c in cells]
-    return cells.where(~np.array(marked, dtype=bool), cells.str[1:]) if any(marked) else cells
-
-
-def unescaped_cells(table: Table, column: str) -> list[Any]:
-    """The cells of a column; without the apostrophes of a text file."""
-    cells = table.frame[column]
-    return (unescaped(cells) if table.is_text else cells).tolist()
 
 
 def table_limit() -> int:

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from xml.parsers.expat import ExpatError, ParserCreate
 
 import numpy as np
@@ -15,7 +15,16 @@ import pandas as pd
 
 from dccgcn.errors import DataFileError, DccgcnError, Finding
 from dccgcn.kernels import Texts
-from dccgcn.tables.table import Cells, OpenTable, Table, TableRows, plain_table, table_limit, too_large
+from dccgcn.tables.table import (
+    Cells,
+    OpenTable,
+    Table,
+    TableRows,
+    any_frame,
+    plain_table,
+    table_limit,
+    too_large,
+)
 from dccgcn.text import first_few
 
 MARKS = {b"PAR1": "parquet", b"ARROW1": "feather", b"PK\x03\x04": "excel"}  # first bytes
@@ -52,27 +61,11 @@ def _arrow_errors(path: Path, form: str) -> Iterator[None]:
 
 
 def _frame(table: Any) -> pd.DataFrame:
-    """A table or column of Arrow as a DataFrame; what pandas wrote from an index becomes one.
-
-    Integers are nullable: a missing cell must not make ids floats.
-    """
+    """A table or column of Arrow as a DataFrame."""
     arrow = import_module("pyarrow")
-    if isinstance(table, arrow.Array):
-        table = arrow.table({"cells": table})
-    numbers = {
-        getattr(arrow, name.lower())(): getattr(pd, f"{name}Dtype")()
-        for name in ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "Float32", "Float64")
-    }
-    numbers[arrow.bool_()] = pd.BooleanDtype()
+    table = arrow.table({"cells": table}) if isinstance(table, arrow.Array) else table
     table.validate(full=True)  # that texts are UTF-8, among others
-    frame = table.replace_schema_metadata(None).to_pandas(types_mapper=numbers.get)
-    for position, column in enumerate(table.columns):
-        if arrow.types.is_dictionary(column.type) and _is_text(column.type.value_type):
-            frame.isetitem(position, frame.iloc[:, position].astype(object))
-    words = [position for position, dtype in enumerate(frame.dtypes) if pd.api.types.is_string_dtype(dtype)]
-    frame = frame.astype({frame.columns[position]: object for position in words})
-    index = [name for name in (table.schema.pandas_metadata or {}).get("index_columns", ()) if isinstance(name, str)]
-    return frame.set_index(index) if index and set(index) < set(frame.columns) else frame
+    return cast(pd.DataFrame, any_frame(table, "the file"))
 
 
 def _column(values: Any) -> Cells:

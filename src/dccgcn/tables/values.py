@@ -1,9 +1,9 @@
-"""Values in cells: numbers, vectors of numbers (embeddings), and tags."""
+"""Values in cells: numbers, dates, vectors of numbers (embeddings), and tags."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from itertools import islice
 from typing import Any
 
@@ -12,17 +12,37 @@ import pandas as pd
 
 from dccgcn.errors import GraphError
 from dccgcn.graph import MISSING_FEATURES, is_missing
-from dccgcn.tables.table import Table
 from dccgcn.text import first_few
 
-_COMMA_NUMBER = re.compile(r"\s*-?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?\s*")
+_COMMA_NUMBER = re.compile(r"\s*-?(\d+|\d{1,3}(\.\d{3})+),\d+\s*")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan", re.IGNORECASE)
-# an amount of money or a percentage, such as $24,310 or 34.5%; a sign of the unit stands on one side
-_AMOUNT = re.compile(r"\s*(-?)\s*([$€£¥]?)\s*(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?\s*([%$€£¥]?)\s*")
+# a number with separated thousands, an amount of money or a percentage: 24,310, $24,310 or 34.5%
+_AMOUNT = {
+    mark: re.compile(
+        rf"\s*(-?)\s*([$€£¥]?)\s*(\d{{1,3}}(?:{re.escape(thousands)}\d{{3}})+|\d+)({re.escape(mark)}\d+)?\s*([%$€£¥]?)\s*"
+    )
+    for mark, thousands in ((".", ","), (",", "."))
+}
 _LONGEST_AMOUNT = 40  # characters
 _CODE = re.compile(r"\s*0\d+\s*")
+_WRAPPED = re.compile(
+    r"(?:np|numpy|torch)?\.?(?:float|int|uint|array|tensor)\d*\(|\)|,\s*dtype=[\w.]+"
+)  # as numpy 2 prints
 _SEPARATORS = re.compile(r"[\s,;]*")
-_ENTRY = re.compile(r"(.+)\[(\d+)\]")  # the name of a vector's entry, such as embedding[3]
+_ENTRY = re.compile(r"(.+)\[(\d+|days|month|weekday|hour)\]")  # a part of a vector or a date, such as embedding[3]
+_DATE = re.compile(r"\s*(\d|[A-Z][a-z]{2,8}\.? \d)[\w .,:/+-]*[-/. :]\d[\w.:+-]*\s*")
+_DATE_FORMS = (
+    "ISO8601",
+    "%Y/%m/%d",
+    "%d.%m.%Y",
+    "%m/%d/%Y",
+    "%d/%m/%Y",
+    "%b %d, %Y",
+    "%B %d, %Y",
+    "%d %b %Y",
+    "%d %B %Y",
+)
+_DATES = 0.95  # share of the cells of a column of dates
 _PROBE = 100  # cells looked at to tell what a column holds
 
 
@@ -36,7 +56,7 @@ def is_list(cell: Any) -> bool:
     return isinstance(cell, list | tuple | np.ndarray | set | frozenset)
 
 
-def to_numbers(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+def to_numbers(frame: pd.DataFrame, decimal: str = ".") -> tuple[np.ndarray, np.ndarray]:
     """All cells as float64, NaN where missing; and which cells are neither numbers nor missing."""
     if all(dtype.kind in "biuf" for dtype in frame.dtypes):
         values = frame.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -46,17 +66,16 @@ def to_numbers(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
         codes, distinct = pd.factorize(cells.ravel())
     except TypeError:  # lists and the like, as a Parquet file may hold
         return np.full(cells.shape, np.nan), np.ones(cells.shape, dtype=bool)
-    distinct = np.asarray(distinct, dtype=object)
-    parsed = pd.to_numeric(pd.Series([_parsable(cell) for cell in distinct], dtype=object), errors="coerce")
-    parsed = np.append(np.asarray(parsed, dtype=np.float64), np.nan)  # factorize gives -1 for None and NaN
+    plain = pd.Series([_plain_number(cell, decimal) for cell in distinct], dtype=object)
+    parsed = np.append(np.asarray(pd.to_numeric(plain, errors="coerce"), dtype=np.float64), np.nan)  # -1: None and NaN
     wrong = np.append(np.isnan(parsed[:-1]) & np.array([not is_empty(cell) for cell in distinct], dtype=bool), False)
     return parsed[codes].reshape(cells.shape), wrong[codes].reshape(cells.shape)
 
 
-def _parsable(cell: Any) -> Any:
-    """A cell that may be a number; of an amount its number, and of whole numbers beyond all floats infinity."""
-    if isinstance(cell, str) and len(cell) <= _LONGEST_AMOUNT and (amount := _AMOUNT.fullmatch(cell)):
-        return amount[1] + amount[3].replace(",", "") + (amount[4] or "") if amount[2] or amount[5] else cell
+def _plain_number(cell: Any, decimal: str) -> Any:
+    """A cell that may be a number as pandas reads it; whole numbers beyond all floats are infinite."""
+    if isinstance(cell, str) and len(cell) <= _LONGEST_AMOUNT and (amount := _AMOUNT[decimal].fullmatch(cell)):
+        return amount[1] + re.sub(r"\D", "", amount[3]) + (amount[4] or "").replace(",", ".")
     if isinstance(cell, int) and abs(cell) >= 2**1023:
         return float("inf") if cell > 0 else float("-inf")
     return cell if isinstance(cell, str | int | float | np.number | bool | np.bool_) else None
@@ -67,34 +86,43 @@ def has_leading_zeros(cells: pd.Series) -> bool:
     return any(_CODE.fullmatch(cell) for cell in {cell for cell in cells if isinstance(cell, str)})
 
 
-def decimal_points(table: Table, names: Sequence[str], decimal: str) -> Table:
-    """The table with the numbers of these columns written with a decimal point.
-
-    decimal: what the table uses. Numbers with a comma are an error if it is a point.
-    """
-    commas = [
-        name for name in names if table.frame[name].dtype.kind not in "biuf" and _has_decimal_commas(table.frame[name])
-    ]
-    if not commas:
-        return table
-    if decimal != ",":
+def refuse_decimal_commas(cells: pd.Series, where: str) -> None:
+    """Raise a GraphError if cells that are no numbers are numbers with a decimal comma."""
+    texts = {cell for cell in cells if isinstance(cell, str)}
+    if texts and all(map(_COMMA_NUMBER.fullmatch, texts)):
         raise GraphError(
-            f"Columns {first_few(commas)} of {table.name} hold numbers with a comma.",
+            f"Columns {first_few([cells.name])} of {where} hold numbers with a comma.",
             "If it is a decimal comma, say so (--decimal ',', decimal=','); otherwise write the numbers without it, or "
             "read the columns as categories (--categorical).",
         )
-    pointed = {
-        name: table.frame[name].map(
-            lambda cell: cell.replace(".", "").replace(",", ".") if isinstance(cell, str) else cell
-        )
-        for name in commas
+
+
+def date_form(cells: pd.Series) -> str | None:
+    """The form of the dates or times in a column, as pandas calls it; None if it holds others."""
+    if cells.dtype.kind == "M":
+        return _DATE_FORMS[0]
+    known = [cell for cell in cells if not is_empty(cell)]
+    if not known or not all(isinstance(c, date) or (isinstance(c, str) and _DATE.fullmatch(c)) for c in known[:_PROBE]):
+        return None
+    known = list(dict.fromkeys(cell if isinstance(cell, str) else cell.isoformat() for cell in known))
+    fits = (form for form in _DATE_FORMS if _times(pd.Series(known, dtype=object), form).notna().mean() >= _DATES)
+    return next(fits, None)
+
+
+def _times(cells: pd.Series, form: str) -> pd.Series:
+    return pd.to_datetime(cells, format=form, errors="coerce", utc=True)
+
+
+def _date_parts(cells: pd.Series, form: str) -> pd.DataFrame:
+    """A column of dates as days since 1970, and as text the month, the weekday and the hour."""
+    times = _times(cells.map(lambda cell: None if is_empty(cell) else cell), form)
+    days = (times - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
+    texts = {
+        part: times.dt.strftime(code).astype(object)
+        for part, code in (("month", "%m"), ("weekday", "%a"), ("hour", "%H"))
     }
-    return replace(table, frame=table.frame.assign(**pointed))
-
-
-def _has_decimal_commas(cells: pd.Series) -> bool:
-    texts = [text for text in {cell for cell in cells if isinstance(cell, str)} if not is_empty(text)]
-    return any("," in text for text in texts) and all(map(_COMMA_NUMBER.fullmatch, texts))
+    frame = pd.DataFrame({"days": days.astype(np.float64), **texts}, index=cells.index)
+    return frame.set_axis([f"{cells.name}[{part}]" for part in frame], axis=1)
 
 
 def tags_as_text(cell: Any) -> str:
@@ -112,26 +140,30 @@ def vector_columns(frame: pd.DataFrame, names: Iterable[str]) -> list[str]:
     return [name for name in names if frame[name].dtype.kind not in "biufM" and _holds_vectors(frame[name])]
 
 
-def expand_vectors(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """The frame with each of these columns replaced by a column of numbers for each entry, such as embedding[0]."""
-    if not names:
+def expanded(frame: pd.DataFrame, vectors: Sequence[str], dates: Mapping[str, str]) -> pd.DataFrame:
+    """The frame with a column for each entry of a vector (embedding[0]) and each part of a date (born[days]).
+
+    dates: columns with the form of their dates.
+    """
+    if not vectors and not dates:
         return frame
-    parts = []
-    for name in frame.columns:
-        if name not in names:
-            parts.append(frame[[name]])
-            continue
-        values = _matrix(frame[name])
-        entries = [f"{name}[{i}]" for i in range(values.shape[1])]
-        parts.append(pd.DataFrame(values, index=frame.index, columns=pd.Index(entries, dtype=object)))
-    return pd.concat(parts, axis=1)
+    return pd.concat([_parts(frame[name], vectors, dates) for name in frame.columns], axis=1)
 
 
-def expand_as_trained(frame: pd.DataFrame, entries: Iterable[str]) -> pd.DataFrame:
-    """The frame of new nodes with the vectors expanded whose entries an encoder needs."""
-    matches = (_ENTRY.fullmatch(name) for name in entries if name not in frame.columns)
-    vectors = {match.group(1) for match in matches if match}
-    return expand_vectors(frame, [name for name in frame.columns if name in vectors])
+def _parts(cells: pd.Series, vectors: Sequence[str], dates: Mapping[str, str]) -> pd.Series | pd.DataFrame:
+    if cells.name in dates:
+        return _date_parts(cells, dates[str(cells.name)])
+    if cells.name not in vectors:
+        return cells
+    values = _matrix(cells)
+    entries = pd.Index([f"{cells.name}[{i}]" for i in range(values.shape[1])], dtype=object)
+    return pd.DataFrame(values, index=cells.index, columns=entries)
+
+
+def source_column(part: str) -> str:
+    """The column that a column of ``expanded`` comes from."""
+    match = _ENTRY.fullmatch(part)
+    return match[1] if match else part
 
 
 def _holds_vectors(cells: pd.Series) -> bool:
@@ -150,12 +182,16 @@ def _holds_vectors(cells: pd.Series) -> bool:
 
 
 def _vector(cell: Any) -> np.ndarray | None:
-    """The numbers of a cell; None if it is no list of numbers."""
+    """The numbers of a cell; None if it is no list of numbers. Without brackets, three or more that are not whole."""
     if isinstance(cell, str):
-        text = cell.strip()
-        if not (text.startswith("[") and text.endswith("]")) or not _SEPARATORS.fullmatch(_NUMBER.sub("", text[1:-1])):
+        text = _WRAPPED.sub("", cell).strip()
+        is_marked = text.startswith("[") and text.endswith("]")
+        text = text[1:-1] if is_marked else text
+        numbers = _NUMBER.findall(text)
+        is_listed = is_marked or (len(numbers) == len(re.split(r"[\s,;]+", text)) > 2 and "." in text)
+        if not is_listed or not _SEPARATORS.fullmatch(_NUMBER.sub("", text)):
             return None
-        return np.array([float(number) for number in _NUMBER.findall(text)])
+        return np.array([float(number) for number in numbers])
     if not is_list(cell) or isinstance(cell, set | frozenset):
         return None
     try:

@@ -20,11 +20,10 @@ from dccgcn.errors import DataFileError, DccgcnError
 from dccgcn.graph import NodeGraph, decode_labels
 from dccgcn.progress import Progress, tracked
 from dccgcn.runtime import are_ours, check_output, is_database, missing_extra, place, temporary_path, write_output
-from dccgcn.tables.table import ESCAPED
+from dccgcn.tables.table import ALONE, ESCAPED
 
 _PARQUET_ROWS = 1 << 20  # converted at a time
 _CSV_ROWS = 1 << 17
-_ALONE = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}  # for files of other databases
 _SQL_TYPES = {"i": "BIGINT", "f": "DOUBLE", "b": "BOOLEAN"}
 
 
@@ -158,7 +157,7 @@ def _database(file: Path, named: Path) -> Iterator[Any]:
     """A connection; errors inside the block become a DataFileError."""
     try:
         if named.suffix.lower() == ".duckdb":
-            opened = import_module("duckdb").connect(str(file), config=_ALONE)
+            opened = import_module("duckdb").connect(str(file), config=ALONE)
         else:
             opened = sqlite3.connect(file, isolation_level=None)
         with closing(opened) as database:

@@ -63,6 +63,8 @@ def run(
     ray : str or RayWorkers, optional
         Address of a Ray cluster on whose CPUs Concord's views, channels and predictions are computed, block of rows by
         block; ``"auto"`` is the one on this machine. Its machines must share the folder of ``scratch``.
+    hold_out : float, optional
+        In place of a split: the share of the labels, such as 0.2, to test on instead of training.
 
     hold_out : float, optional
         Share of the labels of each class to test on instead of training, such as 0.2, where there is no split.
@@ -90,6 +92,7 @@ def run(
     if not isinstance(graph, NodeGraph):
         remedy = "Build one: NodeGraph(features, edges, labels), dccgcn.read_tables, from_networkx or from_igraph."
         raise DccgcnError(f"run takes a NodeGraph, not a {type(graph).__name__}.", remedy)
+    split = splits.hold_out(graph, hold_out, seed) if split is None and hold_out is not None else split
     if split is not None and not isinstance(split, Split):
         remedy = "Draw one with per_class or by_rate, or build one from node positions: Split.from_parts."
         raise DccgcnError(f"The split is a {type(split).__name__}, not a Split.", remedy)

@@ -29,7 +29,6 @@ Dataset = Annotated[str, typer.Option(help="A benchmark graph: see [b]dccgcn dat
 Graphs = Annotated[str, typer.Option(help="Benchmark graphs, separated by commas.")]
 LabelsPerClass = Annotated[int, typer.Option(help="Training labels drawn from each class.", min=1)]
 Rounds = Annotated[int, typer.Option(help="Interleaved rounds; medians are printed.", min=1)]
-Store = Annotated[Path | None, typer.Option(help="File for finished measurements; a second call continues from them.")]
 
 
 @app.command("step")
@@ -119,7 +118,6 @@ def new_nodes(
     share: Annotated[float, typer.Option(help="Share of the nodes removed for training.", min=0.01, max=0.9)] = 0.2,
     splits: Annotated[int, typer.Option(help="Number of splits, with seeds from 0.", min=1)] = 10,
     threads: Threads = None,
-    store: Store = None,
     json: Json = False,
 ) -> None:
     """Compare the accuracy on nodes added after training with that of training on the whole graph."""
@@ -134,7 +132,6 @@ def new_nodes(
         labels_per_class=labels_per_class,
         share=share,
         seeds=range(splits),
-        store=store,
     )
     show(f"{share:.0%} of the nodes added after training, {splits} splits: accuracy in %", measured, json)
 
@@ -148,7 +145,6 @@ def label_next(
     starts: Annotated[int, typer.Option(help="Number of starts, with seeds from --first-seed.", min=1)] = 50,
     first_seed: Annotated[int, typer.Option(help="Seed of the first start; from 1000: development.", min=0)] = 0,
     threads: Threads = None,
-    store: Store = None,
     json: Json = False,
 ) -> None:
     """Compare label-next with random and with uncertainty sampling: accuracy after adding as many labels."""
@@ -163,7 +159,6 @@ def label_next(
         labels_per_class=labels_per_class,
         count=count,
         seeds=range(first_seed, first_seed + starts),
-        store=store,
     )
     show(f"{count} labels added, {starts} starts: accuracy in %", measured, json)
 

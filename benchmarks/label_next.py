@@ -1,12 +1,11 @@
 """Active learning: accuracy with the nodes of label-next, with random and with the most uncertain nodes labelled."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.seeds import for_each_seed
+from benchmarks.timing import for_each_seed
 from dccgcn import datasets
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split, per_class
@@ -24,7 +23,6 @@ def bench_label_next(
     labels_per_class: int,
     count: int,
     seeds: range,
-    store: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
     """Add labels by three strategies to the same starts, train again, and compare on the same test nodes.
@@ -45,15 +43,7 @@ def bench_label_next(
             predictions[strategy] = run(graph, extended, method, settings, seed).prediction
         return {name: 100 * accuracy(graph.labels[test], p.y_pred[test]) for name, p in predictions.items()}
 
-    about = {
-        "benchmark": "label-next",
-        "dataset": name,
-        "method": method.name,
-        "settings": settings.model_dump(mode="json"),
-        "labels_per_class": labels_per_class,
-        "count": count,
-    }
-    accuracies = for_each_seed(measure, seeds, about, store, progress)
+    accuracies = for_each_seed(measure, seeds, progress)
     return dict(
         dataset=name,
         method=method.name,

@@ -1,12 +1,11 @@
 """Accuracy on nodes added after training, and on the same nodes if they are in the graph at training."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.seeds import for_each_seed
+from benchmarks.timing import for_each_seed
 from dccgcn import datasets
 from dccgcn.graph import NodeGraph
 from dccgcn.graph.splits import Split, fingerprint, per_class
@@ -23,7 +22,6 @@ def bench_new_nodes(
     labels_per_class: int,
     share: float,
     seeds: range,
-    store: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
     """Remove a share of the nodes, train on the rest, add the nodes again, and compare.
@@ -49,15 +47,7 @@ def bench_new_nodes(
         }
         return {way: 100 * accuracy(graph.labels[held_out], y_pred) for way, y_pred in predictions.items()}
 
-    about = {
-        "benchmark": "new-nodes",
-        "dataset": name,
-        "method": method.name,
-        "settings": settings.model_dump(mode="json"),
-        "labels_per_class": labels_per_class,
-        "share": share,
-    }
-    found = for_each_seed(measure, seeds, about, store, progress)
+    found = for_each_seed(measure, seeds, progress)
     return dict(
         dataset=name,
         method=method.name,

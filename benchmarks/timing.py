@@ -1,9 +1,10 @@
-"""Interleaved timing of several implementations, and their largest difference."""
+"""Measurements of several implementations in turn, or for many seeds, and their largest difference."""
 
 from collections.abc import Callable, Sequence
 from time import perf_counter
 
 import numpy as np
+import pandas as pd
 from torch import Tensor
 
 
@@ -32,3 +33,15 @@ def largest_difference(ours: Sequence[Tensor], theirs: Sequence[Tensor]) -> floa
     """Largest difference of paired tensors, relative to the largest entry of the second."""
     pairs = zip(ours, theirs, strict=True)
     return max(float((a - b.view_as(a)).abs().max() / b.abs().max().clamp(min=1e-12)) for a, b in pairs)
+
+
+def for_each_seed(
+    measure: Callable[[int], dict[str, float]], seeds: range, progress: Callable[[int, int], None] | None = None
+) -> dict[str, np.ndarray]:
+    """What was measured, by name, with a number for each seed."""
+    measured = []
+    for done, seed in enumerate(seeds):
+        measured.append(measure(seed))
+        if progress:
+            progress(done + 1, len(seeds))
+    return {str(name): values.to_numpy() for name, values in pd.DataFrame(measured).items()}

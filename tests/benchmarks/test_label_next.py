@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from benchmarks.label_next import query_strategies
-from benchmarks.seeds import for_each_seed
 from dccgcn import per_class, run
 from helpers.command import benchmarks
 
@@ -32,24 +31,3 @@ def test_the_benchmark_on_the_command_line():
         assert measured[f"over_{way}"]["mean"] == pytest.approx(gained)
         assert gained > 0  # these four development starts
     assert measured["chosen"]["mean"] > measured["start"]["mean"]
-
-
-def test_a_stopped_benchmark_goes_on(tmp_path):
-    measured = []
-
-    def measure(seed):
-        if seed == 3 and len(measured) < 4:
-            measured.append(None)
-            raise KeyboardInterrupt
-        measured.append(seed)
-        return {"accuracy": seed / 10}
-
-    store, about = tmp_path / "bench.jsonl", {"dataset": "cora"}
-    with pytest.raises(KeyboardInterrupt):
-        for_each_seed(measure, range(5), about, store)
-    found = for_each_seed(measure, range(5), about, store)
-    np.testing.assert_array_equal(found["accuracy"], np.arange(5) / 10)
-    assert measured == [0, 1, 2, None, 3, 4]
-    for_each_seed(measure, range(2), {"dataset": "citeseer"}, store)
-    for_each_seed(measure, range(2), about)
-    assert measured[6:] == [0, 1, 0, 1]

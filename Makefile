@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: demo test install-test lint docs frontend paper size fuzz fuzz-guided kill golden container clean
 
 demo: .venv/installed
-	$(BIN)/dccgcn fit cora --labels-per-class 2 --baseline gcn --out runs/demo --overwrite --report
+	$(BIN)/dccgcn fit cora --labels-per-class 5 --baseline gcn --out runs/demo --overwrite --report
 
 test: .venv/installed lint
 	$(BIN)/python -m pytest

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dccgcn.cli import display, main
 
-ARGUMENTS = "fit cora --labels-per-class 2 --baseline gcn"
+ARGUMENTS = "fit cora --labels-per-class 5 --baseline gcn"
 
 if __name__ == "__main__":
     display.output.record = True

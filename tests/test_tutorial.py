@@ -41,7 +41,8 @@ def follow(page, folder, monkeypatch):
 
 def test_the_tutorial(tmp_path, monkeypatch):
     names = follow("tutorial.md", tmp_path, monkeypatch)
-    right = names["by_confidence"]["mean"]
+    right = names["by_trust"]["mean"]
+    assert right["yes"] > 0.8
     assert right["yes"] > right["no"] + 0.1
     assert len((tmp_path / "tables" / "more-predictions.csv").read_text().splitlines()) == 4
     assert len(names["frame"]) == 2708

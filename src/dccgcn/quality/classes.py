@@ -160,7 +160,7 @@ def rare_class_scores(graph: NodeGraph, split: Split, prediction: Prediction) ->
 class ClassBalance:
     """What accuracy hides on the test nodes: how far guessing comes, and how the smallest class fares."""
 
-    majority: float  # accuracy of always predicting the class with most training labels
+    majority: float  # accuracy of always predicting the most frequent class of the test nodes
     smallest: str  # the class with fewest labels of those among the test nodes
     recall: float  # share of its test nodes that are predicted as it
     average_precision: float  # of the test nodes ranked by its probability
@@ -175,7 +175,7 @@ def class_balance(graph: NodeGraph, split: Split, prediction: Prediction) -> Cla
     k = min(np.unique(truth), key=labels.__getitem__)
     is_member, score = truth == k, class_rank(prediction, k)[split.test]
     return ClassBalance(
-        majority=float((truth == np.bincount(graph.labels[split.train]).argmax()).mean()),
+        majority=float(np.bincount(truth).max() / len(truth)),
         smallest=str(graph.classes[k]),
         recall=float((prediction.y_pred[split.test][is_member] == k).mean()),
         average_precision=average_precision(is_member, score),

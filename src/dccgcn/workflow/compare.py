@@ -29,7 +29,7 @@ class MethodScore:
     smallest: str  # class with fewest labels; "" if runs differ in it
     recall: float  # of the smallest class
     average_precision: float  # of the smallest class
-    majority: float  # accuracy of always predicting the class with most training labels
+    majority: float  # accuracy of always predicting the most frequent class of the test nodes
     difference: PairedDifference | None  # to the first method, on the same splits; None for that method itself
     seconds: float  # mean per run, including operators where they had to be built
 

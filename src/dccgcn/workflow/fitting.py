@@ -66,9 +66,6 @@ def run(
     hold_out : float, optional
         In place of a split: the share of the labels, such as 0.2, to test on instead of training.
 
-    hold_out : float, optional
-        Share of the labels of each class to test on instead of training, such as 0.2, where there is no split.
-
     Returns
     -------
     Result
@@ -86,13 +83,12 @@ def run(
         graph = tables.graph
     elif is_pyg(graph):
         data, graph = graph, from_pyg(graph)
-        if split is None and has_masks(data):
+        if split is None and hold_out is None and has_masks(data):
             split = split_from_pyg(data, graph)
             graph = graph.with_findings([finding for finding in graph.findings if finding.code != MASKS_NOT_USED])
     if not isinstance(graph, NodeGraph):
         remedy = "Build one: NodeGraph(features, edges, labels), dccgcn.read_tables, from_networkx or from_igraph."
         raise DccgcnError(f"run takes a NodeGraph, not a {type(graph).__name__}.", remedy)
-    split = splits.hold_out(graph, hold_out, seed) if split is None and hold_out is not None else split
     if split is not None and not isinstance(split, Split):
         remedy = "Draw one with per_class or by_rate, or build one from node positions: Split.from_parts."
         raise DccgcnError(f"The split is a {type(split).__name__}, not a Split.", remedy)
@@ -101,8 +97,7 @@ def run(
         settings = method.published_settings(graph.name, settings)
     if split is not None and hold_out is not None:
         raise DccgcnError("A split and hold_out exclude one another.", "Leave hold_out out: the split has test nodes.")
-    if hold_out is not None:
-        split = splits.hold_out(graph, hold_out, seed)
+    split = split if hold_out is None else splits.hold_out(graph, hold_out, seed)
     split = Split.from_parts(graph, "all-labels", graph.labelled, [], []) if split is None else split
     split.check(graph)
     check_training(graph, split.train)

@@ -38,6 +38,7 @@ def options(
 for command in (
     fit.fit,
     runs.predict,
+    runs.explain,
     label.label,
     runs.label_next,
     audit.audit,

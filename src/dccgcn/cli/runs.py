@@ -1,11 +1,11 @@
-"""Commands on a saved run: dccgcn predict (new nodes), label-next (active learning) and report (the page)."""
+"""Commands on a saved run: dccgcn predict (new nodes), explain, label-next (active learning) and report (the page)."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from dccgcn.cli.display import errors, print_findings, print_frame, print_json, print_note, progress_bar
+from dccgcn.cli.display import errors, output, print_findings, print_frame, print_json, print_note, progress_bar
 from dccgcn.cli.options import NEW_FILE, AbstainBelow, Device, Json, Overwrite, Probabilities, Threads, edge_files
 
 if TYPE_CHECKING:
@@ -81,6 +81,31 @@ def predict(
     print_findings(graph.findings)
     if out:
         print_note(f"Written to {out}")
+
+
+def explain(
+    model: Annotated[Path, typer.Argument(help="Folder that [b]dccgcn fit … --out[/b] wrote.")],
+    ids: Annotated[list[str], typer.Argument(help="Ids of the nodes.")],
+    json: Json = False,
+) -> None:
+    """Say why nodes are predicted as they are.
+
+    For each node: its class and trust; what each channel predicts, with the channel's weight; its neighbours and the
+    nodes with the most similar features, with their labels or predictions; and the features that speak for the
+    predicted class and for the next one.
+
+    Examples:
+
+        dccgcn explain runs/mine 31336 1061127
+    """
+    from dccgcn.store import load_model
+
+    result = load_model(model).result
+    explanations = [result.explain(node) for node in ids]
+    if json:
+        print_json({"model": str(model), "nodes": [one.to_dict() for one in explanations]})
+    else:
+        output.print("\n\n".join(map(repr, explanations)), markup=False, highlight=False)
 
 
 def label_next(

@@ -1,6 +1,8 @@
 from .channel_names import channel_description as channel_description
 from .channel_names import channel_title as channel_title
 from .class_prior import relative_prior as relative_prior
+from .contributions import feature_contributions as feature_contributions
+from .contributions import similar_nodes as similar_nodes
 from .labels import Labels as Labels
 from .method import build_channels as build_channels
 from .method import fit_findings as fit_findings

@@ -250,8 +250,8 @@ def make_source(
     operators, stages = channel_operators(scaled, settings, by.idf, progress), stages_of(graph.cache)
     source = ViewInputs(
         x={
-            "": once("features", lambda: _unit_features(scaled, by.idf)),
-            **({} if graph.vectors is None else {MEANING: once("vectors", partial(_unit_vectors, graph.vectors))}),
+            "": once("features", lambda: unit_features(scaled, by.idf)),
+            **({} if graph.vectors is None else {MEANING: once("vectors", partial(unit_vectors, graph.vectors))}),
         },
         operators=operators,
         means=once("means", lambda: mean_matrices(graph)),
@@ -388,14 +388,14 @@ def _unit_rows(h: Matrix) -> Embedding:
     return Embedding(scale_to_unit_rows(h), _NO_COMPONENTS, none, none)
 
 
-def _unit_features(graph: NodeGraph, idf: np.ndarray | None) -> Any:
+def unit_features(graph: NodeGraph, idf: np.ndarray | None) -> Any:
     """X: tf-idf rows of unit length, or few columns as they are, dense."""
     if graph.d <= N_OWN:
         return _dense(graph.features)
     return normalise_rows(weight_columns(graph.features, idf), "unit")
 
 
-def _unit_vectors(vectors: np.ndarray) -> Matrix:
+def unit_vectors(vectors: np.ndarray) -> Matrix:
     """Rows of unit length, or few columns as they are."""
     return vectors if vectors.shape[1] <= N_OWN else np.asarray(normalise_rows(vectors, "unit"))
 

@@ -10,6 +10,7 @@ from .doctor import check_given_labels as check_given_labels
 from .doctor import examine as examine
 from .doctor import facts as facts
 from .estimator import NodeClassifier as NodeClassifier
+from .explain import Explanation as Explanation
 from .fitting import run as run
 from .frames import prediction_frame as prediction_frame
 from .frames import run_csv as run_csv

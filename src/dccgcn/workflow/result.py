@@ -31,6 +31,7 @@ from dccgcn.quality import (
 from dccgcn.runtime import check_file
 from dccgcn.settings import Settings
 from dccgcn.tables import Tables, write_frames
+from dccgcn.workflow.explain import Explanation, explain
 from dccgcn.workflow.frames import target_frame
 from dccgcn.workflow.suspect_labels import suspect_frame
 
@@ -265,6 +266,29 @@ class Result:
             Called with the name of a task, the steps done and all steps.
         """
         write_frames({"predictions": self.to_frame(probabilities, abstain_below)}, path, overwrite, progress)
+
+    def explain(self, node_id: Any) -> Explanation:
+        """Why a node is predicted as it is: its channels, neighbours, similar nodes, and the features that decide.
+
+        Parameters
+        ----------
+        node_id
+            Its id, as in ``graph.ids``.
+
+        Returns
+        -------
+        Explanation
+            Prints as text; ``to_dict`` gives plain values.
+
+        Examples
+        --------
+        >>> from dccgcn import load_dataset, per_class, run
+        >>> cora = load_dataset("cora").graph
+        >>> explanation = run(cora, per_class(cora, 5, seed=0)).explain(cora.ids[0])
+        >>> explanation.degree == len(explanation.neighbours)
+        True
+        """
+        return explain(self, node_id)
 
     def ranking(self, class_name: Any) -> pd.DataFrame:
         """The predicted nodes by falling probability of one class: where to look for the nodes of a rare class.

@@ -88,6 +88,21 @@ def test_row_27_a_rate_too_low_for_the_classes_still_gives_one_each() -> None:
     assert by_rate(graph, 0.04, seed=0).findings == ()
 
 
+def test_a_uniform_draw_is_of_all_nodes_alike_given_that_it_has_every_class() -> None:
+    graph = toy([60, 30, 10])
+    drawn = np.array([counts(graph, by_rate(graph, 0.1, seed, draw="uniform")) for seed in range(400)])
+    assert (drawn.sum(axis=1) == 10).all()
+    assert drawn.min() == 1
+    # of draws of ten by chance that have every class
+    random = np.random.default_rng(0).multivariate_hypergeometric([60, 30, 10], 10, 20_000)
+    expected = random[(random > 0).all(axis=1)]
+    np.testing.assert_allclose(drawn.mean(axis=0), expected.mean(axis=0), atol=0.25)
+    np.testing.assert_allclose(drawn.std(axis=0), expected.std(axis=0), atol=0.25)
+    assert by_rate(graph, 0.1, 7, draw="uniform").hash == by_rate(graph, 0.1, 7, draw="uniform").hash
+    with pytest.raises(SplitError, match="None of 2,000 draws of 2 labels has all classes: the smallest has 1 nodes"):
+        by_rate(toy([30_000, 1]), 0.00005, 0, draw="uniform")
+
+
 @pytest.mark.parametrize("rate", [0, -0.1, 1, 1.5, float("nan")])
 def test_row_30_rates_out_of_range(rate: float) -> None:
     with pytest.raises(SplitError, match="label rate"):

@@ -1,7 +1,7 @@
 """dccgcn compare: several methods on the same splits."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -20,6 +20,10 @@ def compare(
     methods: Annotated[str, typer.Option(help="Methods, separated by commas; differences are to the first.")],
     label_rate: Annotated[float | None, typer.Option(help="Share of the nodes to train on, such as 0.005.")] = None,
     labels_per_class: Annotated[int | None, typer.Option(help="Training labels drawn from each class.", min=1)] = None,
+    draw: Annotated[
+        Literal["balanced", "uniform"],
+        typer.Option(help="With --label-rate: as many labels of every class, or as many as chance has it."),
+    ] = "balanced",
     splits: Annotated[int, typer.Option(help="Number of splits, with seeds from --first-seed.", min=1)] = 10,
     folds: Annotated[int, typer.Option(help="With your own tables: parts of the labels, each tested once.", min=2)] = 5,
     repeats: Annotated[int, typer.Option(help="With your own tables: how often folds are drawn.", min=1)] = 3,
@@ -73,10 +77,11 @@ def compare(
         raise SplitError("Benchmark graphs are compared without direction.", "Leave --directed out.")
     if graph.nodes or graph.edges:
         graph.load()  # both a benchmark graph and tables: an error
-    draw, amount = ("rate", label_rate) if label_rate is not None else ("per-class", float(labels_per_class or 2))
-    labels = f"{100 * amount:g} %" if draw == "rate" else f"{amount:g} per class"
+    by_rate = "rate" if draw == "balanced" else "rate-uniform"
+    kind, amount = (by_rate, label_rate) if label_rate is not None else ("per-class", float(labels_per_class or 2))
+    labels = f"{amount:g} per class" if label_rate is None else f"{100 * amount:g} %, {draw}"
     title = f"{graph.dataset}, {labels}, {splits} splits from seed {first_seed}"
-    runs = split_jobs(graph.dataset, names, draw, amount, seeds, device)
+    runs = split_jobs(graph.dataset, names, kind, amount, seeds, device)
     _compare(title, runs, store / f"{graph.dataset}.jsonl", jobs, json)
 
 

@@ -44,10 +44,14 @@ _DEFAULT_LABELS_PER_CLASS = 2
 
 @dataclass(frozen=True)
 class SplitOptions:
-    """Training and test labels; at most one of the first four is given."""
+    """Training and test labels; at most one of rate, number, split and hold-out is given."""
 
     labels_per_class: Annotated[int | None, _split_option(help="Training labels drawn from each class.")] = None
     label_rate: Annotated[float | None, _split_option(help="Share of the nodes to train on, such as 0.005.")] = None
+    draw: Annotated[
+        Literal["balanced", "uniform"],
+        _split_option(help="With --label-rate: as many labels of every class, or as many as chance has it."),
+    ] = "balanced"
     split: Annotated[str | None, _split_option(help="A split file, or a published split such as public.")] = None
     hold_out: Annotated[
         float | None, _split_option(help="Share of the labels to test on instead of training, such as 0.2.")
@@ -213,7 +217,7 @@ def choose_split(loaded: LoadedGraph, options: SplitOptions, seed: int) -> "Spli
     if labels_per_class is not None:
         return splits.per_class(graph, labels_per_class, seed, options.small_classes)
     if options.label_rate is not None:
-        return splits.by_rate(graph, options.label_rate, seed)
+        return splits.by_rate(graph, options.label_rate, seed, options.draw)
     if options.hold_out is not None:
         return splits.hold_out(graph, options.hold_out, seed)
     return None if options.split is None else load_split(loaded, options.split)

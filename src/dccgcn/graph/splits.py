@@ -15,6 +15,7 @@ from dccgcn.text import first_few
 
 PARTS = ("train", "validation", "test")
 _BLOCK = 1 << 16  # ids hashed at a time
+_MOST_DRAWS = 2000  # uniform ones, until every class is among them
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,11 +191,12 @@ def per_class(graph: NodeGraph, k: int, seed: int, small_classes: Literal["error
     return _draw(graph, f"per-class-{k}", seed, take, findings)
 
 
-def by_rate(graph: NodeGraph, rate: float, seed: int) -> Split:
-    """Draw round(rate · n) training nodes, spread evenly over the classes; all other labelled nodes are test nodes.
+def by_rate(graph: NodeGraph, rate: float, seed: int, draw: Literal["balanced", "uniform"] = "balanced") -> Split:
+    """Draw round(rate · n) training nodes; all other labelled nodes are test nodes.
 
-    Each class gives at least one node and at most half of its nodes. The seed decides which classes give one more when
-    the number does not divide evenly.
+    Balanced draws are spread evenly over the classes: each gives at least one node and at most half of its nodes, and
+    the seed decides which give one more when the number does not divide evenly. Uniform draws are of all labelled nodes
+    alike, repeated until every class is among them.
 
     Parameters
     ----------
@@ -203,6 +205,8 @@ def by_rate(graph: NodeGraph, rate: float, seed: int) -> Split:
         Training nodes as a share of all nodes, above 0 and below 1.
     seed : int
         From 0 up.
+    draw : {"balanced", "uniform"}, default "balanced"
+        Whether classes give equally many nodes, or as many as chance has it.
 
     Returns
     -------
@@ -211,7 +215,8 @@ def by_rate(graph: NodeGraph, rate: float, seed: int) -> Split:
     Raises
     ------
     SplitError
-        If the rate asks for more than half of every class, or the graph has no labels.
+        If the rate asks for more than half of every class, if uniform draws miss a class again and again, or if the
+        graph has no labels.
 
     Examples
     --------
@@ -234,6 +239,8 @@ def by_rate(graph: NodeGraph, rate: float, seed: int) -> Split:
     if total > asked:
         text = f"A label rate of {rate:g} gives {asked} labels for {total} classes; every class got one instead."
         findings = (Finding("warning", "rate-below-classes", text),)
+    if draw == "uniform":
+        return _draw_uniformly(graph, f"uniform-{rate:g}", seed, total, findings)
     take = np.zeros(graph.c, dtype=np.int64)
     class_order, _ = _orders(graph, seed)
     while (left := total - take.sum()) > 0:  # one more label per round from each class that has one left
@@ -317,19 +324,38 @@ def _draw(graph: NodeGraph, kind: str, seed: int, take: np.ndarray, findings: tu
     return Split(graph.name, kind, seed, train, np.empty(0, dtype=np.int64), test, fingerprint(graph), findings)
 
 
+def _draw_uniformly(graph: NodeGraph, kind: str, seed: int, total: int, findings: tuple[Finding, ...]) -> Split:
+    """The first draw of labelled nodes that has a node of every class."""
+    bits, size = _bits(seed), _class_sizes(graph)
+    for _ in range(_MOST_DRAWS):
+        train = graph.labelled[np.argsort(bits.random_raw(len(graph.labelled)), kind="stable")[:total]]
+        if len(np.unique(graph.labels[train])) == (size > 0).sum():
+            test = np.setdiff1d(graph.labelled, train)
+            return Split(graph.name, kind, seed, train, np.empty(0, dtype=np.int64), test, fingerprint(graph), findings)
+    smallest = int(size[size > 0].min())
+    raise SplitError(
+        f"None of {_MOST_DRAWS:,} draws of {total} labels has all classes: the smallest has {smallest} nodes.",
+        "Raise the rate, or draw balanced labels.",
+    )
+
+
 def _orders(graph: NodeGraph, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """A random order of the classes and one of the nodes.
 
     Ranks of raw bits rather than `permutation`: NumPy promises that the bits stay the same in all
     later versions, and promises nothing of the kind for the draws made from them.
     """
-    if seed < 0:
-        raise SplitError(f"The seed is {seed}.", "Seeds are whole numbers from 0 up.")
-    bits = np.random.PCG64(seed)
+    bits = _bits(seed)
     return (
         np.argsort(bits.random_raw(graph.c), kind="stable"),
         np.argsort(bits.random_raw(graph.n), kind="stable"),
     )
+
+
+def _bits(seed: int) -> np.random.PCG64:
+    if seed < 0:
+        raise SplitError(f"The seed is {seed}.", "Seeds are whole numbers from 0 up.")
+    return np.random.PCG64(seed)
 
 
 def _class_sizes(graph: NodeGraph) -> np.ndarray:

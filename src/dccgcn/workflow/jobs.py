@@ -25,8 +25,8 @@ class Job:
     """Everything that determines a run's result. Options are those that differ from the published settings."""
 
     dataset: str
-    # "rate" (equal classes), "share" (of each class), "per-class", "per-class-large" (without the three smallest
-    # classes), "folds" (parts of the labels), or a published split
+    # "rate" (equal classes), "rate-uniform", "share" (of each class), "per-class", "per-class-large" (without the three
+    # smallest classes), "folds" (parts of the labels), or a published split
     draw: str
     amount: float  # label rate, share, labels per class, or number of folds; 0 for a published split
     split_seed: int
@@ -74,6 +74,8 @@ def graph_and_split(job: Job) -> tuple[NodeGraph, splits.Split]:
     graph = dataset.graph
     if job.draw == "rate":
         return graph, splits.by_rate(graph, job.amount, job.split_seed)
+    if job.draw == "rate-uniform":
+        return graph, splits.by_rate(graph, job.amount, job.split_seed, draw="uniform")
     if job.draw == "share":
         return graph, splits.hold_out(graph, 1 - job.amount, job.split_seed)
     if job.draw == "per-class-large":

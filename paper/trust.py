@@ -25,8 +25,8 @@ from dccgcn.concord.views import precompute
 from dccgcn.datasets import describe
 from dccgcn.features.embedding import scarcity
 from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import per_class
-from dccgcn.quality.calibration import auroc
+from dccgcn.graph.splits import by_rate, per_class
+from dccgcn.quality.calibration import auroc, bars, calibration_error
 from dccgcn.quality.trust import CLASS_THRESHOLD, THRESHOLD, class_means
 from dccgcn.text import markdown_table
 from dccgcn.workflow.jobs import load_cached
@@ -49,6 +49,7 @@ FITTED = 100  # test nodes of a run, for the fit, so that large graphs do not do
 ENOUGH = 5  # labels per class for which the promise is made
 _SHUFFLED = "-shuffled"
 _RIDGE = 0.01
+_N_RANDOM = 3  # splits with labels drawn at random
 _FEWEST = 10  # trusted predictions of a run that is judged
 _FEWEST_OF_CLASS = 20  # trusted predictions of a class that is judged
 _PROMISED = "trusted"
@@ -65,6 +66,7 @@ class TrustRun:
     graph: str
     labels_per_class: int
     seed: int
+    draw: str  # "balanced" or "random"
     held_out: HeldOut
     evidence: Evidence
     right: np.ndarray  # (nodes,) bool
@@ -90,16 +92,19 @@ class TrustRun:
         return self.held_out.is_promised & (confidence >= THRESHOLD) & is_reliable[self.predicted]
 
 
-def measure(name: str, labels_per_class: int, seed: int) -> Row:
+def measure(name: str, labels_per_class: int, seed: int, draw: str) -> Row:
     """The evidence of one run of Concord on a graph, or on a graph with shuffled labels."""
     graph = load_cached(name.removesuffix(_SHUFFLED)).graph
     graph = shuffled(graph) if name.endswith(_SHUFFLED) else graph
-    return {"dataset": name, "amount": labels_per_class, "seed": seed, **evidence_of(graph, labels_per_class, seed)}
+    about = {"dataset": name, "amount": labels_per_class, "seed": seed, "draw": draw}
+    return {**about, **evidence_of(graph, labels_per_class, seed, draw)}
 
 
-def evidence_of(graph: NodeGraph, labels_per_class: int, seed: int) -> Row:
+def evidence_of(graph: NodeGraph, labels_per_class: int, seed: int, draw: str) -> Row:
     """The evidence of one run of Concord, on a random sample of the test nodes."""
     settings, split = ConcordSettings(), per_class(graph, labels_per_class, seed, "half")
+    if draw == "random":
+        split = by_rate(graph, labels_per_class * graph.c / graph.n, seed, "uniform")
     labels = Labels.of(split.train, graph.labels[split.train], graph.c)
     q = scarcity(labels.per_class, settings.scarcity_scale)
     inputs = precompute(graph, settings)
@@ -136,6 +141,7 @@ def run_of(row: Mapping[str, Any]) -> TrustRun:
         str(row["dataset"]),
         int(row["amount"]),
         int(row["seed"]),
+        str(row.get("draw", "balanced")),
         HeldOut(**{field.name: row[field.name] for field in fields(HeldOut)}),
         Evidence(np.array(row["e"]), np.array(row["log_odds"]), row["mean_confidence"]),
         np.array(row["right"], dtype=bool),
@@ -143,13 +149,15 @@ def run_of(row: Mapping[str, Any]) -> TrustRun:
     )
 
 
-def all_jobs() -> list[tuple[str, int, int]]:
-    """Graph, labels per class and seed of every run; large graphs and shuffled ones have fewer splits."""
+def all_jobs() -> list[tuple[str, int, int, str]]:
+    """Graph, labels per class, seed and draw of every run; large graphs and shuffled ones have fewer splits."""
     jobs = []
     for name in (*GRAPHS, *(graph + _SHUFFLED for graph in SHUFFLED)):
         is_small = describe(name.removesuffix(_SHUFFLED)).nodes <= LARGE and not name.endswith(_SHUFFLED)
         seeds = range(FIRST_SEED, FIRST_SEED + (N_SPLITS if is_small else N_SPLITS_LARGE))
-        jobs += [(name, k, seed) for k in LABELS_PER_CLASS for seed in seeds]
+        jobs += [(name, k, seed, "balanced") for k in LABELS_PER_CLASS for seed in seeds]
+        if not name.endswith(_SHUFFLED):
+            jobs += [(name, k, seed, "random") for k in LABELS_PER_CLASS if k >= ENOUGH for seed in seeds[:_N_RANDOM]]
     return jobs
 
 
@@ -188,11 +196,16 @@ def _from_theta(theta: np.ndarray) -> TrustModel:
     return TrustModel(float(beta0), float(np.exp(m0)), float(beta1), float(beta2))
 
 
+def balanced(runs: Sequence[TrustRun]) -> list[TrustRun]:
+    """Those that constants are fitted to."""
+    return [run for run in runs if run.draw == "balanced"]
+
+
 def leave_one_graph_out(runs: Sequence[TrustRun], start: TrustModel) -> list[tuple[TrustRun, TrustModel]]:
     """Each run with constants that were fitted without its graph."""
     judged = []
     for group in dict.fromkeys(run.group for run in runs):
-        model = fit([run for run in runs if run.group != group], start, 12)
+        model = fit([run for run in balanced(runs) if run.group != group], start, 12)
         judged += [(run, model) for run in runs if run.group == group]
     return judged
 
@@ -209,9 +222,9 @@ def _judgement(run: TrustRun, model: TrustModel, rule: str) -> dict[str, Any]:
     t = trust(run.evidence, run.held_out, model)
     trusted, few = run.trusted(t) if rule == _PROMISED else t >= THRESHOLD, run.sample(FITTED)
     row: dict[str, Any] = {
-        "study": STUDY, "dataset": run.graph, "amount": float(run.labels_per_class), "seed": run.seed, "rule": rule,
-        "n_test": len(t), "n_trusted": int(trusted.sum()), "n_right": int(run.right[trusted].sum()),
-        "stated": float(t[trusted].sum()), "final_ece": calibration_error(t, run.right),
+        "study": STUDY, "dataset": run.graph, "amount": float(run.labels_per_class), "seed": run.seed, "draw": run.draw,
+        "rule": rule, "n_test": len(t), "n_trusted": int(trusted.sum()), "stated": float(t[trusted].sum()),
+        "n_right": int(run.right[trusted].sum()), "final_ece": calibration_error(bars(t, run.right)),
         "final_auroc_trust": auroc(t, run.right), "pool_auroc_margin": auroc(run.pool_margin, run.right),
         "gap": float(t.mean() - run.right.mean()),
         **_counts("class", run.predicted, run.right, trusted),
@@ -233,7 +246,7 @@ def _counts(name: str, group: np.ndarray, right: np.ndarray, trusted: np.ndarray
 
 def samples(runs: pd.DataFrame) -> list[TrustRun]:
     """The stored samples of the runs, which constants are fitted to."""
-    return [run_of(row) for row in runs[runs.rule == _PROMISED].to_dict("records")]
+    return [run_of(row) for row in runs[(runs.rule == _PROMISED) & (runs.draw == "balanced")].to_dict("records")]
 
 
 HEADER = ["runs", "trusted", "right", "stated", "runs below 80 %", "classes below 80 %", "below half", "ECE",
@@ -268,13 +281,6 @@ def groups_table(runs: pd.DataFrame, name: str, labels: Sequence[str]) -> str:
     return markdown_table([name, "nodes", "trusted", "right"], rows)
 
 
-def calibration_error(confidence: np.ndarray, right: np.ndarray) -> float:
-    """Expected calibration error in 15 bins of equal mass."""
-    bins = np.array_split(np.argsort(confidence, kind="stable"), 15)
-    errors = [abs(confidence[b].mean() - right[b].mean()) * len(b) for b in bins if len(b)]
-    return float(sum(errors) / len(confidence))
-
-
 def in_order(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs in the order of GRAPHS, shuffled ones last."""
     position = {name: i for i, name in enumerate((*GRAPHS, *(graph + _SHUFFLED for graph in SHUFFLED)))}
@@ -285,36 +291,32 @@ def page(model: TrustModel, runs: pd.DataFrame) -> str:
     """What is promised on graphs left out: by number of labels and gate, then graph by graph."""
     runs = in_order(runs)
     is_shuffled = runs.dataset.str.endswith(_SHUFFLED)
-    real, is_enough, is_promised = runs[~is_shuffled], runs.amount >= ENOUGH, runs.rule == _PROMISED
+    is_enough, is_promised, is_balanced = runs.amount >= ENOUGH, runs.rule == _PROMISED, runs.draw == "balanced"
+    real = runs[~is_shuffled & is_balanced]
     enough = real[real.amount >= ENOUGH]
     parts = {f"{ENOUGH} or more labels per class": enough}
     parts |= {f"{amount} labels per class": real[real.amount == amount] for amount in LABELS_PER_CLASS}
     summary = [
         [f"{name}, {rule}", *promise(part[part.rule == rule])] for name, part in parts.items() for rule in _RULES
     ]
+    for amount, part in runs[~is_balanced & is_promised].groupby("amount"):
+        summary.append([f"{amount:g} labels per class on average, drawn at random, {_PROMISED}", *promise(part)])
     null = runs[is_shuffled & is_enough & is_promised]
     summary.append([f"shuffled labels, {ENOUGH} or more, {_PROMISED}", *promise(null)])
     promised = enough[enough.rule == _PROMISED]
     by_graph = promised.groupby("dataset", sort=False)
     graphs = [[name, describe(str(name)).kind, *promise(part)] for name, part in by_graph]
-    judged_by = runs[is_promised].assign(group=[run.group for run in samples(runs)]).groupby("group", sort=False)
+    judged_by = (
+        runs[is_promised & is_balanced].assign(group=[run.group for run in samples(runs)]).groupby("group", sort=False)
+    )
     constants = [["all graphs", *map("{:g}".format, astuple(model))]]
     constants += [[f"all but {name}", *map("{:g}".format, part[_CONSTANTS].iloc[0])] for name, part in judged_by]
     return rendered(
         "trust",
         summary=markdown_table(["", *HEADER], summary),
         graphs=markdown_table(["graph", "kind", *HEADER], graphs),
-        degrees=groups_table(
-            promised,
-            "degree",
-            [
-                f"{low} or more" if low == _DEGREES[-1] else f"{low} to {high - 1}"
-                for low, high in zip(_DEGREES, (*_DEGREES[1:], 0), strict=True)
-            ],
-        ),
-        homophily=groups_table(
-            promised, "homophily", ["no labelled neighbour", *(f"from {low:.0%}" for low in _HOMOPHILY)]
-        ),
+        degrees=groups_table(promised, "degree", [f"from {low}" for low in _DEGREES]),
+        homophily=groups_table(promised, "homophily", ["unknown", *(f"from {low:.0%}" for low in _HOMOPHILY)]),
         class_threshold=f"{CLASS_THRESHOLD:.0%}".replace("%", " %"),
         fewest_of_class=_FEWEST_OF_CLASS,
         constants=markdown_table(["fitted on", *_CONSTANTS], constants),
@@ -332,6 +334,6 @@ def main(out: Path, store: Path, stored: bool) -> None:
 
     def judged() -> pd.DataFrame:
         runs = [run_of(row) for row in stored_runs(store, STUDY, measure, all_jobs())]
-        return judgements(leave_one_graph_out(runs, fit(runs, TrustModel(), 30)))
+        return judgements(leave_one_graph_out(runs, fit(balanced(runs), TrustModel(), 30)))
 
     write_study(out, STUDY, None if stored else judged, lambda runs: page(fit(samples(runs), TrustModel(), 30), runs))

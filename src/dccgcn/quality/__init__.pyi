@@ -4,6 +4,7 @@ from .audit import checks_needed as checks_needed
 from .audit import fixed_bound as fixed_bound
 from .audit import sequential_bound as sequential_bound
 from .calibration import bars as bars
+from .calibration import calibration_error as calibration_error
 from .calibration import risk_coverage as risk_coverage
 from .classes import ClassBalance as ClassBalance
 from .classes import ClassRow as ClassRow

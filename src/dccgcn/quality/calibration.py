@@ -1,5 +1,6 @@
 """Quality of confidence scores: calibration errors, and rankings of predictions by trust."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -81,7 +82,11 @@ def bars(stated: Any, right: Any, bins: int = 15, scheme: Scheme = "equal-mass")
 
 def ece(probabilities: Any, truth: Any, bins: int = 15, scheme: Scheme = "equal-mass") -> float:
     """Expected calibration error: Σ_b (n_b / n) · |accuracy_b - confidence_b|."""
-    diagram = reliability(probabilities, truth, bins, scheme)
+    return calibration_error(reliability(probabilities, truth, bins, scheme))
+
+
+def calibration_error(diagram: Sequence[Bin]) -> float:
+    """Expected calibration error of a reliability diagram: the mean over the nodes of |accuracy - confidence|."""
     n = sum(bar.count for bar in diagram)
     return sum(bar.count * abs(bar.accuracy - bar.confidence) for bar in diagram) / n
 

@@ -10,7 +10,7 @@ from dccgcn.concord import channel_description, channel_title
 from dccgcn.graph import NodeGraph
 from dccgcn.methods import ENTRIES
 from dccgcn.progress import Progress
-from dccgcn.quality import AuditSummary, bars, risk_coverage
+from dccgcn.quality import AuditSummary, bars, calibration_error, risk_coverage
 from dccgcn.report import drawing, schema
 from dccgcn.report.advice import findings, label_suggestions, nodes_to_label
 from dccgcn.report.classes import class_rankings, class_summaries, class_warnings
@@ -220,7 +220,7 @@ def calibration(result: Result) -> Calibration | None:
         nodes=len(test),
         accuracy=round(float(is_right.mean()), 6),
         mean_confidence=round(float(confidence.mean()), 6),
-        ece=round(sum(b.count * abs(b.accuracy - b.confidence) for b in bins) / len(test), 6),
+        ece=round(calibration_error(bins), 6),
         bins=[
             CalibrationBin(count=b.count, confidence=round(b.confidence, 4), accuracy=round(b.accuracy, 4))
             for b in bins

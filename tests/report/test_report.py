@@ -75,8 +75,8 @@ def test_the_verdict_states_how_many_can_be_trusted_and_how_that_is_known(full, 
     assert data.headline.startswith(f"{data.trust.trusted} of 51 predictions are estimated right (")
     assert first == "51 nodes of toy were classified from 9 labels in 3 classes."
     assert second == (
-        "Estimated right means: by the method’s own estimate right with a chance of 80\u00a0% or more, in a class that "
-        "is mostly right; on average 90\u00a0%."
+        "Estimated right means: by the method’s own estimate right with a chance of 80\u00a0% or more, in a class with "
+        "75\u00a0% or more; on average 90\u00a0%."
     )
     assert third.startswith("On the 51 test nodes, whose true class is known, ")
     unmeasured = report_data(replace(plain, split=replace(plain.split, test=[])))

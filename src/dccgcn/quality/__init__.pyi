@@ -22,6 +22,7 @@ from .paired import PairedDifference as PairedDifference
 from .paired import Summary as Summary
 from .paired import paired_difference as paired_difference
 from .paired import summary as summary
+from .trust import CLASS_THRESHOLD as CLASS_THRESHOLD
 from .trust import NOTHING_TRUSTED as NOTHING_TRUSTED
 from .trust import PROMISE as PROMISE
 from .trust import TESTED_ON as TESTED_ON

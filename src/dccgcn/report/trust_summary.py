@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dccgcn.quality import NOTHING_TRUSTED, PROMISE, THRESHOLD, labels_per_class, not_promised
+from dccgcn.quality import CLASS_THRESHOLD, NOTHING_TRUSTED, PROMISE, THRESHOLD, labels_per_class, not_promised
 from dccgcn.report.schema import TrustSummary
 from dccgcn.workflow import Result
 
@@ -62,7 +62,7 @@ def _why(result: Result, trust: TrustSummary) -> str:
     threshold = _percent(THRESHOLD)
     match trust.basis:
         case "trust" | "estimate" if trust.mean_confidence is not None:
-            chance = f"right with a chance of {threshold} or more, in a class that is mostly right"
+            chance = f"right with a chance of {threshold} or more, in a class with {_percent(CLASS_THRESHOLD)} or more"
             mean = _percent(trust.mean_confidence)
             return f"{trust.word.capitalize()} means: by the method’s own estimate {chance}; on average {mean}"
         case "trust" | "estimate":

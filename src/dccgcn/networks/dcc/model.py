@@ -13,7 +13,7 @@ CHANNELS = ("topology", "features")
 
 
 class DccGcn(nn.Module):
-    """The parameters of DCC-GCN (Shi et al., Select and Calibrate the Low-confidence, Neurocomputing), and the
+    """The parameters of DCC-GCN (Shi et al., Select and Calibrate the Low-confidence, Applied Intelligence 2023), and the
     equations that need nothing else. Channel 0 is topology, 1 features.
 
     Shapes: embeddings (nodes, hidden2) per channel, logits (nodes, classes), μ and Σ⁻¹ (nodes, classes).

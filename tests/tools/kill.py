@@ -178,12 +178,15 @@ def answers(count: int, folder: Path, seed: int) -> Counter[str]:
 
 def answer_commands(folder: Path) -> list[list[list[object]]]:
     """Two lists of commands that write to the same three files."""
-    out = folder / "answers"
+
+    def to(name: str) -> tuple[object, ...]:
+        return "--out", folder / "answers" / name, "--overwrite"
+
     return [
         [
-            ["predict", folder / "model", "--nodes", folder / f"new{number}.csv", "--out", out / "predictions.csv"],
-            ["label-next", folder / f"run{number}", "--out", out / "next.csv"],
-            ["report", folder / f"run{number}", "--out", out / "page.html"],
+            ["predict", folder / "model", "--nodes", folder / f"new{number}.csv", *to("predictions.csv")],
+            ["label-next", folder / f"run{number}", *to("next.csv")],
+            ["report", folder / f"run{number}", *to("page.html")],
         ]
         for number in (0, 1)
     ]

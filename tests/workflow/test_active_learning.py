@@ -140,7 +140,9 @@ def test_label_next_of_a_run_and_of_a_graph(small_cora, cora_is_small, tmp_path)
     by_folder = json.loads(success("label-next", tmp_path / "run", *given).stdout)
     assert [s["node_id"] for s in by_folder["next"]] == [s["node_id"] for s in by_name["next"]]
     assert by_folder["labels"] == 14
-    out = success("label-next", tmp_path / "run", "--count", "2", "--out", tmp_path / "next.csv").stdout
+    to_file = ("label-next", tmp_path / "run", "--count", "2", "--out", tmp_path / "next.csv")
+    out = success(*to_file).stdout
+    success(*to_file, "--overwrite")
     written = pd.read_csv(tmp_path / "next.csv")
     assert written["node_id"].tolist() == [s["node_id"] for s in by_name["next"]][:2]
     assert str(written["node_id"][0]) in out

@@ -28,6 +28,8 @@ from dccgcn.tables.write import write_tables
 from dccgcn.workflow.runner import read_store
 from helpers.command import dccgcn
 from tools.attempt import DCCGCN, Attempt, listed, run_command, time_without_kill
+from tools.kill_label import kill_rounds
+from tools.kill_staged import staged
 
 N = 300
 ROWS = 36  # runs of the comparison
@@ -207,11 +209,14 @@ def is_writing(out: Path) -> bool:
 
 def main() -> None:
     count = int(sys.argv[1])
-    for what in (fit, compare, answers):
+    for what in (fit, compare, answers, staged):
         with tempfile.TemporaryDirectory() as folder:
             stages = what(count, Path(folder), seed=count)
         where = ", ".join(f"{number} {stage}" for stage, number in stages.most_common())
         print(f"{what.__name__}, {count} kills: {where}.", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        events = kill_rounds(count, Path(folder), seed=count)
+    print(f"label, {count} kills: all {events} acknowledged labels were in the log.")
     print("No partially written file was accepted, and every repeated command completed.")
 
 

@@ -63,7 +63,7 @@ def run(
         Address of a Ray cluster on whose CPUs Concord's views, channels and predictions are computed, block of rows by
         block; ``"auto"`` is the one on this machine. Its machines must share the folder of ``scratch``.
     hold_out : float, optional
-        In place of a split: the share of the labels of each class, such as 0.2, to test on instead of training.
+        In place of a split: the share of the labels, such as 0.2, to test on instead of training.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def run(
         graph = tables.graph
     elif is_pyg(graph):
         data, graph = graph, from_pyg(graph)
-        if split is None and has_masks(data):
+        if split is None and hold_out is None and has_masks(data):
             split = split_from_pyg(data, graph)
             graph = graph.with_findings([finding for finding in graph.findings if finding.code != MASKS_NOT_USED])
     if not isinstance(graph, NodeGraph):
@@ -96,8 +96,7 @@ def run(
         settings = method.published_settings(graph.name, settings)
     if split is not None and hold_out is not None:
         raise DccgcnError("A split and hold_out exclude one another.", "Leave hold_out out: the split has test nodes.")
-    if hold_out is not None:
-        split = splits.hold_out(graph, hold_out, seed)
+    split = split if hold_out is None else splits.hold_out(graph, hold_out, seed)
     split = Split.from_parts(graph, "all-labels", graph.labelled, [], []) if split is None else split
     split.check(graph)
     check_training(graph, split.train)

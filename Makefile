@@ -44,11 +44,9 @@ fuzz: .venv/installed
 fuzz-guided: .venv/installed
 	cd tests && ../$(BIN)/python -m tools.fuzz_guided -runs=$(COUNT)
 
-# kill -9 eight commands fifty times each; all files must stay complete and readable
+# kill -9 seven commands fifty times each; all files must stay complete and readable
 kill: .venv/installed
 	cd tests && ../$(BIN)/python -m tools.kill 50
-	cd tests && ../$(BIN)/python -m tools.kill_label 50
-	cd tests && ../$(BIN)/python -m tools.kill_staged 50
 
 # the predictions of every method on four small graphs are those of the last make golden WRITE=1 on this machine
 golden: .venv/installed

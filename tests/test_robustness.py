@@ -126,11 +126,6 @@ def write(tmp_path):
     return write
 
 
-def test_rows_18_and_19_nothing_to_learn_from(write):
-    refused(dccgcn("fit", *write([None] * 6)), "no labelled node")
-    refused(dccgcn("fit", *write(["x", "x", None, None])), "one class, 'x'")
-
-
 def test_rows_05_and_06_and_20_and_24_and_25_findings_are_printed_and_listed(write, tmp_path):
     done = success("fit", *write(["x", "y", "y", None, None], edges=[("n0", "n1")]), "--out", tmp_path / "out")
     for words in ("3 nodes have no edge", "one training label only: 'x'", "hold no training label"):

@@ -112,8 +112,8 @@ def _number_or_yaml(text: str) -> Any:
 
 
 # shared ranges
-def rate(default: float, description: str) -> Any:
-    return Field(default, gt=0, description=description)
+def rate(default: float, description: str, most: float | None = None) -> Any:
+    return Field(default, gt=0, le=most, description=description)
 
 
 def share(default: float, description: str) -> Any:

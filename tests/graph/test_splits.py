@@ -218,6 +218,8 @@ def test_a_split_of_other_nodes_is_refused(tmp_path: Path) -> None:
         Split.load(path, toy([20, 20], ids=range(39, -1, -1)))
     with pytest.raises(SplitError, match="nodes that the graph does not have: 40"):
         Split.from_parts(graph, "mine", [0], [], [40])
+    with pytest.raises(SplitError, match="nodes that the graph does not have: -1"):
+        Split.from_parts(graph, "mine", [-1, 0])
     with pytest.raises(SplitError, match="1 nodes of the split have no label: 2"):
         Split.from_parts(toy([1, 1], unlabelled=1), "mine", [0], [], [2])
 

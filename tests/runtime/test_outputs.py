@@ -18,9 +18,10 @@ from dccgcn.datasets import Dataset
 from dccgcn.errors import DataFileError
 from dccgcn.label.log import EventLog
 from dccgcn.runtime.files import write_atomically
-from dccgcn.runtime.outputs import check_output
+from dccgcn.runtime.outputs import are_ours, check_output
 from dccgcn.tables.write import write_frames, write_tables
 from helpers.command import dccgcn, refused
+from helpers.runs import dual, toy
 
 COMMANDS: dict[str, Any] = dict(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 OUTPUTS = [(name, option) for name, c in COMMANDS.items() for option in c.params if option.metavar == NEW_FILE]
@@ -107,6 +108,13 @@ def test_a_table_in_parts_gets_no_result_beside_them(tmp_path: Path) -> None:
     (tmp_path / "parts").mkdir()
     with pytest.raises(DataFileError, match="lies in the folder"):
         check_output(tmp_path / "parts" / "predictions.csv", inputs=[tmp_path / "parts"])
+
+
+def test_every_column_of_predictions_is_known_as_one_of_dccgcn() -> None:
+    graph = toy().with_names([f"node {i}" for i in range(60)])
+    frame = dual(run(graph, per_class(graph, 3, seed=0), "lp")).to_frame(probabilities=True, abstain_below=0.9)
+    assert {"trust", "corrected", "channels_agree", "abstain"} <= {*frame}
+    assert are_ours([*frame])
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".sqlite", ".duckdb"])

@@ -20,20 +20,22 @@ import pandas as pd
 
 from dccgcn.errors import DataFileError
 from dccgcn.graph import NodeGraph
-from dccgcn.graph.splits import per_class
 from dccgcn.report.store import load_data
-from dccgcn.runtime import STAGED, current_path
+from dccgcn.runtime import current_path
 from dccgcn.runtime.files import is_temporary
 from dccgcn.store.model import load_model
 from dccgcn.tables.write import write_tables
-from dccgcn.workflow.fitting import run
 from dccgcn.workflow.runner import read_store
 from helpers.command import dccgcn
 from tools.attempt import DCCGCN, Attempt, listed, run_command, time_without_kill
+from tools.kill_label import kill_rounds
+from tools.kill_staged import staged
 
 N = 300
 ROWS = 36  # runs of the comparison
 WRITING = 0.05  # seconds in which a fit writes its files, roughly
+TESTS = str(Path(__file__).parents[1])
+ANSWER_IN_TURN = f"import sys; sys.path.append({TESTS!r}); from tools import kill; kill.answer_in_turn()"
 
 
 def fit(count: int, folder: Path, seed: int) -> Counter[str]:
@@ -135,34 +137,6 @@ def compare(count: int, folder: Path, seed: int) -> Counter[str]:
     return stages
 
 
-def save(count: int, folder: Path, seed: int) -> Counter[str]:
-    """Kill a process that saves two runs in turn to one folder."""
-    rng = np.random.default_rng(seed)
-    graph = NodeGraph(rng.random((N, 50)), rng.integers(0, N, (600, 2)), np.arange(N) % 3)
-    made = [run(graph, per_class(graph, 5, number), seed=number) for number in (0, 1)]
-    for number, result in enumerate(made):
-        result.save(folder / str(number))
-    out = folder / "out"
-    made[0].save(out)
-    stages: Counter[str] = Counter()
-    for number in range(count):
-        attempt = Attempt(in_a_process("save_in_turn", folder), folder, lambda: listed(out))
-        attempt.wait_until(lambda: is_writing(out))
-        start = time.monotonic()
-        attempt.wait_until(lambda: not is_writing(out))
-        duration = time.monotonic() - start
-        attempt.wait_until(lambda: is_writing(out))
-        time.sleep(rng.uniform(0, 1.1 * duration))
-        assert not attempt.has_ended(), attempt.shown.read_text()
-        attempt.kill()
-        stages["in the middle" if is_writing(out) else "between two saves"] += 1
-        assert check_run(out) in (0, 1), "the earlier run is lost"
-        made[number % 2].save(out, overwrite=True)
-        assert check_run(out) == number % 2, "not completed by the next save"
-        assert not list(out.glob(".*.tmp"))
-    return stages
-
-
 def answers(count: int, folder: Path, seed: int) -> Counter[str]:
     """Kill a process that writes the files of predict, label-next and report in turn, each with two contents."""
     rng = np.random.default_rng(seed)
@@ -187,7 +161,7 @@ def answers(count: int, folder: Path, seed: int) -> Counter[str]:
     assert {len(contents) for contents in known.values()} == {2}
     stages: Counter[str] = Counter()
     for _ in range(count):
-        attempt = Attempt(in_a_process("answer_in_turn", folder), folder, lambda: listed(out))
+        attempt = Attempt([sys.executable, "-c", ANSWER_IN_TURN, str(folder)], folder, lambda: listed(out))
         attempt.wait_until(attempt.has_written)
         time.sleep(rng.uniform(0, 0.5))
         if rng.random() < 0.7:
@@ -206,52 +180,43 @@ def answers(count: int, folder: Path, seed: int) -> Counter[str]:
 
 def answer_commands(folder: Path) -> list[list[list[object]]]:
     """Two lists of commands that write to the same three files."""
-    out = folder / "answers"
+
+    def to(name: str) -> tuple[object, ...]:
+        return "--out", folder / "answers" / name, "--overwrite"
+
     return [
         [
-            ["predict", folder / "model", "--nodes", folder / f"new{number}.csv", "--out", out / "predictions.csv"],
-            ["label-next", folder / f"run{number}", "--out", out / "next.csv"],
-            ["report", folder / f"run{number}", "--out", out / "page.html"],
+            ["predict", folder / "model", "--nodes", folder / f"new{number}.csv", *to("predictions.csv")],
+            ["label-next", folder / f"run{number}", *to("next.csv")],
+            ["report", folder / f"run{number}", *to("page.html")],
         ]
         for number in (0, 1)
     ]
 
 
-def answer_in_turn(folder: str) -> None:
-    """Run these commands in turn until this process is killed."""
+def answer_in_turn() -> None:
+    """Run these commands on the folder of the first argument in turn, until this process is killed."""
     while True:
-        for commands in answer_commands(Path(folder)):
+        for commands in answer_commands(Path(sys.argv[1])):
             for command in commands:
                 run_command(*command)
 
 
-def in_a_process(name: str, folder: Path) -> list[str]:
-    """The command that calls a function of this module with the folder."""
-    tests = str(Path(__file__).parents[1])
-    code = f"import sys; sys.path.append({tests!r}); from tools import kill; kill.{name}({str(folder)!r})"
-    return [sys.executable, "-c", code]
-
-
 def is_writing(out: Path) -> bool:
-    """Whether a save is under way, or was stopped."""
-    return any(is_temporary(name) or name == STAGED for name in os.listdir(out))
-
-
-def save_in_turn(folder: str) -> None:
-    """Save two runs to one folder in turn until this process is killed."""
-    results = [load_model(Path(folder) / name).result for name in ("0", "1")]
-    while True:
-        for result in results:
-            result.save(Path(folder) / "out", overwrite=True)
+    """Whether a file is being written, or was when its writer was stopped."""
+    return any(map(is_temporary, os.listdir(out)))
 
 
 def main() -> None:
     count = int(sys.argv[1])
-    for what in (fit, compare, save, answers):
+    for what in (fit, compare, answers, staged):
         with tempfile.TemporaryDirectory() as folder:
             stages = what(count, Path(folder), seed=count)
         where = ", ".join(f"{number} {stage}" for stage, number in stages.most_common())
         print(f"{what.__name__}, {count} kills: {where}.", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        events = kill_rounds(count, Path(folder), seed=count)
+    print(f"label, {count} kills: all {events} acknowledged labels were in the log.")
     print("No partially written file was accepted, and every repeated command completed.")
 
 

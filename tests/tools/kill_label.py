@@ -1,11 +1,6 @@
-"""kill -9 of the labelling server at random times: no label that it acknowledged is lost.
-
-cd tests && ../.venv/bin/python -m tools.kill_label 50
-"""
+"""kill -9 of the labelling server at random times: no label that it acknowledged is lost."""
 
 import sqlite3
-import sys
-import tempfile
 import time
 from pathlib import Path
 from threading import Thread
@@ -82,14 +77,3 @@ def kill_rounds(count: int, folder: Path, seed: int = 0, longest: float = 2.0) -
         effective = {event.id for event in replay(events.values()).undoable["Ann"]}
         assert not undone & effective, "an acknowledged undo is lost"
     return len(acknowledged)
-
-
-def main() -> None:
-    count = int(sys.argv[1])
-    with tempfile.TemporaryDirectory() as folder:
-        events = kill_rounds(count, Path(folder), seed=count)
-    print(f"label, {count} kills: all {events} acknowledged labels were in the log.", flush=True)
-
-
-if __name__ == "__main__":
-    main()

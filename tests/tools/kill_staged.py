@@ -1,12 +1,8 @@
 """kill -9 of ``fit --scratch`` at random times: continued runs predict the same bits, and leave no stage behind.
 
-    cd tests && ../.venv/bin/python -m tools.kill_staged 50
-
 A killed run is continued by the next one, which is killed too or completes; the stages that it found are counted.
 """
 
-import sys
-import tempfile
 import time
 from collections import Counter
 from pathlib import Path
@@ -21,7 +17,7 @@ from tools.attempt import DCCGCN, Attempt, run_command, time_without_kill
 N = 600
 
 
-def staged(count: int, folder: Path, seed: int) -> Counter[int]:
+def staged(count: int, folder: Path, seed: int) -> Counter[str]:
     """Kill so many runs, and return how often each number of finished stages was left."""
     rng = np.random.default_rng(seed)
     write_tables(synthetic_graph(N, 4 * N, 200), folder, np.arange(60))
@@ -31,7 +27,7 @@ def staged(count: int, folder: Path, seed: int) -> Counter[int]:
     run_command(*fit, "--out", plain)
     expected = (plain / "predictions.csv").read_bytes()
     timing = time_without_kill([*DCCGCN, *map(str, command)], folder, lambda: stages(scratch))
-    left: Counter[int] = Counter()
+    left: Counter[str] = Counter()
     for number in range(count):
         attempt = Attempt([*DCCGCN, *map(str, command)], folder, lambda: stages(scratch))
         attempt.wait_until(attempt.has_begun)
@@ -41,7 +37,7 @@ def staged(count: int, folder: Path, seed: int) -> Counter[int]:
             attempt.wait_until(attempt.has_written)
             time.sleep(rng.uniform(0, timing.end - timing.first_file))
         attempt.kill()
-        left[len(stages(scratch))] += 1
+        left[f"with {len(stages(scratch))} finished stages"] += 1
         if number % 2 and number < count - 1:  # the next run continues it and is killed too
             continue
         (out / "predictions.csv").unlink(missing_ok=True)
@@ -54,15 +50,3 @@ def staged(count: int, folder: Path, seed: int) -> Counter[int]:
 def stages(scratch: Path) -> list[str]:
     """Names of the finished stages."""
     return sorted(path.name for path in scratch.glob("dccgcn-*/*") if path.is_dir() and not is_temporary(path.name))
-
-
-def main() -> None:
-    count = int(sys.argv[1])
-    with tempfile.TemporaryDirectory() as folder:
-        left = staged(count, Path(folder), seed=count)
-    found = ", ".join(f"{stages} ({times} times)" for stages, times in sorted(left.items()))
-    print(f"staged fit, {count} kills, finished stages left: {found}. Every continued run predicted the same bits.")
-
-
-if __name__ == "__main__":
-    main()

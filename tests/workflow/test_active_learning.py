@@ -103,15 +103,6 @@ def test_classes_with_few_labels_come_first(cliques):
     assert "few labels of b so far" in first.reason
 
 
-def test_a_large_graph_is_judged_by_a_sample(cora, fitted, monkeypatch):
-    monkeypatch.setattr(module, "SAMPLE_SIZE", 500)
-    split, found = fitted
-    some, again = (suggest_labels(cora.graph, found, split.train, 10) for _ in range(2))
-    assert some == again
-    assert not {s.position for s in some} & set(split.train.tolist())
-    assert len({s.position for s in some}) == 10
-
-
 def test_only_candidates_are_chosen_and_only_so_many(cliques):
     pool = np.array([0, 3, 11])
     assert {s.position for s in suggest_labels(cliques, prediction(cliques), np.array([0, 8]), 2, pool)} == {3, 11}
@@ -140,7 +131,9 @@ def test_label_next_of_a_run_and_of_a_graph(small_cora, cora_is_small, tmp_path)
     by_folder = json.loads(success("label-next", tmp_path / "run", *given).stdout)
     assert [s["node_id"] for s in by_folder["next"]] == [s["node_id"] for s in by_name["next"]]
     assert by_folder["labels"] == 14
-    out = success("label-next", tmp_path / "run", "--count", "2", "--out", tmp_path / "next.csv").stdout
+    to_file = ("label-next", tmp_path / "run", "--count", "2", "--out", tmp_path / "next.csv")
+    out = success(*to_file).stdout
+    success(*to_file, "--overwrite")
     written = pd.read_csv(tmp_path / "next.csv")
     assert written["node_id"].tolist() == [s["node_id"] for s in by_name["next"]][:2]
     assert str(written["node_id"][0]) in out
@@ -160,13 +153,16 @@ def test_a_graph_of_one_number_per_node_is_not_one_similar_heap():
     assert chosen[0].n_represented > 10
 
 
-def test_a_large_graph_has_a_sample_of_candidates(cora, fitted, monkeypatch):
+def test_a_large_graph_is_judged_by_a_sample_and_has_a_sample_of_candidates(cora, fitted, monkeypatch):
+    monkeypatch.setattr(module, "SAMPLE_SIZE", 500)
     monkeypatch.setattr(module, "MOST_CANDIDATES", 50)
     split, found = fitted
     pool = np.setdiff1d(np.arange(cora.graph.n), split.train)
     few = pool[np.sort(np.random.default_rng(0).choice(len(pool), 50, replace=False))]
-    chosen = {s.position for s in suggest_labels(cora.graph, found, split.train, 10)}
-    assert chosen <= set(few.tolist())
+    chosen, again = ([s.position for s in suggest_labels(cora.graph, found, split.train, 10)] for _ in range(2))
+    assert chosen == again
+    assert len(set(chosen)) == 10
+    assert set(chosen) <= set(few.tolist())
     assert len(suggest_labels(cora.graph, found, split.train, 60)) == 60
 
 

@@ -29,6 +29,11 @@ def test_every_label_is_tested_once_and_classes_are_spread():
     assert [s.hash for s in splits] != [s.hash for s in label_folds(graph, 5, seed=1)]
 
 
+def test_folds_are_equally_large_where_no_class_fills_them():
+    graph = NodeGraph(np.eye(15), [(0, 1)], np.arange(15) % 5)
+    assert [len(split.test) for split in label_folds(graph, 5, seed=0)] == [3] * 5
+
+
 def test_a_single_label_always_trains_and_too_few_labels_are_refused():
     graph = NodeGraph(np.eye(5), [(0, 1)], ["a", "a", "b", "b", "c"])
     splits = label_folds(graph, 2, seed=0)

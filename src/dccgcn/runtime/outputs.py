@@ -17,8 +17,8 @@ REPORT = "report.html"
 REPORT_MARK = b'<meta name="generator" content="dccgcn'
 _SPLIT_MARK = b'{"dataset": '
 _COLUMNS = re.compile(
-    "node_id|name|prediction|trust|probability|channels_agree|role|label|labelled_by|abstain|confidence|reason|"
-    "(prediction|probability)_.*",
+    "node_id|name|prediction|trust|trusted|probability|channels_agree|corrected|role|label|labelled_by|abstain|"
+    "confidence|n_represented|reason|(prediction|probability)_.*",
     re.DOTALL,
 )
 _HEAD = 4000  # bytes of a file that its kind is read from

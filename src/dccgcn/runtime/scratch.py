@@ -123,10 +123,10 @@ class Stages(dict[Any, Any]):
         return super().__contains__(key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        path = self._path(key)
-        if path and _is_storable(value, self._classes):
-            self._write(path, value)
-            value = self._read(path)
+        if path := self._path(key):
+            with suppress(_NotStorable):
+                self._write(path, value)
+                value = self._read(path)
         super().__setitem__(key, value)
 
     def read(self, key: Any) -> Any:
@@ -151,11 +151,11 @@ class Stages(dict[Any, Any]):
             files[name] = self._digests[name]
             return name
 
+        coded = _encode(value, keep, self._classes)
         remedy = "Free some space, or choose another scratch folder. Finished stages are kept."
         with write_errors(path.parent.parent, remedy):
             try:
                 temporary.mkdir()
-                coded = _encode(value, keep)
                 for number, array in enumerate(arrays):
                     with open(temporary / f"{number}.npy", "xb") as file:
                         np.save(file, array, allow_pickle=False)
@@ -273,40 +273,33 @@ def _remove_if_left(place: Path) -> None:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _is_storable(value: Any, classes: Mapping[str, type]) -> bool:
-    if is_dataclass(value) and not isinstance(value, type):
-        return type(value).__name__ in classes and all(
-            _is_storable(getattr(value, field.name), classes) for field in fields(value) if field.init
-        )
-    if isinstance(value, list | tuple):
-        return all(_is_storable(part, classes) for part in value)
-    if isinstance(value, dict):
-        return all(isinstance(key, str) and _is_storable(part, classes) for key, part in value.items())
-    if isinstance(value, np.ndarray):
-        return value.dtype.kind in "biuf"
-    return value is None or isinstance(value, str | int | float | sp.csr_array)
+class _NotStorable(Exception):
+    """A value that stays in memory."""
 
 
-def _encode(value: Any, keep: Callable[[np.ndarray], str]) -> Any:
+def _encode(value: Any, keep: Callable[[np.ndarray], str], classes: Mapping[str, type]) -> Any:
     """A value as JSON; ``keep`` gives the name of the file of an array."""
 
     def inner(part: Any) -> Any:
-        return _encode(part, keep)
+        return _encode(part, keep, classes)
 
-    if isinstance(value, np.ndarray):
-        return {"array": keep(value)}
-    if isinstance(value, sp.csr_array):
-        return {"csr": [inner(value.data), inner(value.indices), inner(value.indptr)], "shape": list(value.shape)}
-    if isinstance(value, tuple):
-        return {"tuple": [inner(part) for part in value]}
-    if isinstance(value, list):
-        return {"list": [inner(part) for part in value]}
-    if isinstance(value, dict):
-        return {"dict": {key: inner(part) for key, part in value.items()}}
-    if is_dataclass(value):
+    match value:
+        case np.ndarray() if value.dtype.kind in "biuf":
+            return {"array": keep(value)}
+        case sp.csr_array():
+            return {"csr": [inner(value.data), inner(value.indices), inner(value.indptr)], "shape": list(value.shape)}
+        case tuple():
+            return {"tuple": [inner(part) for part in value]}
+        case list():
+            return {"list": [inner(part) for part in value]}
+        case dict() if all(isinstance(key, str) for key in value):
+            return {"dict": {key: inner(part) for key, part in value.items()}}
+        case None | str() | int() | float():
+            return value
+    if is_dataclass(value) and type(value).__name__ in classes:
         parts = {field.name: inner(getattr(value, field.name)) for field in fields(value) if field.init}
         return {"class": type(value).__name__, "fields": parts}
-    return value
+    raise _NotStorable
 
 
 def _csr(data: Any, indices: Any, indptr: Any, shape: Any) -> sp.csr_array:

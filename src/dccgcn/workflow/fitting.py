@@ -59,7 +59,6 @@ def run(
     scratch : path, optional
         A folder for large graphs, in which Concord keeps its operators and views, memory-mapped. A run that was killed
         continues from its last finished stage when it is repeated. The folder is emptied at the end.
-
     ray : str or RayWorkers, optional
         Address of a Ray cluster on whose CPUs Concord's views, channels and predictions are computed, block of rows by
         block; ``"auto"`` is the one on this machine. Its machines must share the folder of ``scratch``.

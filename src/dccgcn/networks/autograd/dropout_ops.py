@@ -24,6 +24,8 @@ def dropout(values: Tensor, p: float, key: int) -> Tensor:
 
 def relu_dropout(values: Tensor, p: float, key: int) -> Tensor:
     """dropout(relu(values)) in one pass, with a gradient, any shape."""
+    if values.device.type != "cpu":
+        return values.relu() * keep_mask(values, p, key) / (1 - p)
     return _ReluDropout.apply(values, p, key)
 
 
@@ -31,13 +33,9 @@ class _ReluDropout(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, values: Tensor, p: float, key: int) -> Tensor:
         ctx.p = p
-        if values.device.type != "cpu":
-            out = values.relu() * keep_mask(values, p, key) / (1 - p)
-        else:
-            out = torch.empty_like(values)
-            random = np.uint32(key), np.uint32(threshold(p))
-            scale = _scale(p, values)
-            over_rows(elementwise_kernels.relu_dropout, out.numel(), _flat(values), *random, scale, _flat(out))
+        out = torch.empty_like(values)
+        random = np.uint32(key), np.uint32(threshold(p))
+        over_rows(elementwise_kernels.relu_dropout, out.numel(), _flat(values), *random, _scale(p, values), _flat(out))
         ctx.save_for_backward(out)
         return out
 
@@ -45,8 +43,6 @@ class _ReluDropout(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
         (output,) = ctx.saved_tensors
-        if grad.device.type != "cpu":
-            return grad * (output > 0) / (1 - ctx.p), None, None
         out = torch.empty_like(output)
         scale = _scale(ctx.p, output)
         arrays = _flat(grad.contiguous()), _flat(output), scale, _flat(out)

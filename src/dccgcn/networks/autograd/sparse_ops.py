@@ -35,6 +35,8 @@ def edge_distance(pattern: Pattern, mu_r: Tensor, s_r: Tensor, mu_c: Tensor, s_c
 
     Shapes: mu_r, s_r (rows, classes), mu_c, s_c (columns, classes) → (entries,).
     """
+    if pattern.backend == "torch":
+        return torch_fallback.edge_distance(pattern, mu_r, s_r, mu_c, s_c)
     return _EdgeDistance.apply(pattern, mu_r, s_r, mu_c, s_c)
 
 
@@ -43,6 +45,8 @@ def neighbour_softmax(pattern: Pattern, scores: Tensor) -> Tensor:
 
     Shapes: scores (entries,) → (entries,).
     """
+    if pattern.backend == "torch":
+        return torch_fallback.neighbour_softmax(pattern, scores)
     return _NeighbourSoftmax.apply(pattern, scores)
 
 
@@ -83,8 +87,6 @@ class _EdgeDistance(torch.autograd.Function):
     def forward(ctx: Any, p: Pattern, mu_r: Tensor, s_r: Tensor, mu_c: Tensor, s_c: Tensor) -> Tensor:
         ctx.pattern = p
         ctx.save_for_backward(mu_r, s_r, mu_c, s_c)
-        if p.backend == "torch":
-            return torch_fallback.edge_distance(p, mu_r, s_r, mu_c, s_c)
         out = mu_r.new_empty(p.entries)
         arrays = map(as_numpy, (p.indptr, p.indices, mu_r, s_r, mu_c, s_c, out))
         over_rows(csr_kernels.edge_distance, p.shape[0], *arrays)
@@ -94,8 +96,6 @@ class _EdgeDistance(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         p: Pattern = ctx.pattern
-        if p.backend == "torch":
-            return None, *torch_fallback.edge_distance_grad(p, grad, *ctx.saved_tensors)
         inputs = [as_numpy(t) for t in ctx.saved_tensors]
         rows, cols = inputs[:2], inputs[2:]
         grads = [torch.empty_like(t, memory_format=torch.contiguous_format) for t in ctx.saved_tensors]
@@ -112,11 +112,8 @@ class _EdgeDistance(torch.autograd.Function):
 class _NeighbourSoftmax(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, p: Pattern, scores: Tensor) -> Tensor:
-        if p.backend == "torch":
-            weights = torch_fallback.neighbour_softmax(p, scores)
-        else:
-            weights = torch.empty_like(scores)
-            over_rows(csr_kernels.neighbour_softmax, p.shape[0], *map(as_numpy, (p.indptr, scores, weights)))
+        weights = torch.empty_like(scores)
+        over_rows(csr_kernels.neighbour_softmax, p.shape[0], *map(as_numpy, (p.indptr, scores, weights)))
         ctx.pattern = p
         ctx.save_for_backward(weights)
         return weights
@@ -126,8 +123,6 @@ class _NeighbourSoftmax(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor]:
         p: Pattern = ctx.pattern
         (weights,) = ctx.saved_tensors
-        if p.backend == "torch":
-            return None, torch_fallback.neighbour_softmax_grad(p, grad, weights)
         out = torch.empty_like(weights)
         over_rows(csr_kernels.neighbour_softmax_grad, p.shape[0], *map(as_numpy, (p.indptr, grad, weights, out)))
         return None, out

@@ -15,7 +15,6 @@ from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
-from pydantic import Field
 from sklearn.preprocessing import normalize
 
 from dccgcn.errors import Finding
@@ -23,7 +22,7 @@ from dccgcn.features import Operator, exact_knn
 from dccgcn.methods import Method, Prediction, Task
 from dccgcn.networks.baselines import gcn
 from dccgcn.networks.baselines.self_training import training_mask
-from dccgcn.settings import count
+from dccgcn.settings import count, weight
 
 OUR_READING = Finding(
     "note", "our-reading", "E-GCN's equations are not public: this is our reading of it, not a reproduction."
@@ -34,18 +33,10 @@ class EGcnSettings(gcn.GcnSettings):
     """GCN's, and those of the refinement."""
 
     rounds: int = count(2, "How often the topology is refined.")
-    agreement: float = Field(
-        0.5,
-        ge=0,
-        le=1,
-        description="Share of an edge's weight that depends on how similar its ends' soft labels are.",
+    agreement: float = weight(
+        0.5, "Share of an edge's weight that depends on how similar its ends' soft labels are.", most=1
     )
-    confident: float = Field(
-        0.1,
-        ge=0,
-        le=1,
-        description="Share of the nodes, the most confident ones, that may get new edges.",
-    )
+    confident: float = weight(0.1, "Share of the nodes, the most confident ones, that may get new edges.", most=1)
     k: int = count(3, "Maximum number of new edges of a node.")
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
-from pydantic import Field
 from sklearn.metrics import f1_score
 from torch import Tensor, nn
 
@@ -29,7 +28,7 @@ class D2ptSettings(Settings):
     """The settings of the released code for Cora with few labels, but for the number of epochs (2000 there)."""
 
     steps: int = count(20, "Steps of propagation, T.")
-    alpha: float = Field(0.1, gt=0, le=1, description="Share of the unpropagated features in each step.")
+    alpha: float = rate(0.1, "Share of the unpropagated features in each step.", most=1)
     k: int = count(15, "Neighbours in the graph of the propagated features.")
     hidden: int = count(64, "Width of the hidden layer.")
     lambda_ce: float = weight(0.5, "Weight of the cross-entropy on the second graph.")
@@ -149,7 +148,7 @@ class IcebergSettings(Settings):
     """The settings of the released code for Cora, but for the number of epochs (5000 there, patience 2000)."""
 
     steps: int = count(20, "Steps of propagation, T.")
-    alpha: float = Field(0.1, gt=0, le=1, description="Share of the unpropagated features in each step.")
+    alpha: float = rate(0.1, "Share of the unpropagated features in each step.", most=1)
     hidden: int = count(128, "Width of the hidden layer.")
     dropout: float = share(0.5, "Share of hidden units dropped in training.")
     pseudo_weight: float = weight(1.0, "Weight λ of the pseudo-labels in the loss.")

@@ -3,7 +3,6 @@
 from functools import partial
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 
 from dccgcn.features import normalise_rows, topology_operator
@@ -11,19 +10,14 @@ from dccgcn.methods import Method, Task
 from dccgcn.networks.autograd import FeatureMatrix, dropout, relu_dropout, spmm
 from dccgcn.networks.layers import FeatureLinear, TorchOperator, random_key
 from dccgcn.networks.training import Network, NetworkSettings, fit_network
-from dccgcn.settings import count, share, weight
+from dccgcn.settings import count, rate, share, weight
 
 
 class AppnpSettings(NetworkSettings):
     """The settings of the paper for citation graphs; it stops on a validation set, the number of epochs is ours."""
 
     hidden: int = count(64, "Width of the hidden layer.")
-    alpha: float = Field(
-        0.1,
-        gt=0,
-        le=1,
-        description="Teleport probability: share of the unpropagated prediction in each step.",
-    )
+    alpha: float = rate(0.1, "Teleport probability: share of the unpropagated prediction in each step.", most=1)
     steps: int = count(10, "Steps of propagation, K.")
     dropout: float = share(0.5, "Share of features, hidden units and, in each step, entries of S dropped in training.")
     weight_decay: float = weight(5e-3, "L2 penalty on the first layer.")

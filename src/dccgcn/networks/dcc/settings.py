@@ -62,8 +62,8 @@ class DccSettings(Settings):
         description="'A 2-layer GCN with ReLU as the activation function' (Appendix D): between the layers, as in GCN "
         "and AM-GCN, since Eq. 8 follows; or after the second one too, as printed in Eq. 6.",
     )
-    calibrate_from: float = Field(
-        1.0, ge=0, le=1, description="Share of the epochs after which training calibrates; 1: only prediction does."
+    calibrate_from: float = weight(
+        1.0, "Share of the epochs after which training calibrates; 1: only prediction does.", most=1
     )
     calibration_bias: float = rate(
         1e-9,

@@ -13,8 +13,9 @@ CHANNELS = ("topology", "features")
 
 
 class DccGcn(nn.Module):
-    """The parameters of DCC-GCN (Shi et al., Select and Calibrate the Low-confidence, Applied Intelligence 2023), and the
-    equations that need nothing else. Channel 0 is topology, 1 features.
+    """The parameters of DCC-GCN and the equations that need nothing else.
+
+    Shi et al., Select and Calibrate the Low-confidence, Applied Intelligence 2023. Channel 0 is topology, 1 features.
 
     Shapes: embeddings (nodes, hidden2) per channel, logits (nodes, classes), μ and Σ⁻¹ (nodes, classes).
     """

@@ -95,14 +95,14 @@ def test_networkx_as_others_make_it():
     given_graph.add_edge("a", "b")
     given_graph.add_edge("b", "a", weight=2)
     graph = from_networkx(given_graph, features=["age", "size"], label="kind")
-    assert graph.features.tolist() == [[3, 1.5], [4, 2.5]]
+    assert graph.features.toarray().tolist() == [[3, 1.5], [4, 2.5]]
     assert graph.labels.tolist() == [0, -1]
     assert graph.weights.tolist() == [2]
     with pytest.raises(GraphError, match="2 nodes have no attribute 'x': 'a', 'b'"):
         from_networkx(given_graph, features="x")
     (unused,) = (f.text for f in from_networkx(given_graph).findings if f.code == "unused-attributes")
     assert "'age', 'kind', 'size'" in unused
-    given_graph.nodes["a"]["x"], given_graph.nodes["b"]["x"] = [1, 2], [1]
+    given_graph.nodes["a"]["x"], given_graph.nodes["b"]["x"] = [1.5, 2], [1.5]
     with pytest.raises(GraphError, match="different lengths: 1, 2"):
         from_networkx(given_graph)
 
@@ -134,12 +134,12 @@ def test_masks_of_several_splits_are_taken_by_column(small):
     assert split_from_pyg(data, small, column=0).train.tolist() == small.labelled.tolist()
 
 
-def test_attributes_of_networkx_that_are_missing_or_no_numbers_are_named():
+def test_attributes_of_networkx_are_read_as_columns_and_missing_ones_are_named():
     given_graph = nx.Graph()
-    given_graph.add_node("a", x=1.0, country="DE")
-    given_graph.add_node("b", x=2.0, country="FR")
-    with pytest.raises(GraphError, match="'country' of node 'a' is not a number"):
-        from_networkx(given_graph, features=["x", "country"])
+    for i in range(12):
+        given_graph.add_node(i, x=i / 2, country=["DE", "FR"][i % 2])
+    graph = from_networkx(given_graph, features=["x", "country"])
+    assert (graph.n, graph.d) == (12, 3)
     with pytest.raises(GraphError, match="No node has an attribute 'clubb'"):
         from_networkx(given_graph, label="clubb")
 
@@ -186,6 +186,6 @@ def test_igraph_graphs_are_read():
     assert graph.ids.tolist() == ["a", "b", "c"]
     assert graph.labels.tolist() == [0, -1, 1]
     assert graph.weights.tolist() == [2.5, 1]
-    assert graph.features.tolist() == [[3], [4], [6]]
+    assert graph.features.toarray().tolist() == [[3], [4], [6]]
     with pytest.raises(GraphError, match="no attribute 'colour'"):
         dccgcn.from_igraph(given, features="colour")

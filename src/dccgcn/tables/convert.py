@@ -1,19 +1,23 @@
 """Conversion from and to PyTorch Geometric, NetworkX, igraph and SciPy."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 
 from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import NodeGraph, decode_labels
 from dccgcn.tables.pyg import dense_features, from_pyg, split_from_pyg, to_pyg
+from dccgcn.tables.read import read_tables
 from dccgcn.text import first_few
 
 if TYPE_CHECKING:
     import igraph
     import networkx as nx
+
+_ID = "node id"  # column of the nodes
 
 __all__ = [
     "from_igraph",
@@ -41,8 +45,8 @@ def from_networkx(
     network : networkx.Graph
         Direction and parallel edges are dropped.
     features : str or sequence of str, optional
-        The node attribute that holds a vector, or several that hold a number each. Default: "x" if all nodes have it,
-        else none; then only the edges are used.
+        Node attributes that hold vectors, numbers, categories or text. Default: "x" if all nodes have it, else none;
+        then only the edges are used.
     label : str
         The node attribute of the class; a node without it is unlabelled.
     weight : str
@@ -61,11 +65,10 @@ def from_networkx(
     >>> from_networkx(nx.karate_club_graph(), label="club", name="karate")
     NodeGraph('karate': 34 nodes, 78 edges, 0 features, 2 classes, 34 labelled)
     """
-    ids = [node if isinstance(node, str | int | float | np.number) else str(node) for node in network.nodes]
-    position = {node: i for i, node in enumerate(network.nodes)}
-    edges = [(position[u], position[v]) for u, v in network.edges()]
-    weights = [attributes.get(weight, 1.0) for *_, attributes in network.edges(data=True)]
-    return _from_attributes(ids, list(network.nodes.values()), edges, weights, features, label, name)
+    ids = {node: node if isinstance(node, str | int | float | np.number) else str(node) for node in network.nodes}
+    nodes = [{**row, _ID: ids[node]} for node, row in network.nodes(data=True)]
+    edges = [(ids[u], ids[v], row.get(weight, 1.0)) for u, v, row in network.edges(data=True)]
+    return _from_attributes(nodes, edges, features, label, name)
 
 
 def from_igraph(
@@ -89,63 +92,45 @@ def from_igraph(
     NodeGraph
     """
     attributes = [vertex.attributes() for vertex in network.vs]
-    ids = [row.pop("name", i) for i, row in enumerate(attributes)]
-    weights = network.es[weight] if weight in network.es.attributes() else None
-    return _from_attributes(ids, attributes, network.get_edgelist(), weights, features, label, name)
+    nodes = [{**row, _ID: row.pop("name", i)} for i, row in enumerate(attributes)]
+    weights = network.es[weight] if weight in network.es.attributes() else [1.0] * network.ecount()
+    edges = [(nodes[u][_ID], nodes[v][_ID], w) for (u, v), w in zip(network.get_edgelist(), weights, strict=True)]
+    return _from_attributes(nodes, edges, features, label, name)
 
 
 def _from_attributes(
-    ids: list[Any],
-    attributes: Sequence[Mapping[str, Any]],
-    edges: Sequence[tuple[int, int]],
-    weights: Sequence[float] | None,
+    nodes: list[dict[str, Any]],
+    edges: list[tuple[Any, Any, float]],
     features: str | Sequence[str] | None,
     label: str,
     name: str,
 ) -> NodeGraph:
-    """The graph of nodes with attributes, some of which are the features and one the label."""
+    """The graph of nodes with attributes, read as a table whose numbers stay as they are."""
+    known = dict.fromkeys(str(key) for row in nodes for key in row if key != _ID)
     if features is None:
-        features = ["x"] if ids and all("x" in row for row in attributes) else []
+        features = ["x"] if nodes and all("x" in row for row in nodes) else []
     keys = [features] if isinstance(features, str) else list(features)
-    known = {key for row in attributes for key in row}
-    if missing := [node for node, row in zip(ids, attributes, strict=True) if not set(keys) <= row.keys()]:
+    lacking = [row[_ID] for row in nodes if not set(keys) <= row.keys()]
+    if lacking or (label != "label" and nodes and label not in known):
         raise GraphError(
-            f"{len(missing)} nodes have no attribute {first_few(keys)}: {first_few(missing)}.",
-            f"Name the node attributes that hold the features; there are: {first_few(sorted(map(str, known)), 12)}.",
+            f"{len(lacking)} nodes have no attribute {first_few(keys)}: {first_few(lacking)}."
+            if lacking
+            else f"No node has an attribute {label!r}.",
+            f"Name the node attributes of the features and of the class; there are: {first_few(sorted(known), 12)}.",
         )
-    if label != "label" and ids and label not in known:
-        raise GraphError(f"No node has an attribute {label!r}.", "Name the node attribute that holds the class.")
-    rows = [
-        np.concatenate([_vector(node, key, row[key]) for key in keys]) if keys else np.empty(0)
-        for node, row in zip(ids, attributes, strict=True)
-    ]
-    if len(widths := {len(row) for row in rows}) > 1:
-        raise GraphError(
-            f"The features of the nodes have different lengths: {first_few(sorted(widths))}.", "Make them equal."
-        )
-    findings = []
-    if unused := sorted(map(str, known - {*keys, label})):
-        text = f"Node attributes were not used: {first_few(unused)}; features=… names those to use."
-        findings.append(Finding("note", "unused-attributes", text))
-    return NodeGraph(
-        (np.array(rows) if rows else np.empty((0, 1))) if keys else None,
-        np.array(edges, dtype=np.int64).reshape(-1, 2),
-        [row.get(label) for row in attributes],
-        ids=ids,
-        edge_weights=weights,
-        name=name,
-        findings=findings,
+    read = read_tables(
+        pd.DataFrame(nodes, columns=[_ID, *known], dtype=object),
+        pd.DataFrame(edges, columns=["source", "target", "weight"]),
+        **{"id": _ID, "source": "source", "target": "target", "weight": "weight", "graph_name": name},
+        label=label if label in known else None,
+        features=keys,
+        featureless=not keys,
+        scale=False,
     )
-
-
-def _vector(node: Any, key: str, value: Any) -> np.ndarray:
-    try:
-        return np.atleast_1d(np.asarray(value, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise GraphError(
-            f"Attribute {key!r} of node {first_few([node])} is not a number: {first_few([value])}.",
-            "Encode text and classes as numbers, or read them from tables.",
-        ) from None
+    unused = sorted(known.keys() - {*keys, label})
+    text = f"Node attributes were not used: {first_few(unused)}; features=… names those to use."
+    findings = [finding for finding in read.graph.findings if finding.code != "unused-columns"]
+    return read.graph.with_findings([*findings, *([Finding("note", "unused-attributes", text)] if unused else [])])
 
 
 def to_networkx(graph: NodeGraph) -> "nx.Graph":

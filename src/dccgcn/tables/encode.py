@@ -34,14 +34,14 @@ class Numbers(Stored):
     columns: list[str]
     centre: list[float]  # 0 where a column must stay sparse
     scale: list[Positive]
-    fill: list[float] | None  # replaces missing numbers; None: they are an error
+    fill: list[float] | None  # replaces missing numbers; None: imputation_findings refuses them
     gaps: list[str]  # columns with missing numbers at training
 
     @classmethod
     def fit(cls, frame: pd.DataFrame, roles: Mapping[str, Role], impute: Impute) -> Self:
         """The scaling of the columns by their roles."""
         columns, kinds = list(roles), np.array(list(roles.values()), dtype=object)
-        values = _parsed(frame, columns, impute != "error")
+        values, _ = to_numbers(frame[columns])
         values = np.where(np.abs(values) < np.where(kinds == "as-is", LARGEST, _LARGEST_UNSCALED), values, np.nan)
         count = np.maximum((~np.isnan(values)).sum(axis=0), 1)
         mean = np.nansum(values, axis=0) / count
@@ -61,35 +61,21 @@ class Numbers(Stored):
         return [*self.columns, *(f"{column} is missing" for column in self.gaps)]
 
     def matrix(self, frame: pd.DataFrame) -> sp.csr_array:
-        """(rows, columns) scaled numbers; missing ones are replaced, or an error."""
+        """(rows, columns) scaled numbers, of which missing ones are replaced."""
         values = self._scaled(frame)
         bad = _bad(values)
-        if bad.any() and self.fill is None:
-            too_large = bad & np.isfinite(values)
-            missing = bad & ~too_large
-            which, what = (
-                (missing, "missing or not finite") if missing.any() else (too_large, "too large to be squared")
-            )
-            rows = np.asarray(which.any(axis=1))
-            names = [self.columns[i] for i in np.flatnonzero(which.any(axis=0))]
-            remedy = "Fix them, or replace them by zero or by the mean of their column (--impute mean, impute='mean')."
-            if not missing.any():
-                remedy = f"Features must be below {LARGEST:g}: scale the column, or leave an id column out (--ignore)."
-            raise GraphError(
-                f"{int(which.sum())} features are {what}, in columns {first_few(names)}, {_where(frame, rows)}.", remedy
-            )
-        if self.fill is not None:
-            values = np.where(bad, (np.array(self.fill) - self.centre) / np.array(self.scale), values)
+        fill = (np.array(self.fill if self.fill is not None else self.centre) - self.centre) / self.scale
+        values = np.where(bad, fill, values)
         return sp.csr_array(np.hstack([values, bad[:, [self.columns.index(column) for column in self.gaps]]]))
 
     def replaced(self, frame: pd.DataFrame) -> np.ndarray:
-        """(rows, columns) bool: numbers that are missing or too large and so are replaced."""
-        return np.zeros((len(frame), 0), dtype=bool) if self.fill is None else _bad(self._scaled(frame))
+        """(rows, columns) bool: cells that are no numbers, missing or too large and so are replaced."""
+        return _bad(self._scaled(frame))
 
     def _scaled(self, frame: pd.DataFrame) -> np.ndarray:
         """(rows, columns) scaled numbers; NaN where missing."""
-        values = _parsed(frame, self.columns, self.fill is not None)
-        with np.errstate(over="ignore"):  # what becomes infinite is refused as too large
+        values, _ = to_numbers(frame[self.columns])
+        with np.errstate(over="ignore"):  # what becomes infinite is too large
             return np.asarray((np.where(np.isinf(values), np.nan, values) - self.centre) / self.scale)
 
 
@@ -261,21 +247,23 @@ class FeatureEncoder(Stored):
         sources = {source_column(name) for name in self.columns if name not in frame}
         dates = {name: form for name, form in self.dates.items() if name in frame}
         frame = expanded(frame, [name for name in frame if name in sources - dates.keys()], dates)
-        for name in self.numbers.columns if decimal != "." else ():
+        for name in [name for name in self.numbers.columns if decimal != "." and name in frame]:
             (values,), (wrong,) = (array.T for array in to_numbers(frame[[name]], decimal))
             frame = frame.assign(**{name: frame[name].where(wrong, pd.Series(values, frame.index))})
         return frame
 
     def imputation_findings(self, table: Table, decimal: Decimal = ".") -> list[Finding]:
-        """A finding if numbers of the table are missing or too large and so were replaced."""
+        """A finding, or an error, if numbers of the table are missing or too large and so were replaced."""
         replaced = self.numbers.replaced(self._expanded(table.frame, decimal))
         if not replaced.any():
             return []
         names = [self.numbers.columns[i] for i in np.flatnonzero(replaced.any(axis=0))]
-        text = (
-            f"{int(replaced.sum())} numbers in columns {first_few(names)} were missing or too large and were replaced"
-        )
-        return [Finding("warning", "imputed-features", f"{text}, on {table.where(replaced.any(axis=1))}.")]
+        what = f"{int(replaced.sum())} numbers in columns {first_few(names)} were missing or too large"
+        if self.numbers.fill is None:
+            remedy = "Fix them, or replace them by zero or by the mean of their column (--impute mean, impute='mean')."
+            raise GraphError(f"{what}, on {table.where(replaced.any(axis=1))}.", remedy)
+        text = f"{what} and were replaced, on {table.where(replaced.any(axis=1))}."
+        return [Finding("warning", "imputed-features", text)]
 
 
 def _weighted(blocks: Sequence[sp.csr_array], weights: Sequence[float]) -> sp.csr_array:
@@ -285,25 +273,6 @@ def _weighted(blocks: Sequence[sp.csr_array], weights: Sequence[float]) -> sp.cs
 
 def _bad(values: np.ndarray) -> np.ndarray:
     return np.asarray(~(np.abs(values) < LARGEST))  # NaN too
-
-
-def _parsed(frame: pd.DataFrame, names: Sequence[str], imputed: bool) -> np.ndarray:
-    """Numbers of these columns, NaN where missing. Other cells are an error, or missing where those are imputed."""
-    values, wrong = to_numbers(frame[list(names)])
-    if wrong.any() and not imputed:
-        column = int(np.flatnonzero(wrong.any(axis=0))[0])
-        rows = wrong[:, column]
-        seen = [str(cell) for cell in frame[names[column]][rows]]
-        raise GraphError(
-            f"Column {first_few([names[column]])} holds cells that are not numbers: {first_few(seen)}, "
-            f"{_where(frame, rows)}.",
-            "Fix them, or declare the column with --categorical or --text.",
-        )
-    return values
-
-
-def _where(frame: pd.DataFrame, rows: np.ndarray) -> str:
-    return f"at {frame.index.name or 'row'} {first_few(frame.index[rows].tolist())}"
 
 
 def _texts(frame: pd.DataFrame, column: str) -> np.ndarray:

@@ -14,7 +14,7 @@ from dccgcn.errors import Finding, GraphError
 from dccgcn.graph import AMBIGUOUS_LABELS, is_missing
 from dccgcn.progress import Progress, tracked
 from dccgcn.tables.columns import Columns, Role, find_column, possible_labels
-from dccgcn.tables.options import Impute, TableOptions
+from dccgcn.tables.options import TableOptions
 from dccgcn.tables.table import INDEX, Table
 from dccgcn.tables.values import (
     date_form,
@@ -115,8 +115,7 @@ def _numbers(
 ) -> dict[str, np.ndarray]:
     """These columns as float64, of those whose cells are all numbers or missing.
 
-    Whole numbers with leading zeros are codes. A column of numbers with a few other cells is an error, or these cells
-    are missing if missing numbers are imputed.
+    Whole numbers with leading zeros are codes. A few other cells in a column of numbers are missing.
     """
     frame = table.frame
     unparsed = [
@@ -135,7 +134,12 @@ def _numbers(
         for i in np.flatnonzero(wrong.any(axis=0)):
             refuse_decimal_commas(frame[part[i]][wrong[:, i]], table.name)
             if _is_nearly_numeric(frame[part[i]], values[:, i], wrong[:, i]):
-                findings.append(_bad_cells(table, part[i], wrong[:, i], options["impute"]))
+                cells = first_few(dict.fromkeys(map(str, frame[part[i]][wrong[:, i]])))
+                text = f"Column {first_few([part[i]])} holds numbers except {cells}, on {table.where(wrong[:, i])}"
+                remedy = f"--impute mean takes these cells for missing; or --categorical {part[i]}, --ignore {part[i]}."
+                if options["impute"] == "error":
+                    raise GraphError(f"{text}.", remedy)
+                findings.append(Finding("warning", "nearly-numbers", f"{text}; these cells count as missing."))
                 numeric[i] = True
         parsed.update({name: values[:, i] for i, name in enumerate(part) if numeric[i]})
     return parsed
@@ -155,19 +159,6 @@ def _is_nearly_numeric(cells: pd.Series, values: np.ndarray, wrong: np.ndarray) 
         return True
     marks = {str(cell).strip().casefold() for cell in cells[wrong].iloc[:1000]}
     return n_numbers >= wrong.sum() and marks <= AMBIGUOUS_LABELS
-
-
-def _bad_cells(table: Table, name: str, wrong: np.ndarray, impute: Impute) -> Finding:
-    """The finding about cells that count as missing, or an error if missing numbers are one."""
-    cells = first_few(dict.fromkeys(str(cell) for cell in table.frame[name][wrong]))
-    text = f"Column {first_few([name])} holds numbers except {cells}, on {table.where(wrong)}"
-    if impute == "error":
-        raise GraphError(
-            f"{text}.",
-            f"Fix or empty these cells, replace them by the mean of the column (--impute mean, impute='mean'), or read "
-            f"the column as categories (--categorical {name}) or not at all (--ignore {name}).",
-        )
-    return Finding("warning", "nearly-numbers", f"{text}; these cells count as missing.")
 
 
 def _guess_roles(

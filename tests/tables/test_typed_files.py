@@ -31,7 +31,7 @@ WORKBOOKS = {  # a change of the sheet, and the cell that the error names
     "far": (FAR, "XFD1048576"),
     "quotes": (FAR.replace(b"'", b'"'), "XFD1048576"),
     "reference": (FAR.replace(b"XFD", b"&#88;FD"), "XFD1048576"),
-    "no places": (b"<row>" + b"<c/>" * 16384 + b"</row>" + b"<row><c/></row>" * 20_000, "number 16384 of row 20002"),
+    "no places": (b"<row>" + b"<c/>" * 16384 + b"</row>" + b"<row><c/></row>" * 20_000, "XFD"),
 }
 
 

@@ -239,25 +239,22 @@ def _match(
     ends, covered = {}, []
     for relation, cells in values.items():
         share = {c: len(found & known) / len(found) if found else 0.0 for c, found in cells.items()}
-        taken, named = set(roles[relation].values()), roles[relation]
-        free = [c for c in cells if c not in taken and c.lower() not in _NAMES["weight"] and share[c] >= _COVERED]
+        named = [roles[relation]["source"], roles[relation]["target"]]
+        taken = {*roles[relation].values(), *(c for c in cells if c.lower() in _NAMES["weight"])}
+        free = [c for c in cells if c not in taken and share[c] >= _COVERED]
         best = max((share[c] for c in free), default=0.0)
         # of numbers such as amounts some may be ids by chance: ends hold more of the ids
         free.sort(key=lambda c: (c.lower() not in _ENDS, share[c] < _RIVAL * best, -len(cells[c] & known)))
-        chosen = sorted(free[: 2 - sum(named[end] is not None for end in ("source", "target"))], key=list(cells).index)
+        chosen = sorted(free[: named.count(None)], key=list(cells).index)
         if len(chosen) == 2 and chosen[0].lower() in _NAMES["target"] and chosen[1].lower() in _NAMES["source"]:
             chosen.reverse()
-        source = named["source"] or (chosen.pop(0) if chosen else None)
-        target = named["target"] or (chosen.pop(0) if chosen else None)
-        for end, other, role in ((source, target, "source"), (target, source, "target")):
-            if end is None:  # by its name: few of its values are ids
-                usual = [c for c in cells if c.lower() in _NAMES[role] and c != other]
-                end = usual[0] if usual else None
-            if end is None:
-                return None
-            source, target = (end, target) if role == "source" else (source, end)
-            covered.append(share[end])
-        ends[relation] = (str(source), str(target))
+        for i, role in enumerate(("source", "target")):
+            usual = (c for c in cells if c.lower() in _NAMES[role] and c not in (*named, *chosen))  # few are ids
+            named[i] = named[i] or (chosen.pop(0) if chosen else next(usual, None))
+        if None in named:
+            return None
+        covered += [share[str(end)] for end in named]
+        ends[relation] = (str(named[0]), str(named[1]))
     return _Match(id, ends, float(np.mean(covered)))
 
 
@@ -310,17 +307,11 @@ def _may_be_label(cells: pd.Series) -> bool:
     return (
         len(known) <= (1 - _LEAST_EMPTY) * len(cells)
         and 2 <= n_classes <= min(_MOST_CLASSES, max(2, len(known) / 2))
-        and not all(isinstance(cell, str) and _is_fraction(cell) for cell in known)  # measurements with gaps
+        and not _has_fractions(cells)  # measurements with gaps
     )
 
 
 def _has_fractions(cells: pd.Series) -> bool:
     """Whether cells are measurements, which are no classes."""
-    probe = [cell for cell in cells.iloc[:_PROBE] if not is_missing(cell, MISSING_LABELS)]
-    return any(isinstance(c, float) and c % 1 for c in probe) or any(
-        isinstance(c, str) and _is_fraction(c) for c in probe
-    )
-
-
-def _is_fraction(text: str) -> bool:
-    return "." in text and text.replace(".", "").strip("- ").isdigit()
+    probe = (cell for cell in cells.iloc[:_PROBE] if isinstance(cell, str | float))
+    return any(re.fullmatch(r"\s*-?\d*\.\d*[1-9]\d*\s*", str(cell)) for cell in probe)

@@ -3,12 +3,11 @@
 import io
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
-from xml.parsers.expat import ExpatError, ParserCreate
 
 import numpy as np
 import pandas as pd
@@ -158,55 +157,44 @@ def _feather(content: bytes, path: Path) -> Table:
 
 
 def _excel(content: bytes, path: Path) -> Table:
-    """The first sheet of a workbook."""
+    """The first sheet of a workbook. One cell can stand far out, so the span of all is watched row by row."""
+    if find_spec("openpyxl") is None:
+        raise DataFileError(f"{path} is an Excel workbook, which needs openpyxl.", "pip install 'dccgcn[excel]'")
+    rows: list[list[Any]] = []
+    limit, width = table_limit(), 0
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             if "xl/workbook.xml" not in archive.namelist():
                 raise DataFileError(f"{path} is a zip archive, not an Excel workbook.", _REMEDY)
-            if sum(part.file_size for part in archive.infolist()) > (limit := table_limit()):
+            if sum(part.file_size for part in archive.infolist()) > limit:
                 raise too_large(path, limit)
-            _check_extent(archive, path, limit)
-        if find_spec("openpyxl") is None:
-            raise DataFileError(f"{path} is an Excel workbook, which needs openpyxl.", "pip install 'dccgcn[excel]'")
-        with pd.ExcelFile(io.BytesIO(content), engine="openpyxl") as book:
-            first, *others = book.sheet_names
-            table = plain_table(
-                pd.read_excel(book, str(first), dtype=object, keep_default_na=False, na_values=[""]), path.name
-            )
+        book = import_module("openpyxl").load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+        with closing(book):
+            first, *others = book.worksheets
+            first.reset_dimensions()  # what a file says of them may be wrong
+            for number, row in enumerate(first.iter_rows(), 1):
+                width = max(width, len(row))
+                if 8 * number * width > limit:
+                    letters = import_module("openpyxl.utils").get_column_letter(width)
+                    raise too_large(path, limit, f"cell {letters}{number}")
+                rows.append([_whole(cell.value) for cell in row])
     except DccgcnError:
         raise
     except Exception as error:  # a damaged file can raise nearly anything
         raise DataFileError(f"{path} is not a whole Excel workbook ({error}).", _REMEDY) from None
+    header, *rows = [row for row in rows if any(cell is not None for cell in row)] or [[]]
+    names = ["" if name is None else str(name) for name in header]
+    table = plain_table(pd.DataFrame(rows, columns=range(len(names)), dtype=object).set_axis(names, axis=1), path.name)
     if not others:
         return table
-    text = f"The sheet {first_few([first])} of {path.name} was read; the others were not: {first_few(others)}."
-    return Table(table.frame, table.name, (*table.findings, Finding("note", "sheets", text)))
+    text = f"The sheet {first.title!r} of {path.name} was read; the others were not: "
+    listed = first_few(sheet.title for sheet in others)
+    return Table(table.frame, table.name, (*table.findings, Finding("note", "sheets", f"{text}{listed}.")))
 
 
-def _check_extent(archive: zipfile.ZipFile, path: Path, limit: int) -> None:
-    """Raise a DataFileError if a sheet's rows and columns span too many cells: one cell can stand far out."""
-    for part in archive.namelist():
-        row = column = height = width = 0
-        last = ""
-
-        def count(tag: str, attributes: dict[str, str]) -> None:
-            nonlocal row, column, height, width, last
-            kind, place = tag.rpartition(":")[2], attributes.get("r", "")
-            if kind == "row":  # rows and cells without a place follow the one before
-                row, column = int(place or row + 1), 0
-            elif kind == "c":
-                letters = place.rstrip("0123456789")
-                column = sum(26**i * (ord(x) - 64) for i, x in enumerate(letters[::-1])) if place else column + 1
-                row = int(place[len(letters) :] or row) if place else row
-                width, last = max((width, last), (column, letters or f"number {column} of row "))
-            height = max(height, row)
-
-        scanner = ParserCreate()
-        scanner.StartElementHandler = count
-        with suppress(ExpatError):  # of parts that are no XML
-            scanner.Parse(archive.read(part), True)
-        if 8 * height * width > limit:
-            raise too_large(path, limit, f"cell {last}{height}")
+def _whole(cell: Any) -> Any:
+    """A cell of Excel, which has no whole numbers."""
+    return int(cell) if isinstance(cell, float) and cell.is_integer() else None if cell == "" else cell
 
 
 READERS: dict[str, Callable[[bytes, Path], Table]] = {"parquet": _parquet, "feather": _feather, "excel": _excel}

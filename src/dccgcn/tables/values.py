@@ -205,21 +205,13 @@ def _vector(cell: Any) -> np.ndarray | None:
 def _matrix(cells: pd.Series) -> np.ndarray:
     """(rows, length) float64; NaN in the rows of missing vectors."""
     vectors = [None if is_empty(cell) else _vector(cell) for cell in cells]
-    wrong = [vector is None and not is_empty(cell) for cell, vector in zip(cells, vectors, strict=True)]
-    place = cells.index.name or "row"
+    length = Counter(len(vector) for vector in vectors if vector is not None).most_common(1)[0][0]
+    found = zip(cells, vectors, strict=True)
+    wrong = [not is_empty(cell) and (vector is None or len(vector) != length) for cell, vector in found]
     if any(wrong):
         raise GraphError(
-            f"Column {first_few([cells.name])} holds vectors, but not at {place} "
-            f"{first_few(cells.index[wrong].tolist())}.",
-            "Give each node a list of numbers, or leave the column out (--ignore).",
+            f"Column {first_few([cells.name])} holds vectors of {length} numbers, but not at "
+            f"{cells.index.name or 'row'} {first_few(cells.index[wrong].tolist())}.",
+            "Give each node a list of as many numbers, or leave the column out (--ignore).",
         )
-    lengths = {len(vector) for vector in vectors if vector is not None}
-    if len(lengths) > 1:
-        short = [vector is not None and len(vector) != max(lengths) for vector in vectors]
-        raise GraphError(
-            f"The vectors of column {first_few([cells.name])} have different lengths: {first_few(sorted(lengths))}; "
-            f"the shorter ones are at {place} {first_few(cells.index[short].tolist())}.",
-            "Give each node as many numbers, or leave the column out (--ignore).",
-        )
-    length = lengths.pop()
     return np.array([np.full(length, np.nan) if vector is None else vector for vector in vectors])

@@ -5,6 +5,9 @@ import gzip
 import pytest
 import scipy.sparse as sp
 
+from dccgcn.errors import GraphError
+from dccgcn.store.model import Model
+from dccgcn.workflow.fitting import run
 from helpers.tables import EDGES, NODES, codes, refused
 
 
@@ -107,3 +110,20 @@ def test_edge_lists_as_snap_writes_them(tables):
         assert read.graph.edges.tolist() == [[0, 1], [1, 2], [1, 3]]
         assert read.graph.classes == (1, 2)
     refused(tables, "edges.txt", "line 5", nodes=nodes, edges="# a b\n\n0 5\n5 7\n9 8\n", suffix=".txt")
+
+
+def test_what_is_read_prints_in_a_line(tables, tmp_path):
+    read = tables()
+    for shown in (read, read.encoder, Model(run(read, method="ssgc"))):
+        assert len(repr(shown)) < 400
+    assert "id='id', label='topic'" in repr(read)
+    with pytest.raises(GraphError, match=r"label=\['y'\] is not the name of one column"):
+        tables(label=["y"])
+    with pytest.raises(GraphError, match="Did you mean 'label'"):
+        tables(Label="y")
+
+
+def test_labels_can_be_held_out_in_python(tables):
+    nodes = "id,topic,x\n" + "".join(f"n{i},{'ab'[i % 2]},{i % 2}\n" for i in range(20))
+    result = run(tables(nodes, "u,v\nn0,n2\n"), method="ssgc", hold_out=0.4)
+    assert (len(result.split.train), len(result.split.test)) == (12, 8)

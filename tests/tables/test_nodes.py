@@ -141,6 +141,8 @@ def test_measurements_are_no_labels_unless_they_are_binned(tables, as_text):
     assert [name.split()[0] for name in graph.classes] == ["1:", "2:", "3:"]
     with pytest.raises(GraphError, match="measurements"):
         labelled([10 * i for i in range(300)], n=600)
+    with pytest.raises(GraphError, match="measurements"):
+        labelled([f"${1000 * i:,}" for i in range(300)], n=600)
     assert labelled(range(42), n=84).c == 42
     assert labelled([1, 1, 1, 2], bins=3).c == 2
     with pytest.raises(GraphError, match="are no numbers"):

@@ -19,6 +19,7 @@ from dccgcn.graph import AMBIGUOUS_LABELS, MISSING_LABELS, is_missing, is_too_lo
 from dccgcn.tables.columns import Columns, find_column, spelled_cells
 from dccgcn.tables.options import TableOptions
 from dccgcn.tables.table import Table
+from dccgcn.tables.values import to_numbers
 from dccgcn.text import first_few
 
 # floats from here on may not be the whole numbers that they were made from, by bytes of the type
@@ -134,11 +135,8 @@ def _numbers(labels: list[Any]) -> np.ndarray | None:
     """Labels as numbers, if all are."""
     if not labels or any(isinstance(label, bool | np.bool_) for label in labels):
         return None
-    try:
-        values = np.array([float(label) for label in labels])
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return values if np.isfinite(values).all() else None
+    values, wrong = to_numbers(pd.DataFrame({"label": labels}, dtype=object))
+    return None if wrong.any() or not np.isfinite(values).all() else values[:, 0]
 
 
 def _binned(labels: list[Any], values: dict[Any, float], bins: int) -> list[Any]:

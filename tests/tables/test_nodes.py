@@ -34,7 +34,7 @@ def test_rows_17_and_23_labels_that_are_asked_about(tables):
     nodes = "id,y,f\na,x,1\nb,-1,2\nc,y,3\n"
     refused(tables, "'-1'", "unlabelled", nodes=nodes, edges="u,v\na,b\n")
     assert tables(nodes, "u,v\na,b\n", unlabelled=["-1"]).graph.labels.tolist() == [0, -1, 1]
-    refused(tables, "measurements", "1.5", nodes="id,y,f\na,1.5,1\nb,2,2\n", edges="u,v\na,b\n")
+    refused(tables, "measurements", "1.5", label="y", nodes="id,y,f\na,1.5,1\nb,2,2\n", edges="u,v\na,b\n")
     frame = pd.DataFrame(
         {"id": [1, 2, 3], "y": [0, 9, 1], "f": [1.0, 2.0, 3.0]}
     )  # the command line gives marks as text

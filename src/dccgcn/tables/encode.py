@@ -52,7 +52,7 @@ class Numbers(Stored):
         fill = None if impute == "error" else (mean if impute == "mean" else np.zeros(len(mean))).tolist()
         centre = np.where(kinds == "standard", mean, 0.0)
         numbers = cls(columns=columns, centre=centre.tolist(), scale=scale.tolist(), fill=fill, gaps=[])
-        at = np.flatnonzero(numbers.replaced(frame).any(axis=0))
+        at = np.flatnonzero(_bad(numbers.scaled(frame)).any(axis=0))
         return numbers.model_copy(update={"gaps": [columns[i] for i in at]})
 
     @property
@@ -62,17 +62,13 @@ class Numbers(Stored):
 
     def matrix(self, frame: pd.DataFrame) -> sp.csr_array:
         """(rows, columns) scaled numbers, of which missing ones are replaced."""
-        values = self._scaled(frame)
+        values = self.scaled(frame)
         bad = _bad(values)
         fill = (np.array(self.fill if self.fill is not None else self.centre) - self.centre) / self.scale
         values = np.where(bad, fill, values)
         return sp.csr_array(np.hstack([values, bad[:, [self.columns.index(column) for column in self.gaps]]]))
 
-    def replaced(self, frame: pd.DataFrame) -> np.ndarray:
-        """(rows, columns) bool: cells that are no numbers, missing or too large and so are replaced."""
-        return _bad(self._scaled(frame))
-
-    def _scaled(self, frame: pd.DataFrame) -> np.ndarray:
+    def scaled(self, frame: pd.DataFrame) -> np.ndarray:
         """(rows, columns) scaled numbers; NaN where missing."""
         values, _ = to_numbers(frame[self.columns])
         with np.errstate(over="ignore"):  # what becomes infinite is too large
@@ -254,16 +250,21 @@ class FeatureEncoder(Stored):
 
     def imputation_findings(self, table: Table, decimal: Decimal = ".") -> list[Finding]:
         """A finding, or an error, if numbers of the table are missing or too large and so were replaced."""
-        replaced = self.numbers.replaced(self._expanded(table.frame, decimal))
+        values = self.numbers.scaled(self._expanded(table.frame, decimal))
+        replaced, is_missing = _bad(values), np.isnan(values)
         if not replaced.any():
             return []
         names = [self.numbers.columns[i] for i in np.flatnonzero(replaced.any(axis=0))]
-        what = f"{int(replaced.sum())} numbers in columns {first_few(names)} were missing or too large"
+        what = "missing" if is_missing[replaced].all() else "missing or too large"
+        what = what if is_missing.any() else "too large"
+        text = f"{int(replaced.sum())} numbers in columns {first_few(names)} were {what}"
+        where = f"on {table.where(replaced.any(axis=1))}."
         if self.numbers.fill is None:
             remedy = "Fix them, or replace them by zero or by the mean of their column (--impute mean, impute='mean')."
-            raise GraphError(f"{what}, on {table.where(replaced.any(axis=1))}.", remedy)
-        text = f"{what} and were replaced, on {table.where(replaced.any(axis=1))}."
-        return [Finding("warning", "imputed-features", text)]
+            if not is_missing.any():
+                remedy = f"Features must be below {LARGEST:g}: scale the column, or leave an id column out (--ignore)."
+            raise GraphError(f"{text}, {where}", remedy)
+        return [Finding("warning", "imputed-features", f"{text} and were replaced, {where}")]
 
 
 def _weighted(blocks: Sequence[sp.csr_array], weights: Sequence[float]) -> sp.csr_array:

@@ -40,6 +40,7 @@ _BAG_OF_WORDS = 16  # so many columns of counts or more are a bag of words, whos
 _FEW = 0.05  # share of the cells of a column
 _FEW_CELLS = 20  # in fewer cells no word is expected to repeat
 _HUGE = 1e15  # numbers of 16 digits, which are ids more often than measurements
+_SAMPLE = 500  # cells of a column, of which none may be a number
 _PARSED_AT_ONCE = 4_000_000  # cells
 
 
@@ -123,6 +124,7 @@ def _numbers(
         for name in names
         if frame[name].dtype.kind not in "biufM"
         and not _is_categorical(frame[name])
+        and not to_numbers(frame[[name]].iloc[:: len(frame) // _SAMPLE + 1])[1].all()
         and not has_leading_zeros(frame[name])
     ]
     parsed = {}

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -101,11 +101,14 @@ def date_form(cells: pd.Series) -> str | None:
     """The form of the dates or times in a column, as pandas calls it; None if it holds others."""
     if cells.dtype.kind == "M":
         return _DATE_FORMS[0]
-    known = [cell for cell in cells if not is_empty(cell)]
-    if not known or not all(isinstance(c, date) or (isinstance(c, str) and _DATE.fullmatch(c)) for c in known[:_PROBE]):
+    known = (cell for cell in cells if not is_empty(cell))
+    probe = list(islice(known, _PROBE))
+    if not probe or not all(isinstance(c, date) or (isinstance(c, str) and _DATE.fullmatch(c)) for c in probe):
         return None
-    known = list(dict.fromkeys(cell if isinstance(cell, str) else cell.isoformat() for cell in known))
-    fits = (form for form in _DATE_FORMS if _times(pd.Series(known, dtype=object), form).notna().mean() >= _DATES)
+    texts = pd.Series(
+        list({cell if isinstance(cell, str) else cell.isoformat(): 0 for cell in chain(probe, known)}), dtype=object
+    )
+    fits = (form for form in _DATE_FORMS if _times(texts, form).notna().mean() >= _DATES)
     return next(fits, None)
 
 

@@ -112,6 +112,19 @@ def test_edge_lists_as_snap_writes_them(tables):
     refused(tables, "edges.txt", "line 5", nodes=nodes, edges="# a b\n\n0 5\n5 7\n9 8\n", suffix=".txt")
 
 
+def test_new_nodes_without_a_header_are_read_as_those_of_training(tables, tmp_path):
+    nodes = "".join(f"n{i},{'ab'[i % 2]},{i % 2},20{i:02}-01-05\n" for i in range(20))
+    read = tables(nodes, "n0,n2\nn1,n3\n", label="c2")
+    assert set(read.columns.features) == {"c3", "c4[days]", "c4[weekday]"}
+    model = Model(run(read, method="concord"))
+    (tmp_path / "more.csv").write_text("new,,1,2003-01-05\nnext,,0,2004-01-05\n")
+    (tmp_path / "more-edges.csv").write_text("new,n1\nnext,n0\n")
+    graph = model.read(tmp_path / "more.csv", tmp_path / "more-edges.csv")
+    assert graph.ids.tolist()[-2:] == ["new", "next"]
+    assert {(1, 20), (0, 21)} <= set(map(tuple, graph.edges.tolist()))
+    assert (graph.features[[20]] != read.graph.features[[3]]).nnz == 0
+
+
 def test_what_is_read_prints_in_a_line(tables, tmp_path):
     read = tables()
     for shown in (read, read.encoder, Model(run(read, method="ssgc"))):

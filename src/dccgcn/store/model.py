@@ -1,5 +1,6 @@
 """load_model: read the model of a saved run; Model: classify new nodes with it."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ from dccgcn.tables import (
 )
 from dccgcn.text import first_few
 from dccgcn.workflow import Result, append_nodes, check_new_ids, predict_new, prediction_frame
+
+_HEADLESS = re.compile(r"c\d+")  # a column of a table without a header
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,6 +92,8 @@ class Model:
             )
         columns, encoder = self.result.tables.columns, self.result.tables.encoder
         table = read_table(nodes, "nodes", encoding)
+        if columns.id not in table.frame and _HEADLESS.fullmatch(columns.id):
+            table = read_table(nodes, "nodes", encoding, header=False)
         if table.frame.empty:
             raise GraphError(f"{table.name} has no rows.", "Give a row for each new node.")
         ids = read_ids(table, find_column(table, columns.id, "id, as at training"))
@@ -123,6 +128,9 @@ class Model:
         assert self.result.tables is not None
         known = self.result.tables.columns.edges
         given = open_edges(edges, encoding)
+        ends = {columns.source for columns in known.values()}
+        if all(map(_HEADLESS.fullmatch, ends)) and not any(ends & {*table.frame} for table in given.values()):
+            given = open_edges(edges, encoding, header=False)
         if len(known) == 1 and len(given) == 1:
             given = dict(zip(known, given.values(), strict=True))  # one table as at training, whatever it is called
         elif len(given) == 1 and ONE_KIND in given:

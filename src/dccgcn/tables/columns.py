@@ -265,9 +265,10 @@ def lacks_header(table: Table, others: Iterable[Table], n_names: int) -> bool:
     if not table.is_text or not names or names == ["0", "1"] or {name.lower() for name in names} & usual:
         return False  # pandas calls the columns of an array 0 and 1
     for cells in (other.frame[column] for other in others for column in other.frame.columns):
-        if all((cells == name).any() for name in names):
-            below = table.frame[names[-1]]
-            return bool(below.isin(set(cells)).mean() >= _COVERED or below.empty)
+        held = [bool((cells == name).any()) for name in names]
+        if any(held) and all(is_cell or name == cells.name for name, is_cell in zip(names, held, strict=True)):
+            below, above = set(table.frame[names[-1]]), set(cells)
+            return len(below & above) >= _COVERED * min(len(below), len(above - {*names}))
     return False
 
 

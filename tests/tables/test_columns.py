@@ -125,37 +125,6 @@ def test_a_column_that_looks_like_the_label_is_proposed_and_no_feature():
     assert "--label kind" in next(f.text for f in read.graph.findings if f.code == "possible-labels")
 
 
-def test_ends_are_the_columns_that_hold_ids_whatever_they_are_called():
-    airports = pd.DataFrame(
-        {
-            "name": ["Ely", "Rio", "Ely", "Oslo", "Bern", "Lima"],
-            "airport_id": [507, 612, 644, 715, 803, 999],
-            "kind": ["big", None, "small", "big", None, "small"],
-            "feet": [10, 20, 30, 40, 50, 60],
-        }
-    )
-    routes = pd.DataFrame(
-        {
-            "airline": ["AA", "BA", "BA", "CZ"],
-            "source": ["ELY", "RIO", "ELY", "OSL"],  # codes that the table of airports has not
-            "src_id": [507, 612, 507, 715],
-            "stops": [0, 1, 0, 0],
-            "dst_id": [612, 644, 999, 803],
-        }
-    )
-    tables = read_tables(airports, routes, label="kind")
-    edges = tables.columns.edges[""]
-    assert (tables.columns.id, edges.source, edges.target) == ("airport_id", "src_id", "dst_id")
-    assert len(tables.graph.edges) == 4
-    paid = pd.DataFrame({"ts": [1, 2, 3], "amount": [9.5, 1.5, 2.0], "payee": [1, 2, 3], "payer": [2, 3, 4]})
-    people = pd.DataFrame({"id": [1, 2, 3, 4], "kind": ["a", "b", None, "a"], "age": [30, 40, 50, 60]})
-    columns = read_tables(people, paid.assign(ts=[100, 200, 300]), label="kind").columns.edges[""]
-    assert {columns.source, columns.target} == {"payer", "payee"}
-    said = tables.graph.findings[0].text
-    assert "source 'src_id' of the table of edges" in said
-    assert "8 of 8 ends of edges are ids of nodes" in said
-
-
 def test_ids_and_ends_are_chosen_together_whichever_of_them_is_named():
     flights = pd.DataFrame({"src": ["ELY", "RIO"], "dst": ["OSL", "ELY"], "src_id": [507, 612], "dst_id": [715, 507]})
     airports = pd.DataFrame(
@@ -167,7 +136,9 @@ def test_ids_and_ends_are_chosen_together_whichever_of_them_is_named():
         ({"source": "dst"}, ("code", "dst", "src")),
         ({"target": "dst_id"}, ("airport_id", "src_id", "dst_id")),
     ):
-        columns = read_tables(airports, flights, **options).columns
+        read = read_tables(airports, flights, **options)
+        columns = read.columns
+        assert "4 of 4 ends of edges are ids of nodes" in read.graph.findings[0].text
         assert (columns.id, columns.edges[""].source, columns.edges[""].target) == found
     paid = pd.DataFrame({"ts": [7, 8, 9, 6], "amount": [1, 2, 2, 1], "payer": [1, 2, 3, 4], "payee": [3, 4, 1, 2]})
     people = pd.DataFrame({"person": [1, 2, 3, 4], "age": [30.5, 40, 50, 60]})

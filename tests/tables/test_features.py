@@ -257,13 +257,6 @@ def test_what_is_no_clear_amount_is_no_number(cell):
     assert to_numbers(pd.DataFrame({"x": [cell, "3"]}))[1][:, 0].tolist() == [True, False]
 
 
-def test_a_column_of_prices_is_a_feature():
-    nodes = pd.DataFrame({"id": range(30), "price": [f"${1000 * i + 310:,}" for i in range(30)]})
-    tables = read_tables(nodes, pd.DataFrame({"source": [0], "target": [1]}))
-    assert dict(tables.columns.features) == {"price": "standard"}
-    assert tables.encoder.transform(nodes).toarray()[:, 0].argmax() == 29
-
-
 def test_whole_numbers_with_leading_zeros_are_codes():
     codes = ["09508", "10001", "02139"] * 10
     nodes = pd.DataFrame({"id": range(30), "zip": codes, "size": [str(i) for i in range(30)]})

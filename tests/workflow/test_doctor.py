@@ -77,13 +77,14 @@ def test_homophily_counts_the_edges_between_labelled_nodes():
     assert "homophily is unknown" in none.text
 
 
-def test_components_without_labels_and_isolated_nodes_are_counted_apart():
+def test_components_without_labels_and_isolated_nodes_are_counted():
     edges = [(0, 1), (1, 2), (3, 4), (4, 5), (6, 7)]
     graph = NodeGraph(np.eye(10), edges, [0, 1, 0] + [None] * 7, ids=list("abcdefghij"))
     found = by_code(graph, k=1)
     assert found["isolated-nodes"].nodes == 2
     assert "'i', 'j'" in found["isolated-nodes"].text
-    assert found["unreached-components"].text.startswith("2 components without a label hold 5 nodes, the largest 3")
+    assert found["unreached-components"].text.startswith("4 components, 7 nodes, hold no training label")
+    assert found["unreached-components"].nodes == 7
 
 
 def test_ties_are_not_searched_for_where_that_takes_minutes(monkeypatch):
@@ -137,7 +138,7 @@ def test_the_command(tmp_path, cora_is_small):
     tables = ["--nodes", str(tmp_path / "nodes.csv"), "--edges", str(tmp_path / "edges.csv")]
     done = success("doctor", *tables, "--label", "label")
     assert "400 nodes in 16 components" in done.stdout
-    assert "components without a label hold" in done.stdout
+    assert "hold no training label" in " ".join(done.stdout.split())
     printed = json.loads(dccgcn("doctor", *tables, "--json").stdout)
     assert printed["labelled"] == 14
     assert {"unreached-components", "knn-ties", "guessed-columns"} <= {c["code"] for c in printed["diagnoses"]}

@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
-from dccgcn.errors import DccgcnError
+from dccgcn.errors import DccgcnError, Finding
 from dccgcn.features import is_searched_exactly, neighbours, numeric_columns_of
 from dccgcn.graph import NodeGraph, check_training
 from dccgcn.methods import Task, check_memory, duration, get_method
@@ -23,6 +24,19 @@ _ORDER: tuple[Level, ...] = ("error", "warning", "note")
 _Z = 1.96  # quantile of a 95 % interval
 _CHECKABLE = 3  # labels of a class from which one can be checked by the others
 FEATURE_NEIGHBOURS = 6  # of each node in the feature graph, unless the method sets another number
+
+
+_MEANING = {
+    "no-edges": "Only the features can be used; the graph adds nothing.",
+    "isolated-nodes": "Their features decide alone; without features their predictions are guesses.",
+    "unreached-components": "Features decide there alone. One label in the largest component would help.",
+    "unknown-nodes": "A label in their component would help.",
+    "no-features": "Only the edges can be used; methods that use features alone, such as mlp, will guess.",
+    "zero-features": "Their predictions use their edges alone.",
+    "single-label-classes": "A single label may be atypical; a second one of each would help most.",
+    "unseen-classes": "They will never be predicted.",
+    "all-labelled": "Hold some labels out to measure how well they are predicted.",
+}
 
 
 @dataclass(frozen=True)
@@ -43,15 +57,28 @@ def examine(graph: NodeGraph, k: int = FEATURE_NEIGHBOURS) -> list[Diagnosis]:
     """
     found = [
         *_check_labels(graph),
-        *_check_components(graph),
         *_check_homophily(graph),
         *_check_features(graph, k),
         *_check_hubs(graph),
         *_check_cost(graph),
     ]
     codes = {diagnosis.code for diagnosis in found}
-    found += [Diagnosis(f.level, f.code, f.text, "", 0) for f in graph.findings if f.code not in codes]
+    found += [_with_meaning(graph, finding) for finding in graph.findings if finding.code not in codes]
     return sorted(found, key=lambda diagnosis: (_ORDER.index(diagnosis.level), -diagnosis.nodes))
+
+
+def _with_meaning(graph: NodeGraph, finding: Finding) -> Diagnosis:
+    """A finding of the graph or its labels, with what it means and the nodes that it concerns."""
+    match finding.code:
+        case "isolated-nodes":
+            nodes = int((graph.degree == 0).sum())
+        case "zero-features" | "unknown-nodes":
+            nodes = int((~graph.has_features).sum())
+        case "unreached-components":
+            nodes = int((~np.isin(graph.component, graph.component[graph.labelled])).sum())
+        case code:
+            nodes = graph.n if code in _MEANING else 0
+    return Diagnosis(finding.level, finding.code, finding.text, _MEANING.get(finding.code, ""), nodes)
 
 
 def check_given_labels(graph: NodeGraph, progress: Progress | None = None) -> list[Diagnosis]:
@@ -86,19 +113,11 @@ def facts(graph: NodeGraph) -> dict[str, Any]:
 def _check_labels(graph: NodeGraph) -> Iterator[Diagnosis]:
     labelled = graph.labelled
     try:
-        found = check_training(graph, labelled)
+        yield from map(partial(_with_meaning, graph), check_training(graph, labelled))
     except DccgcnError as error:
         yield Diagnosis("error", "labels", error.what, f"No method can be trained. {error.remedy}", graph.n)
         return
     count = np.bincount(graph.labels[labelled], minlength=graph.c)
-    meaning = {
-        "single-label-classes": "A single label may be atypical; a second one of each would help most.",
-        "unseen-classes": "They will never be predicted.",
-        "all-labelled": "Hold some labels out to measure how well they are predicted.",
-    }
-    for finding in found:
-        if finding.code in meaning:
-            yield Diagnosis("warning", finding.code, finding.text, meaning[finding.code], len(labelled))
     if count.max() > 5 * max(count[count > 0].min(), 1):
         rare, common = (int(np.argmin(np.where(count > 0, count, count.max()))), int(count.argmax()))
         yield Diagnosis(
@@ -120,41 +139,6 @@ def _check_labels(graph: NodeGraph) -> Iterator[Diagnosis]:
         else "That is enough to learn from.",
         graph.n,
     )
-
-
-def _check_components(graph: NodeGraph) -> Iterator[Diagnosis]:
-    if len(graph.edges) == 0:
-        yield Diagnosis(
-            "warning",
-            "no-edges",
-            "There are no edges.",
-            "Only the features can be used; the graph adds nothing.",
-            graph.n,
-        )
-        return
-    isolated = np.flatnonzero(graph.degree == 0)
-    if len(isolated):
-        yield Diagnosis(
-            "warning",
-            "isolated-nodes",
-            f"{len(isolated)} nodes have no edge: {first_few(graph.ids[isolated])}.",
-            f"Their predictions {'use their features alone' if graph.has_features.any() else 'will be guesses'}.",
-            len(isolated),
-        )
-    reached = np.isin(graph.component, graph.component[graph.labelled])
-    unreached = np.flatnonzero(~reached & (graph.degree > 0))
-    if len(unreached) and len(graph.labelled):
-        components = len(np.unique(graph.component[unreached]))
-        largest = int(np.bincount(graph.component[unreached]).max())
-        rest = "only features are used" if graph.has_features.any() else "their predictions will be guesses"
-        yield Diagnosis(
-            "warning",
-            "unreached-components",
-            f"{components} components without a label hold {len(unreached)} nodes, the largest {largest}: "
-            f"{first_few(graph.ids[unreached])}.",
-            f"No label reaches them along edges; {rest}. One label in the largest would help.",
-            len(unreached),
-        )
 
 
 def _check_homophily(graph: NodeGraph) -> Iterator[Diagnosis]:
@@ -203,23 +187,9 @@ def _interval(share: float, count: int) -> tuple[float, float]:
 
 
 def _check_features(graph: NodeGraph, k: int) -> Iterator[Diagnosis]:
-    x = sp.csr_array(graph.features)
-    zero = np.flatnonzero(np.diff(x.indptr) == 0)
     if not graph.has_features.any():
-        text, meaning = (
-            "All nodes have the same features.",
-            "Only the edges can be used; methods that use features alone, such as mlp, will guess.",
-        )
-        yield Diagnosis("warning", "no-features", text, meaning, graph.n)
         return
-    if len(zero):
-        yield Diagnosis(
-            "warning",
-            "zero-features",
-            f"{len(zero)} nodes have only zero features: {first_few(graph.ids[zero])}.",
-            "Their predictions use their edges alone.",
-            len(zero),
-        )
+    x = sp.csr_array(graph.features)
     duplicates = _duplicates(x)
     if duplicates:
         yield Diagnosis(

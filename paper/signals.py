@@ -7,7 +7,9 @@ compete there with the other channel's disagreement about the same predictions.
 from typing import Any
 
 import numpy as np
+from scipy.stats import entropy
 
+from dccgcn.concord.confidence import top_two_margin
 from dccgcn.methods.prediction import Prediction
 from dccgcn.quality import calibration
 
@@ -41,20 +43,20 @@ def trust_columns(prediction: Prediction, test: np.ndarray, truth: np.ndarray) -
         columns |= _judged(FIRST, first[test], truth, agree, None)
     if prediction.uncorrected is not None:
         right = prediction.y_pred[test] == truth
-        columns["pool_auroc_margin"] = calibration.auroc(calibration.margin(prediction.uncorrected[test]), right)
+        columns["pool_auroc_margin"] = calibration.auroc(top_two_margin(prediction.uncorrected[test]), right)
     return {name: _short(value) for name, value in columns.items() if value is not None}
 
 
 def _judged(
     part: str, p: np.ndarray, truth: np.ndarray, agree: np.ndarray | None, own: np.ndarray | None
 ) -> dict[str, Any]:
-    right = p.argmax(axis=1) == truth
+    confidence, right = p.max(axis=1).astype(np.float64), p.argmax(axis=1) == truth
+    bars = calibration.bars(confidence, right, BINS)
     columns: dict[str, Any] = {
-        column(part, "gap"): calibration.confidence_gap(p, truth),  # positive: over-confident
-        column(part, "ece"): calibration.ece(p, truth, BINS),
+        column(part, "gap"): confidence.mean() - right.mean(),  # positive: over-confident
+        column(part, "ece"): calibration.calibration_error(bars),
     }
     if part == FINAL:
-        bars = calibration.reliability(p, truth, BINS)
         columns["bins"] = [x for bar in bars for x in (bar.count, bar.confidence, bar.accuracy)]
     for signal, score in _scores(p, agree, own).items():
         curve = calibration.risk_coverage(score, right)
@@ -68,8 +70,8 @@ def _judged(
 
 def _scores(p: np.ndarray, agree: np.ndarray | None, own: np.ndarray | None) -> dict[str, np.ndarray]:
     """Signals by name; a higher score means a more trusted prediction."""
-    margin = calibration.margin(p)
-    scores = {"confidence": calibration.confidence(p), "margin": margin, "entropy": calibration.negative_entropy(p)}
+    margin = top_two_margin(p)
+    scores = {"confidence": p.max(axis=1), "margin": margin, "entropy": -entropy(p.astype(np.float64), axis=1)}
     if agree is not None:
         scores["agreement"] = agree.astype(np.float64)
         scores["agreement, then margin"] = 2.0 * agree + margin

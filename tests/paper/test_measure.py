@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dccgcn.concord.confidence import top_two_margin
 from dccgcn.methods.prediction import Prediction
 from dccgcn.quality import calibration
 from dccgcn.workflow.jobs import graph_and_split
@@ -97,10 +98,10 @@ def test_trust_columns_are_those_of_the_measures():
         p, channels={"topology": p[::-1], "features": p}, channels_agree=agree, trust=p[:, 0], uncorrected=p[::-1]
     )
     found = trust_columns(prediction, test, truth[test])
-    final, own, auroc, margin = p[test], p[::-1][test], calibration.auroc, calibration.margin
+    final, own, auroc, margin = p[test], p[::-1][test], calibration.auroc, top_two_margin
     right, first = (q.argmax(axis=1) == truth[test] for q in (final, own))
     expected = {
-        "final_ece": calibration.ece(final, truth[test]),
+        "final_ece": calibration.calibration_error(calibration.bars(final.max(axis=1), right)),
         "final_gap": final.max(axis=1).mean() - right.mean(),
         "final_auroc_margin": auroc(margin(final), right),
         "final_auroc_agreement": auroc(agree[test] * 1.0, right),
@@ -138,4 +139,4 @@ def test_agreement_then_margin_ranks_by_agreement_first():
     record = trust_columns(Prediction(p, {"one": p, "two": p}, channels_agree=agree), np.arange(4), truth)
     assert record["final_auroc_agreement_then_margin"] == 1
     assert record["final_auroc_margin"] == 0
-    assert calibration.auroc(2.0 * agree + calibration.margin(p), p.argmax(axis=1) == truth) == 1
+    assert calibration.auroc(2.0 * agree + top_two_margin(p), p.argmax(axis=1) == truth) == 1

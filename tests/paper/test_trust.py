@@ -14,7 +14,7 @@ from dccgcn.concord.confidence import Evidence, HeldOut, TrustModel, trust
 from dccgcn.concord.settings import ConcordSettings
 from dccgcn.errors import DataFileError
 from dccgcn.methods.base import Task
-from dccgcn.quality.trust import JUDGED, KEPT
+from dccgcn.quality.trust import CLASSES_JUDGED, CLASSES_KEPT, JUDGED, KEPT
 from helpers.groups import blocks
 from paper.runs import of_study, stored_runs, unpacked, write_study
 from paper.trust import (
@@ -140,8 +140,9 @@ def test_a_stopped_study_continues_from_its_stored_runs(tmp_path: Path) -> None:
 
 def test_the_package_promises_what_the_page_shows() -> None:
     text = (RESULTS / "trust.md").read_text(encoding="utf-8")
-    (broken, judged) = re.search(r"5 or more labels per class, trusted \|.*?\| (\d+) of (\d+) \|", text).groups()
-    assert (int(judged) - int(broken), int(judged)) == (KEPT, JUDGED)
+    found = re.search(r"5 or more labels per class, trusted \|.*?\| (\d+) of (\d+) \| (\d+) of (\d+) \|", text).groups()
+    broken, judged, broken_classes, classes = map(int, found)
+    assert (judged - broken, judged, classes - broken_classes, classes) == (KEPT, JUDGED, CLASSES_KEPT, CLASSES_JUDGED)
 
 
 def test_the_committed_page_is_made_from_the_committed_runs() -> None:

@@ -1,7 +1,6 @@
 """Every measure against a slow literal version, a closed form, or an order of nodes that must not matter."""
 
 import itertools
-import math
 
 import numpy as np
 import pytest
@@ -11,18 +10,6 @@ from scipy import stats
 
 from dccgcn.errors import DccgcnError
 from dccgcn.quality import calibration, metrics, paired
-
-SCHEMES = ["equal-mass", "equal-width"]
-
-
-@st.composite
-def predictions(draw):
-    """Probabilities with many ties, and a truth, for 1 to 25 nodes in 2 to 4 classes."""
-    n, c = draw(st.integers(1, 25)), draw(st.integers(2, 4))
-    rows = st.lists(st.integers(0, 6), min_size=c, max_size=c).filter(any)
-    counts = np.array(draw(st.lists(rows, min_size=n, max_size=n)), dtype=float)
-    truth = np.array(draw(st.lists(st.integers(0, c - 1), min_size=n, max_size=n)))
-    return counts / counts.sum(axis=1, keepdims=True), truth
 
 
 @st.composite
@@ -44,78 +31,30 @@ def test_accuracy_and_macro_f1_against_loops(pairs):
     assert metrics.accuracy(truth, prediction) == pytest.approx(sum(t == p for t, p in pairs) / len(pairs))
 
 
-@given(predictions(), st.integers(1, 20))
-def test_equal_width_ece_against_a_loop(case, bins):
-    p, truth = case
-    total = 0.0
-    edges = np.linspace(0, 1, bins + 1)
-    for lower, upper in itertools.pairwise(edges):
-        inside = [i for i in range(len(p)) if lower < max(p[i]) <= upper]
-        if inside:
-            right = sum(p[i].argmax() == truth[i] for i in inside) / len(inside)
-            stated = sum(max(p[i]) for i in inside) / len(inside)
-            total += len(inside) / len(p) * abs(right - stated)
-    assert calibration.ece(p, truth, bins, "equal-width") == pytest.approx(total, abs=1e-12)
-
-
 @given(st.integers(1, 40), st.integers(1, 20), st.integers(0, 10**6))
-def test_equal_mass_ece_against_a_loop(n, bins, seed):
+def test_the_calibration_error_against_a_loop(n, bins, seed):
     rng = np.random.default_rng(seed)
-    p = rng.dirichlet(np.ones(3), size=n)  # no ties
-    truth = rng.integers(0, 3, size=n)
+    stated, right = rng.permutation(n) / n, rng.random(n) < 0.5  # no ties
     groups: dict[int, list[int]] = {}
-    for rank, i in enumerate(sorted(range(n), key=lambda i: max(p[i]))):
+    for rank, i in enumerate(np.argsort(stated)):
         groups.setdefault(rank * bins // n, []).append(i)
-    total = sum(abs(sum(float(p[i].argmax() == truth[i]) - max(p[i]) for i in group)) for group in groups.values()) / n
-    assert calibration.ece(p, truth, bins, "equal-mass") == pytest.approx(total, abs=1e-12)
-    sizes = [bar.count for bar in calibration.reliability(p, truth, bins, "equal-mass")]
-    assert max(sizes) - min(sizes) <= 1
+    total = sum(abs(sum(float(right[i]) - stated[i] for i in group)) for group in groups.values()) / n
+    diagram = calibration.bars(stated, right, bins)
+    assert calibration.calibration_error(diagram) == pytest.approx(total, abs=1e-12)
+    assert max(bar.count for bar in diagram) - min(bar.count for bar in diagram) <= 1
+    assert len(calibration.bars(np.arange(300) / 300, np.ones(300))) == 15
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@given(case=predictions(), bins=st.integers(1, 20), seed=st.integers(0, 10**6))
-def test_calibration_does_not_depend_on_the_order_of_nodes(scheme, case, bins, seed):
-    p, truth = case
-    order = np.random.default_rng(seed).permutation(len(p))
-    before, after = (calibration.reliability(p[i], truth[i], bins, scheme) for i in (np.arange(len(p)), order))
-    assert [(b.lower, b.upper, b.count) for b in before] == [(b.lower, b.upper, b.count) for b in after]
+@given(case=ranked(), bins=st.integers(1, 20), seed=st.integers(0, 10**6))
+def test_calibration_does_not_depend_on_the_order_of_nodes(case, bins, seed):
+    score, right = case
+    order = np.random.default_rng(seed).permutation(len(score))
+    before, after = (calibration.bars(score[i] / 4, right[i], bins) for i in (np.arange(len(score)), order))
+    assert [b.count for b in before] == [b.count for b in after]
     assert [b.accuracy for b in before] == pytest.approx([b.accuracy for b in after])
-    assert calibration.ece(p, truth, bins, scheme) == pytest.approx(
-        calibration.ece(p[order], truth[order], bins, scheme), abs=1e-12
-    )
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-@given(case=predictions(), bins=st.integers(1, 20))
-def test_gap_is_at_most_ece_and_equals_it_in_one_bin(scheme, case, bins):
-    p, truth = case
-    gap = calibration.confidence_gap(p, truth)
-    assert gap == pytest.approx(p.max(axis=1).mean() - (p.argmax(axis=1) == truth).mean(), abs=1e-12)
-    assert abs(gap) <= calibration.ece(p, truth, bins, scheme) + 1e-12
-    assert abs(gap) == pytest.approx(calibration.ece(p, truth, 1, scheme), abs=1e-12)
-    bars = calibration.reliability(p, truth, bins, scheme)
-    assert sum(bar.count for bar in bars) == len(p)
-    assert all(bar.lower <= bar.confidence + 1e-12 and bar.confidence <= bar.upper + 1e-12 for bar in bars)
-
-
-def test_a_reliability_diagram_has_fifteen_bins():
-    p = np.random.default_rng(0).dirichlet(np.ones(3), size=300)
-    assert len(calibration.reliability(p, np.zeros(300, int))) == 15
-    assert len(calibration.bars(p.max(axis=1), np.ones(300))) == 15
-
-
-def test_a_confidence_on_an_edge_belongs_to_the_bin_below():
-    bars = calibration.reliability([[0.5, 0.5], [0.75, 0.25], [1.0, 0.0]], [0, 0, 0], bins=4, scheme="equal-width")
-    assert [(bar.lower, bar.upper) for bar in bars] == [(0.25, 0.5), (0.5, 0.75), (0.75, 1.0)]
-
-
-def test_scores_on_known_rows():
-    p = [[0.5, 0.3, 0.2], [1.0, 0.0, 0.0], [1 / 3, 1 / 3, 1 / 3]]
-    np.testing.assert_allclose(calibration.confidence(p), [0.5, 1, 1 / 3])
-    np.testing.assert_allclose(calibration.margin(p), [0.2, 1, 0])
-    np.testing.assert_allclose(calibration.margin([[0.1, 0.6, 0.25, 0.05], [0.3, 0.1, 0.2, 0.4]]), [0.35, 0.1])
-    entropy = -(0.5 * math.log(0.5) + 0.3 * math.log(0.3) + 0.2 * math.log(0.2))
-    np.testing.assert_allclose(calibration.negative_entropy(p), [-entropy, 0, -math.log(3)])
+    gap = abs((score / 4).mean() - right.mean())
+    assert gap <= calibration.calibration_error(before) + 1e-12
+    assert gap == pytest.approx(calibration.calibration_error(calibration.bars(score / 4, right, 1)), abs=1e-12)
 
 
 @given(ranked())
@@ -196,14 +135,7 @@ def test_summary():
         (lambda: metrics.accuracy([], []), "nothing to score"),
         (lambda: metrics.macro_f1([0, -1], [0, 0]), r"truth of 1 nodes is unknown \(-1\), at positions 1"),
         (lambda: metrics.accuracy([[0], [1]], [0, 1]), "one value per node"),
-        (lambda: calibration.ece([[0.5, 0.5]], [0, 1]), "lengths differ"),
-        (lambda: calibration.ece([[0.5, 0.5]], ["a"]), "positions among the 2 columns"),
-        (lambda: calibration.ece([[0.5, 0.5]], [2]), "positions among the 2 columns"),
-        (lambda: calibration.ece([[2.0, -1.0]], [0]), "not probabilities"),
-        (lambda: calibration.margin([[0.4, 0.6], [np.nan, 1.0]]), "1 rows are not probabilities, at positions 1"),
-        (lambda: calibration.confidence([0.4, 0.6]), "two or more classes"),
-        (lambda: calibration.ece([[0.5, 0.5]], [0], bins=0), "one bin or more"),
-        (lambda: calibration.ece([[0.5, 0.5]], [0], scheme="equal"), "no binning scheme 'equal'"),
+        (lambda: calibration.bars([0.5], [True], bins=0), "one bin or more"),
         (lambda: calibration.auroc([np.nan, 1], [True, False]), "NaN or infinite at positions 0"),
         (lambda: calibration.risk_coverage([], []), "nothing to score"),
         (lambda: paired.summary([1.0, np.nan]), "NaN or infinite"),

@@ -123,17 +123,12 @@ def _print(title: str, first: str, scores: "list[MethodScore]") -> None:
     for one in scores:
         d = one.difference
         difference = (f"{d.mean:+.1f}", d.interval) if d else ("", "")
-        numbers = *(_percent(value) for value in (one.recall, one.average_precision)), f"{one.seconds:.1f}"
+        numbers = f"{one.recall:.1f}", f"{one.average_precision:.1f}", f"{one.seconds:.1f}"
         shown.add_row(one.method, str(one.accuracy), *difference, str(one.macro_f1), *numbers)
     output.print(shown)
     smallest = f"the class {scores[0].smallest}" if scores[0].smallest else "the smallest class"
     output.print(
         f"Recall and average precision (AP) are of {smallest}, the one with fewest labels. "
-        f"Always predicting the most frequent class: accuracy {_percent(scores[0].majority)}.",
+        f"Always predicting the most frequent class: accuracy {scores[0].majority:.1f}.",
         soft_wrap=True, markup=False,
     )  # fmt: skip
-
-
-def _percent(value: float) -> str:
-    """A mean in %; a dash where no run measured it."""
-    return "–" if value != value else f"{value:.1f}"

@@ -62,10 +62,13 @@ def shift_to_labels(f: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def log_shift(scores: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """log v of (C10), (classes,), by damped fixed-point iteration."""
+    """log v of (C10), (classes,), by damped fixed-point iteration: the step that comes nearest."""
     n, c = row_count(len(scores)), scores.shape[1]
-    v = np.zeros(c, scores.dtype)
+    wanted, v = prior * n / c, np.zeros(c, scores.dtype)
+    nearest, least = v, np.inf
     for _ in range(_N_STEPS):
-        predicted = row_sum(np.bincount((scores + v).argmax(axis=1), minlength=c)) + 0.5  # finite for an empty class
-        v += (_STEP * np.log(prior * n / c / predicted)).astype(v.dtype)
-    return v
+        predicted = row_sum(np.bincount((scores + v).argmax(axis=1), minlength=c))
+        if (distance := np.abs(predicted - wanted).sum()) < least:
+            nearest, least = v, distance
+        v = v + (_STEP * np.log(wanted / (predicted + 0.5))).astype(v.dtype)  # finite for an empty class
+    return nearest

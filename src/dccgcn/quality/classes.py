@@ -21,11 +21,11 @@ _LEAST_EXPECTED = 3  # predictions of a class, from its share of the labels, wit
 
 
 def are_random(counts: np.ndarray) -> bool:
-    """Whether labels look drawn at random: not if most classes have as many as the largest one, or one fewer.
+    """Whether labels look drawn at random: not if a second class has as many as the largest one, or one fewer.
 
     ``counts``: labels of each class, (classes,).
     """
-    return bool((counts >= counts.max() - 1).mean() <= 0.5)
+    return bool((counts >= counts.max() - 1).sum() < 2)
 
 
 @dataclass(frozen=True)

@@ -83,18 +83,3 @@ def aligned_labels(truth: Any, **predictions: Any) -> tuple[np.ndarray, ...]:
                 "Score the labelled nodes only.",
             )
     return arrays
-
-
-def checked_probabilities(values: Any) -> np.ndarray:
-    """(n, c) probabilities in double precision; rows that are not probabilities are refused."""
-    p = np.asarray(values, dtype=np.float64)
-    if p.ndim != 2 or p.shape[0] == 0 or p.shape[1] < 2:
-        raise DccgcnError(f"Probabilities must be a matrix of nodes by two or more classes, not of shape {p.shape}.")
-    # float32 softmax over many classes is off by about 1e-6; logits are off by far more
-    bad = np.flatnonzero(~((p >= 0).all(axis=1) & (np.abs(p.sum(axis=1) - 1) < 1e-3)))
-    if len(bad):
-        raise DccgcnError(
-            f"{len(bad)} rows are not probabilities, at positions {first_few(bad)}.",
-            "Rows must be non-negative and sum to one: apply softmax to logits.",
-        )
-    return p

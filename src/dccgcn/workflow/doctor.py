@@ -21,7 +21,6 @@ from dccgcn.workflow.suspect_labels import suspect_findings
 
 Level = Literal["error", "warning", "note"]
 _ORDER: tuple[Level, ...] = ("error", "warning", "note")
-_Z = 1.96  # quantile of a 95 % interval
 _CHECKABLE = 3  # labels of a class from which one can be checked by the others
 FEATURE_NEIGHBOURS = 6  # of each node in the feature graph, unless the method sets another number
 
@@ -160,7 +159,9 @@ def _check_homophily_of(graph: NodeGraph) -> Iterator[Diagnosis]:
             meaning = "A few labels on neighbours of labelled nodes would show whether neighbours share a class."
             yield Diagnosis("note", "homophily", text, meaning, graph.n)
         return
-    low, high = _interval(graph.homophily, known)
+    from scipy.stats import binomtest  # slow to import
+
+    low, high = binomtest(round(graph.homophily * known), known).proportion_ci(method="wilson")
     share = np.bincount(graph.labels[graph.labelled], minlength=graph.c) / len(graph.labelled)
     chance = float((share**2).sum())
     text = (
@@ -179,26 +180,15 @@ def _check_homophily_of(graph: NodeGraph) -> Iterator[Diagnosis]:
         yield Diagnosis("note", "homophily", text, meaning, graph.n)
 
 
-def _interval(share: float, count: int) -> tuple[float, float]:
-    """Wilson's interval of a share observed in ``count`` cases."""
-    middle = (share + _Z**2 / (2 * count)) / (1 + _Z**2 / count)
-    half = _Z * np.sqrt(share * (1 - share) / count + _Z**2 / (4 * count**2)) / (1 + _Z**2 / count)
-    return float(max(middle - half, 0)), float(min(middle + half, 1))
-
-
 def _check_features(graph: NodeGraph, k: int) -> Iterator[Diagnosis]:
     if not graph.has_features.any():
         return
     x = sp.csr_array(graph.features)
     duplicates = _duplicates(x)
     if duplicates:
-        yield Diagnosis(
-            "note",
-            "duplicate-features",
-            f"{duplicates} nodes have the same features as another node.",
-            "If they are copies of one another, labels leak between them and test scores are too high.",
-            duplicates,
-        )
+        text = f"{duplicates} nodes have the same features as another node."
+        meaning = "If they are copies of one another, labels leak between them and test scores are too high."
+        yield Diagnosis("note", "duplicate-features", text, meaning, duplicates)
     yield from _check_units(graph)
     if graph.n > k and is_searched_exactly(graph.features):  # else a search takes minutes, and ties are its least error
         ties = int(neighbours(graph.features, k).tied.sum())
@@ -216,13 +206,9 @@ def _check_features(graph: NodeGraph, k: int) -> Iterator[Diagnosis]:
 def _check_units(graph: NodeGraph) -> Iterator[Diagnosis]:
     by = numeric_columns_of(graph)
     if by is not None and (found := int((by.deviation > 0).sum())):
-        yield Diagnosis(
-            "note",
-            "units",
-            f"{found} of {graph.d} features are measurements in different units or not centred at zero.",
-            "Concord standardises them. Standardise them yourself for other methods, or the largest dominates.",
-            0,
-        )
+        text = f"{found} of {graph.d} features are measurements in different units or not centred at zero."
+        meaning = "Concord standardises them. Standardise them yourself for other methods, or the largest dominates."
+        yield Diagnosis("note", "units", text, meaning, 0)
 
 
 def _duplicates(x: sp.csr_array) -> int:
@@ -237,13 +223,9 @@ def _check_hubs(graph: NodeGraph) -> Iterator[Diagnosis]:
         return
     hub = int(graph.degree.argmax())
     if graph.degree[hub] > max(0.1 * graph.n, 100):
-        yield Diagnosis(
-            "warning",
-            "hubs",
-            f"Node {first_few([graph.ids[hub]])} is connected to {graph.degree[hub]} of {graph.n} nodes.",
-            "A hub makes all its neighbours similar; leave it out unless its edges are informative.",
-            int(graph.degree[hub]),
-        )
+        text = f"Node {first_few([graph.ids[hub]])} is connected to {graph.degree[hub]} of {graph.n} nodes."
+        meaning = "A hub makes all its neighbours similar; leave it out unless its edges are informative."
+        yield Diagnosis("warning", "hubs", text, meaning, int(graph.degree[hub]))
 
 
 def _check_cost(graph: NodeGraph) -> Iterator[Diagnosis]:
@@ -257,10 +239,5 @@ def _check_cost(graph: NodeGraph) -> Iterator[Diagnosis]:
         return
     if short:
         yield Diagnosis("warning", "memory", short[0].text, "The machine may become very slow.", graph.n)
-    yield Diagnosis(
-        "note",
-        "cost",
-        text,
-        "Estimated for concord, the default; networks such as dcc-gcn take longer.",
-        0,
-    )
+    meaning = "Estimated for concord, the default; networks such as dcc-gcn take longer."
+    yield Diagnosis("note", "cost", text, meaning, 0)

@@ -51,7 +51,7 @@ class ConcordSettings(Settings):
     label_shares: Literal["auto", "use", "ignore"] = Field(
         default="auto",
         description="Whether the classes' shares of the labels are their shares of all nodes: use, if the labels were "
-        "drawn at random; ignore, if they were chosen. auto: ignore if the largest two classes have equally many, else use.",
+        "drawn at random; ignore, if they were chosen. auto: ignore if the two largest classes have equally many.",
     )
     class_prior: ClassPrior = Field(
         default={},

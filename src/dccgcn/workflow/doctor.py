@@ -119,14 +119,10 @@ def _check_labels(graph: NodeGraph) -> Iterator[Diagnosis]:
     count = np.bincount(graph.labels[labelled], minlength=graph.c)
     if count.max() > 5 * max(count[count > 0].min(), 1):
         rare, common = (int(np.argmin(np.where(count > 0, count, count.max()))), int(count.argmax()))
-        yield Diagnosis(
-            "warning",
-            "imbalance",
-            f"Class {first_few([graph.classes[common]])} has {count[common]} labels, "
-            f"{first_few([graph.classes[rare]])} only {count[rare]}.",
-            "Rare classes will be predicted too seldom; label more of them.",
-            graph.n,
-        )
+        text = f"Class {first_few([graph.classes[common]])} has {count[common]} labels, "
+        text += f"{first_few([graph.classes[rare]])} only {count[rare]}."
+        meaning = "Rare classes will be predicted too seldom; label more of them."
+        yield Diagnosis("warning", "imbalance", text, meaning, graph.n)
     each = f"{count.min()}" if count.min() == count.max() else f"{count.min()} to {count.max()}"
     yield Diagnosis(
         "note",
@@ -193,14 +189,9 @@ def _check_features(graph: NodeGraph, k: int) -> Iterator[Diagnosis]:
     if graph.n > k and is_searched_exactly(graph.features):  # else a search takes minutes, and ties are its least error
         ties = int(neighbours(graph.features, k).tied.sum())
         if ties:
-            yield Diagnosis(
-                "note",
-                "knn-ties",
-                f"Of {ties} nodes ({ties / graph.n:.1%}) the {k} most similar ones are not clear: others are equally "
-                "similar.",
-                "Those that come first in the table count as similar, so the order of the rows matters a little.",
-                ties,
-            )
+            text = f"Of {ties} nodes ({ties / graph.n:.1%}) the {k} most similar ones are not clear: others are as similar."
+            meaning = "Those that come first in the table count as similar, so the order of the rows matters a little."
+            yield Diagnosis("note", "knn-ties", text, meaning, ties)
 
 
 def _check_units(graph: NodeGraph) -> Iterator[Diagnosis]:

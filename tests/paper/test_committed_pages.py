@@ -28,7 +28,7 @@ def test_the_key_of_every_stored_run_is_that_of_its_job(published_rows):
         assert job_of(row).key() == key
         assert row["n_test"]
         assert row["split_hash"]
-    assert {len(of_study(published_rows, study)) for study in ("trust", "label-errors")} == {588, 96}
+    assert {len(of_study(published_rows, study)) for study in ("trust", "label-errors")} == {780, 96}
 
 
 def test_writing_the_papers_pages_keeps_the_runs_of_the_others():

@@ -189,7 +189,8 @@ def _check_features(graph: NodeGraph, k: int) -> Iterator[Diagnosis]:
     if graph.n > k and is_searched_exactly(graph.features):  # else a search takes minutes, and ties are its least error
         ties = int(neighbours(graph.features, k).tied.sum())
         if ties:
-            text = f"Of {ties} nodes ({ties / graph.n:.1%}) the {k} most similar ones are not clear: others are as similar."
+            text = f"Of {ties} nodes ({ties / graph.n:.1%}) the {k} most similar ones are not clear: "
+            text += "others are equally similar."
             meaning = "Those that come first in the table count as similar, so the order of the rows matters a little."
             yield Diagnosis("note", "knn-ties", text, meaning, ties)
 

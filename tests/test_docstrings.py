@@ -6,7 +6,7 @@ from importlib import import_module
 import pytest
 
 MODULES = ["text", "palette", "graph.cells", "graph.node_graph", "graph.splits", "tables.read", "datasets"]
-MODULES += ["quality.audit", "quality.calibration", "quality.paired"]
+MODULES += ["quality.audit", "quality.paired"]
 
 
 @pytest.mark.parametrize("name", MODULES)

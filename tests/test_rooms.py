@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 ROOMS = {"dccgcn": ROOT / "src" / "dccgcn", "paper": ROOT / "paper", "benchmarks": ROOT / "benchmarks"}
 MAY_IMPORT = {"dccgcn": set(), "paper": {"dccgcn"}, "benchmarks": {"dccgcn"}}
 # at most so many lines of Python, and modules; they are only ever lowered
-BUDGETS = {("src/dccgcn",): (25950, 190), ("paper", "benchmarks"): (5000, 46), ("tests",): (20100, 160)}
+BUDGETS = {("src/dccgcn",): (25950, 187), ("paper", "benchmarks"): (5000, 46), ("tests",): (20050, 158)}
 
 
 def imported(file: Path) -> set[str]:

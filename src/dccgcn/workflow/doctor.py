@@ -27,8 +27,8 @@ FEATURE_NEIGHBOURS = 6  # of each node in the feature graph, unless the method s
 
 _MEANING = {
     "no-edges": "Only the features can be used; the graph adds nothing.",
-    "isolated-nodes": "Their features decide alone; without features their predictions are guesses.",
-    "unreached-components": "Features decide there alone. One label in the largest component would help.",
+    "isolated-nodes": "Their predictions use their features alone.",
+    "unreached-components": "Only features are used there. One label in the largest would help.",
     "unknown-nodes": "A label in their component would help.",
     "no-features": "Only the edges can be used; methods that use features alone, such as mlp, will guess.",
     "zero-features": "Their predictions use their edges alone.",
@@ -77,7 +77,9 @@ def _with_meaning(graph: NodeGraph, finding: Finding) -> Diagnosis:
             nodes = int((~np.isin(graph.component, graph.component[graph.labelled])).sum())
         case code:
             nodes = graph.n if code in _MEANING else 0
-    return Diagnosis(finding.level, finding.code, finding.text, _MEANING.get(finding.code, ""), nodes)
+    is_guess = finding.code in ("isolated-nodes", "unreached-components") and not graph.has_features.any()
+    meaning = "Their predictions will be guesses." if is_guess else _MEANING.get(finding.code, "")
+    return Diagnosis(finding.level, finding.code, finding.text, meaning, nodes)
 
 
 def check_given_labels(graph: NodeGraph, progress: Progress | None = None) -> list[Diagnosis]:

@@ -283,7 +283,9 @@ def test_cagcn_on_cora_is_better_calibrated_and_no_less_accurate(cora):
     prediction = cagcn.calibrate_prediction(task, first, s)
     assert (prediction.y_pred == first.y_pred).all()
     assert (prediction.y_pred[split.test] == truth).mean() > 0.79
-    errors = [calibration.ece(p[split.test], truth) for p in (first.probabilities, prediction.probabilities)]
+    right = prediction.y_pred[split.test] == truth
+    stated = [p.max(axis=1)[split.test] for p in (first.probabilities, prediction.probabilities)]
+    errors = [calibration.calibration_error(calibration.bars(p, right)) for p in stated]
     assert errors[1] < 0.5 * errors[0]
 
 

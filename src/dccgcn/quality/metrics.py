@@ -29,10 +29,10 @@ def macro_f1(truth: Any, prediction: Any) -> float:
 
 def average_precision(is_member: Any, score: Any) -> float:
     """Mean precision at the members of a class, nodes sorted by falling score; nodes of equal score count together."""
-    from sklearn.metrics import average_precision_score  # slow to import, and for rare classes only
-
     member, score = _members(is_member, score)
-    return float(average_precision_score(member, score))
+    _, tie, n = np.unique(-score, return_inverse=True, return_counts=True)
+    hits = np.bincount(tie, weights=member)
+    return float(hits @ (np.cumsum(hits) / np.cumsum(n)) / member.sum())
 
 
 def recall_at(is_member: Any, score: Any, k: int) -> float:

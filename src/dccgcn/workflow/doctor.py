@@ -157,9 +157,9 @@ def _check_homophily_of(graph: NodeGraph) -> Iterator[Diagnosis]:
             meaning = "A few labels on neighbours of labelled nodes would show whether neighbours share a class."
             yield Diagnosis("note", "homophily", text, meaning, graph.n)
         return
-    from scipy.stats import binomtest  # slow to import
-
-    low, high = binomtest(round(graph.homophily * known), known).proportion_ci(method="wilson")
+    p, z2 = graph.homophily, 1.96**2 / known  # Wilson's interval
+    middle, half = (p + z2 / 2) / (1 + z2), np.sqrt(z2 * p * (1 - p) + z2**2 / 4) / (1 + z2)
+    low, high = max(middle - half, 0.0), min(middle + half, 1.0)
     share = np.bincount(graph.labels[graph.labelled], minlength=graph.c) / len(graph.labelled)
     chance = float((share**2).sum())
     text = (

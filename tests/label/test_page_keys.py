@@ -148,8 +148,10 @@ def test_a_label_that_is_not_saved_is_told_beside_the_lost_connection(small):
     ann.page.wait_for_selector("#offline")
     ann.page.keyboard.press("1")
     ann.page.wait_for_selector("#banner")
-    first, second = (ann.page.locator(name).bounding_box() for name in ("#banner", "#offline"))
-    assert first["y"] + first["height"] <= second["y"]
+    boxes = "document.querySelector('#banner').getBoundingClientRect(), o = document.querySelector('#offline')"
+    ann.page.wait_for_function(  # the second is hidden for a moment while the page tries to connect
+        f"() => {{ const b = {boxes}; return o.offsetHeight > 0 && b.bottom <= o.getBoundingClientRect().top; }}"
+    )
     ann.page.evaluate("scrollTo(0, document.body.scrollHeight)")
     first, second = (ann.page.locator(name).bounding_box() for name in ("#banner", "#offline"))
     assert first["y"] >= 0

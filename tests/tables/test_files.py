@@ -1,8 +1,10 @@
 """Tables of every form, whole and in pieces, and folders of files: the same graph, or a sentence."""
 
 import gzip
+import sqlite3
 import zipfile
 from collections.abc import Callable
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pandas as pd
 import pytest
 
 from dccgcn import NodeGraph, read_tables
-from dccgcn.errors import DataFileError, GraphError
+from dccgcn.errors import DataFileError, DccgcnError, GraphError
 from dccgcn.tables.edges import relation_name
 from dccgcn.tables.files import database_tables, open_table, read_table
 from dccgcn.tables.options import TableOptions
@@ -448,3 +450,21 @@ def test_gml_holds_nodes_and_edges(tmp_path):
         path.write_text(broken)
         with pytest.raises((DataFileError, GraphError)):
             read_tables(path, label="value")
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["COPY t TO 'mine.csv'", "SELECT * FROM 'mine.csv'", "DROP TABLE t", "DELETE FROM t", "ATTACH 'mine.csv' AS o",
+     "ATTACH 'new.sqlite' AS o", "VACUUM INTO 'new.sqlite'", "EXPORT DATABASE 'new'", "PRAGMA journal_mode = WAL"],
+)  # fmt: skip
+@pytest.mark.parametrize("ending", ["sqlite", "duckdb"])
+def test_a_query_touches_no_file(tmp_path, monkeypatch, ending, query):
+    connect = sqlite3.connect if ending == "sqlite" else pytest.importorskip("duckdb").connect
+    monkeypatch.chdir(tmp_path)
+    with closing(connect(f"shop.{ending}")) as database:
+        database.execute("CREATE TABLE t AS SELECT 1 AS id, 'a' AS label")
+    Path("mine.csv").write_text("id,label\nprecious,a\n")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with suppress(DccgcnError):
+        assert "precious" not in read_table(f"shop.{ending}?query={query}", "nodes").frame.to_csv()
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

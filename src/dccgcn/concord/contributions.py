@@ -9,7 +9,6 @@ import scipy.sparse as sp
 
 from dccgcn.concord.state import read_projections
 from dccgcn.concord.views import MEANING, layout_of, scaled_graph, unit_features, unit_vectors
-from dccgcn.features import Embedding
 from dccgcn.graph import NodeGraph
 
 
@@ -34,15 +33,10 @@ def feature_contributions(
     own = read_projections(model).embeddings.get("own")
     if own is None or "head.own" not in model:
         return np.zeros(graph.d)
-    slope = model["head.own"][:-1, column] - model["head.own"][:-1, other]
-    return _of_columns(own, _dense_row(_features(model, graph), node), slope)
-
-
-def _of_columns(own: Embedding, row: np.ndarray, slope: np.ndarray) -> np.ndarray:
-    """The parts of z · slope that stem from each feature; z is the node's row of the view ``own``."""
+    row, slope = _dense_row(_features(model, graph), node), np.subtract(*model["head.own"][:-1, [column, other]].T)
     if own.components.size == 0:
         return (row - own.mean) * own.scale * slope
-    length = np.linalg.norm(row @ own.components - own.mean)
+    length = np.linalg.norm(row @ own.components - own.mean)  # of the row of the view before it has unit length
     return row * (own.components @ slope) / max(length, 1e-12)
 
 

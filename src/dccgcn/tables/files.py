@@ -22,7 +22,7 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
-from dccgcn.errors import DataFileError, DccgcnError, GraphError
+from dccgcn.errors import DataFileError, GraphError
 from dccgcn.graph import is_text
 from dccgcn.progress import Progress, tracked
 from dccgcn.runtime import check_table, memory_of_text, missing_extra
@@ -53,6 +53,7 @@ _UNSUPPORTED = {
     b"\x80\x04\x95": "a pickle",
     b"\x80\x05\x95": "a pickle",
 }
+_READING = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
 
 
 def read_table(
@@ -231,19 +232,20 @@ def database_tables(path: Path) -> list[str]:
 
 
 def _fetched(path: Path, query: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """The names of the columns and the rows that a query gives."""
+    """The names of the columns and the rows that a query gives, which can neither read nor write any other file."""
+    is_sqlite = path.open("rb").read(6) == b"SQLite"
+    if not is_sqlite and find_spec("duckdb") is None:
+        raise missing_extra("duckdb", "duckdb", "A DuckDB file")
     try:
-        if path.open("rb").read(6) == b"SQLite":
+        if is_sqlite:
             opened: Any = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
-        elif find_spec("duckdb") is None:
-            raise missing_extra("duckdb", "duckdb", "A DuckDB file")
+            opened.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY)
         else:
-            opened = import_module("duckdb").connect(str(path), read_only=True, config=ALONE)
+            config = {**ALONE, "enable_external_access": False}
+            opened = import_module("duckdb").connect(str(path), read_only=True, config=config)
         with closing(opened) as database:
             cursor = database.execute(query)
             return [column[0] for column in cursor.description], cursor.fetchall()
-    except DccgcnError:
-        raise
     except Exception as error:  # both databases have their own
         raise DataFileError(f"{path} gives no table ({error}).", f"Name one: {path}?table=NAME.") from None
 
